@@ -132,8 +132,8 @@ ElementLoop::Layout ElementLoop::layout(char* const* data, std::int64_t count,
             }
         }
         result.reduces = result.reduces || result.strides[o] == Stride::kNone;
-        result.overlapping = result.overlapping || (result.strides[o] == Stride::kNone &&
-                                                    result.alias[o] == kNotAliased);
+        result.overlapping = result.overlapping ||
+                             (result.strides[o] == Stride::kNone && result.alias[o] == kNotAliased);
         result.key = result.key * 16 + result.alias[o];
     }
     if (result.overlapping) result.key = 0;
@@ -159,8 +159,8 @@ std::optional<std::int64_t> fixed(Stride stride) {
 }  // namespace
 
 std::unique_ptr<ElementLoop::Variant> ElementLoop::compiled(const Layout& layout) const {
-    if (layout.reduces && !layout.overlapping && reducing_ &&
-        layout.alias[parts_.inputs] == 0 && layout.strides[0] == Stride::kNone)
+    if (layout.reduces && !layout.overlapping && reducing_ && layout.alias[parts_.inputs] == 0 &&
+        layout.strides[0] == Stride::kNone)
         return compiled_reduction(layout);
     Signature signature;
     std::vector<std::size_t> operands(operand_count());
@@ -248,8 +248,7 @@ std::unique_ptr<ElementLoop::Variant> ElementLoop::compiled(
         const std::size_t operand = operands[slots[k].argument];
         const auto size = static_cast<unsigned>(ir::size_in_bytes(parts_.types[operand]));
         made->items.push_back({slots[k].kind, static_cast<std::uint8_t>(std::countr_zero(size)),
-                               static_cast<std::uint16_t>(k),
-                               static_cast<std::uint16_t>(operand)});
+                               static_cast<std::uint16_t>(k), static_cast<std::uint16_t>(operand)});
     }
     made->executable = std::move(executable);
     return made;
@@ -298,8 +297,8 @@ RuntimeError ElementLoop::run_range(const Range& range, std::int64_t begin, std:
         if (item.kind == Slot::Kind::kPointer) {
             slot = reinterpret_cast<std::uint64_t>(range.data[item.operand] + begin * step);
         } else {
-            slot = static_cast<std::uint64_t>(item.kind == Slot::Kind::kExtent ? count
-                                                                              : step >> item.shift);
+            slot = static_cast<std::uint64_t>(
+                item.kind == Slot::Kind::kExtent ? count : step >> item.shift);
         }
     }
     FloatFlags raised;
@@ -312,7 +311,8 @@ RuntimeError ElementLoop::run_range(const Range& range, std::int64_t begin, std:
         operands[i] = {parts_.types[i], range.data[i] + begin * range.steps[i], range.steps[i],
                        range.layout.overlapping};
     for (std::size_t o = parts_.inputs; o < operand_count() && !range.layout.overlapping; ++o) {
-        if (range.layout.alias[o] != kNotAliased) operands[range.layout.alias[o]].overwritten = true;
+        if (range.layout.alias[o] != kNotAliased)
+            operands[range.layout.alias[o]].overwritten = true;
     }
     const std::span<const FlaggedOperand> all(operands);
     flags = confirmed_flags(flags, all.first(parts_.inputs), all.subspan(parts_.inputs), count);
@@ -331,8 +331,8 @@ bool ElementLoop::run_parallel(const Range& range, std::int64_t count) {
         static void run(void* self, std::int64_t begin, std::int64_t end, std::int64_t) {
             auto& frame = *static_cast<Frame*>(self);
             int flags = 0;
-            RuntimeError error = frame.loop.run_range(frame.range, frame.begin + begin,
-                                                      frame.begin + end, flags);
+            RuntimeError error =
+                frame.loop.run_range(frame.range, frame.begin + begin, frame.begin + end, flags);
             frame.flags.fetch_or(flags, std::memory_order_relaxed);
             if (!error.failed()) return;
             const std::lock_guard lock(frame.mutex);

@@ -102,7 +102,8 @@ public:
     CoreLoop(PyObject* parsed, PyObject* parameters, LoopParts parts);
     bool run(char* const* data, const std::int64_t* dimensions, const std::int64_t* steps) override;
     bool prepare() override { return true; }
-    // Which of the core dimensions that NumPy numbers each operand has, one operand after the other.
+    // Which of the core dimensions that NumPy numbers each operand has, one operand after the
+    // other.
     void set_core_dimensions(std::vector<int> numbers) { numbers_ = std::move(numbers); }
 
 private:

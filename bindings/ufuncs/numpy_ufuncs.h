@@ -6,6 +6,6 @@
 #ifndef PARPY_IMPORTS_UFUNCS
 #define NO_IMPORT_UFUNC
 #endif
-#include "numpy_api.h"
-
 #include <numpy/ufuncobject.h>
+
+#include "numpy_api.h"

@@ -2,8 +2,6 @@
 // report errors, and its types to the table by which NumPy resolves the types of a call. A ufunc
 // without types has a resolver that compiles a loop for those of the call.
 #define PARPY_IMPORTS_UFUNCS
-#include "ufuncs/numpy_ufuncs.h"
-
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -19,6 +17,7 @@
 #include "runtime/cpu/fork_gate.h"
 #include "support/deep_stack.h"
 #include "ufuncs/loop.h"
+#include "ufuncs/numpy_ufuncs.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -241,6 +240,10 @@ const Registered& add_loop(PyUFuncObject* ufunc, nb::handle source) {
     spec.dtypes = types.data();
     spec.slots = slots.data();
 
+    // Another thread may have added one while Python code ran.
+    for (const Registered* each = owner.loops.load(); each != nullptr; each = each->next) {
+        if (each->numbers == made->numbers) return *each;
+    }
     const Registered& result = *made;
     auto tables = std::make_unique<Owner::Tables>();
     if (!owner.tables.empty()) *tables = *owner.tables.back();
@@ -318,9 +321,8 @@ bool input_types(const Owner& owner, PyArrayObject** operands, PyObject* wanted,
             types[i] = given;
         } else if (operands[i] == nullptr) {
             types[i] = operands[0] != nullptr ? PyArray_TYPE(operands[0]) : NPY_DOUBLE;
-        } else if (is_weak(operands[i]) && std::none_of(operands, operands + inputs, [](auto* o) {
-                       return o == nullptr;
-                   })) {
+        } else if (is_weak(operands[i]) && std::none_of(operands, operands + inputs,
+                                                        [](auto* o) { return o == nullptr; })) {
             if (common == nullptr)
                 common = PyArray_ResultType(static_cast<npy_intp>(inputs), operands, 0, nullptr);
             if (common == nullptr) return false;
@@ -444,8 +446,7 @@ nb::object make_ufunc(const std::string& name, const std::string& doc, int input
                                                 : PyUFunc_None;
     const nb::object made = nb::steal(PyUFunc_FromFuncAndDataAndSignatureAndIdentity(
         nullptr, nullptr, nullptr, 0, inputs, outputs, kind, owner->name.c_str(),
-        doc.empty() ? nullptr : owner->doc.c_str(), 0,
-        layout ? owner->layout.c_str() : nullptr,
+        doc.empty() ? nullptr : owner->doc.c_str(), 0, layout ? owner->layout.c_str() : nullptr,
         owner->identity.is_none() ? nullptr : owner->identity.ptr()));
     if (!made.is_valid()) nb::raise_python_error();
     auto* ufunc = reinterpret_cast<PyUFuncObject*>(made.ptr());
@@ -503,8 +504,7 @@ nb::list result_types(nb::handle parsed, nb::handle parameters,
         const auto slot = std::ranges::find_if(program.slots, [&](const Slot& each) {
             return each.argument == argument && each.kind == Slot::Kind::kPointer;
         });
-        return slot == program.slots.end() ? std::string()
-                                           : std::string(ir::name(slot->scalar));
+        return slot == program.slots.end() ? std::string() : std::string(ir::name(slot->scalar));
     };
     for (std::size_t i = 0; i < result_count(program); ++i)
         result.append(of_argument(views.size() + i));

@@ -81,7 +81,7 @@ def is_on_device(value: Any) -> bool:
 
 def dtype_of(array: Any) -> np.dtype[Any]:
     """NumPy's type of the elements. Raises TypeError where it has none."""
-    dtype = getattr(array, "dtype", None)
+    dtype: Any = getattr(array, "dtype", None)
     if isinstance(dtype, np.dtype):
         return dtype
     found = elem_size(dtype)
@@ -90,7 +90,8 @@ def dtype_of(array: Any) -> np.dtype[Any]:
     interface = getattr(array, "__cuda_array_interface__", None)
     if interface is None:
         raise TypeError(f"elements of type {dtype} are not known")
-    return np.dtype(interface["typestr"])
+    kind: np.dtype[Any] = np.dtype(interface["typestr"])
+    return kind
 
 
 def shape_of(array: Any) -> tuple[int, ...]:
@@ -201,7 +202,9 @@ def transposed(array: Any, order: Sequence[int]) -> Any:
     if hasattr(array, "permute"):
         return array.permute(*order)
     if not hasattr(array, "transpose"):
-        raise TypeError(f"'axis' and 'axes' need arrays with a method 'transpose', which {type(array).__name__} has not")
+        raise TypeError(
+            f"'axis' and 'axes' need arrays with a method 'transpose', which {type(array).__name__} has not"
+        )
     return array.transpose(tuple(order))
 
 

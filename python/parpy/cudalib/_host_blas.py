@@ -85,7 +85,7 @@ def _outer_update(name: str) -> Callable[..., Array]:
     hermitian, is_packed, two = name[0] == "h", name[1] == "p", name.endswith("2")
 
     def run(uplo: str, n: int, alpha: Any, x: Array, A: Array = None, y: Array = None, AP: Array = None) -> Array:
-        other = (lambda v: v.conj()) if hermitian else (lambda v: v)
+        other: Callable[[Array], Array] = np.conj if hermitian else np.asarray
         change = alpha * np.outer(x, other(y if two else x))
         if two:
             change = change + (np.conj(alpha) if hermitian else alpha) * np.outer(y, other(x))
@@ -109,9 +109,7 @@ def gemv(trans: str, m: int, n: int, alpha: Any, A: Array, x: Array, beta: Any, 
 
 
 def _of_triangle(product: bool, form: str) -> Callable[..., Array]:
-    def run(
-        uplo: str, trans: str, diag: str, n: int, x: Array, A: Array = None, AP: Array = None, k: int = 0
-    ) -> Array:
+    def run(uplo: str, trans: str, diag: str, n: int, x: Array, A: Array = None, AP: Array = None, k: int = 0) -> Array:
         whole = packed(AP, n, uplo) if form == "packed" else band(A, n, k, uplo) if form == "band" else A
         matrix = op(triangle(whole, uplo, diag), trans)
         return matrix @ x if product else _solved(matrix, x)
@@ -143,9 +141,7 @@ def gemm(
 
 
 def _rank_k(hermitian: bool, two: bool) -> Callable[..., Array]:
-    def run(
-        uplo: str, trans: str, n: int, k: int, alpha: Any, A: Array, beta: Any, C: Array, B: Array = None
-    ) -> Array:
+    def run(uplo: str, trans: str, n: int, k: int, alpha: Any, A: Array, beta: Any, C: Array, B: Array = None) -> Array:
         turned = "C" if hermitian else "T"
         left = op(A, trans) if trans == "N" else op(A, turned)
         if two:

@@ -70,7 +70,9 @@ class Library:
             try:
                 found = getattr(self._handle, function)
             except AttributeError:
-                raise LibraryError(f"'{self.file}' has no function '{function}': another version of it is needed") from None
+                raise LibraryError(
+                    f"'{self.file}' has no function '{function}': another version of it is needed"
+                ) from None
             found.restype = ctypes.c_int
             self._functions[function] = found
         status = found(*arguments)
@@ -108,9 +110,9 @@ def _candidates(name: str) -> Iterator[str]:
     for root in dict.fromkeys(sys.path):
         for folder in wanted.folders:
             yield from _in(Path(root or ".") / "nvidia" / folder / "lib", name, wanted.versions)
-    for root in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
-        if root:
-            yield from _in(Path(root) / "lib64", name, wanted.versions)
+    for toolkit in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
+        if toolkit:
+            yield from _in(Path(toolkit) / "lib64", name, wanted.versions)
     for version in wanted.versions:
         yield f"lib{name}.so.{version}"
 

@@ -49,5 +49,9 @@ def modified_rotation(d1: float, d2: float, x1: float, y1: float) -> tuple[float
         factor = big if abs(d2) <= big**-2 else 1 / big
         d2, flag = d2 * factor**2, -1.0
         h["h21"], h["h22"] = h["h21"] / factor, h["h22"] / factor
-    values = {-1.0: (h["h11"], h["h21"], h["h12"], h["h22"]), 0.0: (0, h["h21"], h["h12"], 0), 1.0: (h["h11"], 0, 0, h["h22"])}
+    values = {
+        -1.0: (h["h11"], h["h21"], h["h12"], h["h22"]),
+        0.0: (0, h["h21"], h["h12"], 0),
+        1.0: (h["h11"], 0, 0, h["h22"]),
+    }
     return d1, d2, x1, np.array([flag, *values[flag]])

@@ -64,7 +64,7 @@ ROUTINES = {
 }
 
 # Which words are of which sort.
-SIZES = frozenset("m n k kl ku".split())
+SIZES = frozenset(["m", "n", "k", "kl", "ku"])
 OPTIONS = {
     "trans": {"N": 0, "T": 1, "C": 2},
     "transa": {"N": 0, "T": 1, "C": 2},

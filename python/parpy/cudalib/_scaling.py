@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..arrays.libraries import reshaped, shape_of
 from ..calls.jit import jit
 from ..calls.options import CompileBackend, auto
-from ..arrays.libraries import reshaped, shape_of
 
 
 @jit

@@ -28,6 +28,7 @@ from ._routines import MATRICES, NUMBERS, OPTIONS, ROUTINES, SIZES, VECTORS, Rou
 __all__ = ["Blas", "dot", "matmul"]
 
 _LETTERS = {"f4": "s", "f8": "d", "c8": "c", "c16": "z"}
+_KINDS = {letter: code for code, letter in _LETTERS.items()}
 
 
 class Columns(NamedTuple):
@@ -45,14 +46,13 @@ def _columns(array: Any, name: str) -> Columns:
     if len(found.shape) != 2:
         raise ValueError(f"'{name}' is a matrix, not an array of shape {found.shape}")
     (rows, columns), (down, across) = found.shape, (each // found.size for each in found.strides)
-    if down == 1 or rows == 1:
-        if across >= max(rows, 1) or columns == 1:
-            return Columns(rows, columns, max(across if columns > 1 else rows, 1), False)
-    if across == 1 or columns == 1:
-        if down >= max(columns, 1) or rows == 1:
-            return Columns(columns, rows, max(down if rows > 1 else columns, 1), True)
+    if (down == 1 or rows == 1) and (across >= max(rows, 1) or columns == 1):
+        return Columns(rows, columns, max(across if columns > 1 else rows, 1), False)
+    if (across == 1 or columns == 1) and (down >= max(columns, 1) or rows == 1):
+        return Columns(columns, rows, max(down if rows > 1 else columns, 1), True)
     raise ValueError(
-        f"'{name}' has no dimension whose elements follow each other; copy it with np.asfortranarray or np.ascontiguousarray"
+        f"'{name}' has no dimension whose elements follow each other; copy it with np.asfortranarray or "
+        "np.ascontiguousarray"
     )
 
 
@@ -69,7 +69,7 @@ def _letter(arrays: Sequence[Any]) -> str:
 
 def _number(letter: str, value: Any) -> Any:
     """A number as cuBLAS takes it, by reference."""
-    kind = {"s": np.float32, "d": np.float64, "c": np.complex64, "z": np.complex128}[letter]
+    kind = np.dtype(_KINDS[letter])
     if letter in "sd" and isinstance(value, complex | np.complexfloating) and value.imag:
         raise TypeError(f"a complex number, {value}, is given for arrays of real ones")
     made = np.asarray(value).real.astype(kind) if letter in "sd" else np.asarray(value).astype(kind)
@@ -120,7 +120,9 @@ class _OnGpu:
     def __init__(self, given: dict[str, Any], stored: Sequence[str], stream: Any) -> None:
         self._stream = stream_of(list(given.values()), stream)
         self._back = [(given[name], name) for name in stored if not is_on_device(given[name])]
-        self.arrays = {name: value if is_on_device(value) else to_device(as_operand(value)) for name, value in given.items()}
+        self.arrays = {
+            name: value if is_on_device(value) else to_device(as_operand(value)) for name, value in given.items()
+        }
 
     @property
     def stream(self) -> int:
@@ -311,7 +313,8 @@ class Blas:
         arrays = {word: given[word] for word in row.arguments if word in MATRICES | VECTORS | {"AP"}}
         letter = _letter(list(arrays.values()))
         if letter not in row.types:
-            raise TypeError(f"{name} is for {'complex' if row.types == 'cz' else 'real'} numbers, not for {dtype_of(next(iter(arrays.values())))}")
+            kind = "complex" if row.types == "cz" else "real"
+            raise TypeError(f"{name} is for {kind} numbers, not for {np.dtype(_KINDS[letter])}")
         require_writable(*(arrays[word] for word in row.stored))
         shapes = _checked_shapes(name, given, arrays)
         if not runs_on_gpu(*arrays.values()):
@@ -356,7 +359,10 @@ class Blas:
                 self._routine("gemm", *(each[w] if w in MATRICES else given[w] for w in row.arguments))
             return
         there = _OnGpu(arrays, ("C",), self.stream)
-        spelled: list[Any] = [ctypes.c_int(OPTIONS["transa"][given["transa"]]), ctypes.c_int(OPTIONS["transb"][given["transb"]])]
+        spelled: list[Any] = [
+            ctypes.c_int(OPTIONS["transa"][given["transa"]]),
+            ctypes.c_int(OPTIONS["transb"][given["transb"]]),
+        ]
         spelled += [ctypes.c_int(each) for each in (m, n, k)]
         spelled.append(_number(letter, alpha))
         for word in ("A", "B", "C"):
@@ -473,13 +479,18 @@ def _checked_shapes(name: str, given: dict[str, Any], arrays: dict[str, Any]) ->
 def _check_columns(word: str, found: Columns, wanted: tuple[int, int]) -> None:
     if found.rows < wanted[0] or found.columns < wanted[1]:
         order = "its transpose, as it is in C order, " if found.turned else ""
-        raise ValueError(f"'{word}' is {order}{found.rows} x {found.columns} in Fortran order; the call takes {wanted[0]} x {wanted[1]}")
+        raise ValueError(
+            f"'{word}' is {order}{found.rows} x {found.columns} in Fortran order; "
+            f"the call takes {wanted[0]} x {wanted[1]}"
+        )
 
 
 def _batch(arrays: dict[str, Any]) -> int:
     counts = {word: shape_of(array)[0] for word, array in arrays.items() if len(shape_of(array)) == 3}
     if "C" not in counts or len(set(counts.values())) != 1:
-        raise ValueError(f"'C' has three dimensions, and the first is the same for all arrays that have three: {counts}")
+        raise ValueError(
+            f"'C' has three dimensions, and the first is the same for all arrays that have three: {counts}"
+        )
     return int(counts["C"])
 
 

@@ -92,7 +92,18 @@ class _Handle:
         self.number = ctypes.c_int()
         sizes = (ctypes.c_int * len(shape))(*shape)
         self._library.call(
-            "cufftPlanMany", ctypes.byref(self.number), len(shape), sizes, None, 1, given, None, 1, made, kind.number, batch
+            "cufftPlanMany",
+            ctypes.byref(self.number),
+            len(shape),
+            sizes,
+            None,
+            1,
+            given,
+            None,
+            1,
+            made,
+            kind.number,
+            batch,
         )
 
     def run(self, kind: _Kind, stream: int, given: Any, made: Any, direction: int) -> None:
@@ -169,9 +180,7 @@ class FFTPlan:
         """The inverse transform, unscaled, from ``otype`` to ``itype``."""
         return self._run(ary, out, self.otype, self.itype, _INVERSE, stream)
 
-    def _run(
-        self, ary: Any, out: Any, given: np.dtype[Any], made: np.dtype[Any], direction: int, stream: Any
-    ) -> Any:
+    def _run(self, ary: Any, out: Any, given: np.dtype[Any], made: np.dtype[Any], direction: int, stream: Any) -> Any:
         if given.kind == "f" and direction == _INVERSE:
             raise ValueError(f"Invalid type combination: there is no inverse transform from {given} to {made}")
         if given.kind == "c" and made.kind == "f" and direction == _FORWARD:
@@ -181,7 +190,8 @@ class FFTPlan:
         shape = wanted if self.batch == 1 and len(shape_of(ary)) == len(wanted) else (self.batch, *wanted)
         if tuple(shape_of(ary)) != shape or dtype_of(ary) != given:
             raise ValueError(
-                f"the plan is for arrays of shape {shape} and type {given}, not of {tuple(shape_of(ary))} and {dtype_of(ary)}"
+                f"the plan is for arrays of shape {shape} and type {given}, not of {tuple(shape_of(ary))} and "
+                f"{dtype_of(ary)}"
             )
         stream = self.stream if stream is None else stream
         return _transform(ary, out, made, len(self.shape), direction, None, stream, self.shape[-1])
@@ -217,7 +227,9 @@ def rfft(ary: Any, out: Any = None, stream: Any = None, *, axes: Any = None, nor
     if dtype_of(ary).kind == "c":
         raise ValueError("rfft takes real numbers; fft takes complex ones")
     rank = _rank(ary, axes)
-    return _transform(_as(ary, _real_of(dtype_of(ary)), stream), out, _complex_of(dtype_of(ary)), rank, _FORWARD, norm, stream)
+    return _transform(
+        _as(ary, _real_of(dtype_of(ary)), stream), out, _complex_of(dtype_of(ary)), rank, _FORWARD, norm, stream
+    )
 
 
 def irfft(
@@ -312,7 +324,8 @@ def _transform(
     if out is not None:
         if tuple(shape_of(out)) != result or dtype_of(out) != made:
             raise ValueError(
-                f"'out' is an array of shape {result} and type {made}, not of {tuple(shape_of(out))} and {dtype_of(out)}"
+                f"'out' is an array of shape {result} and type {made}, not of {tuple(shape_of(out))} and "
+                f"{dtype_of(out)}"
             )
         require_writable(out)
     if not runs_on_gpu(ary, *(() if out is None else (out,))):
@@ -362,12 +375,11 @@ def _returned(ary: Any, out: Any, target: Any, stream: int) -> Any:
     return out
 
 
-def _on_host(
-    ary: Any, out: Any, kind: _Kind, rank: int, sizes: tuple[int, ...], direction: int, factor: float
-) -> Any:
+def _on_host(ary: Any, out: Any, kind: _Kind, rank: int, sizes: tuple[int, ...], direction: int, factor: float) -> Any:
     axes = tuple(range(-rank, 0))
     values = host_view(ary)
-    norm = "backward" if direction == _FORWARD else "forward"  # neither is scaled
+    norm: Any = "backward" if direction == _FORWARD else "forward"  # neither is scaled
+    found: Any
     if kind.given[0] == "f":
         found = np.fft.rfftn(values, axes=axes, norm=norm)
     elif kind.made[0] == "f":

@@ -11,7 +11,7 @@ import ctypes
 import math
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class _Generator:
 class _Source:
     """What both sorts of generators have in common: where they run, and how arrays are filled."""
 
-    KINDS: dict[str, int] = {}
+    KINDS: ClassVar[dict[str, int]] = {}
 
     def __init__(self, rndtype: int | None, offset: int | None, stream: Any, host: bool) -> None:
         self.rndtype = self.KINDS["DEFAULT"] if rndtype is None else rndtype
@@ -83,7 +83,9 @@ class _Source:
             self._generators[on_host] = found
         return found
 
-    def _fill(self, ary: Any, size: int | None, kinds: str, run: Callable[..., None], host: Callable[[int], Any]) -> Any:
+    def _fill(
+        self, ary: Any, size: int | None, kinds: str, run: Callable[..., None], host: Callable[[int], Any]
+    ) -> Any:
         """Fills the first ``size`` elements: by ``run(generator, address, count)``, or with what ``host`` makes."""
         if library_of(ary) is None:
             raise TypeError(f"a generator fills an array, not an object of type {type(ary).__name__}")
@@ -129,7 +131,7 @@ class PRNG(_Source):
     generator has a sequence of its own."""
 
     TEST, DEFAULT, XORWOW, MRG32K3A, MTGP32, MT19937, PHILOX4_32_10 = 100, 100, 101, 121, 141, 142, 161
-    KINDS = {
+    KINDS: ClassVar = {
         "DEFAULT": 100, "XORWOW": 101, "MRG32K3A": 121, "MTGP32": 141, "MT19937": 142, "PHILOX4_32_10": 161,
     }  # fmt: skip
 
@@ -176,7 +178,7 @@ class PRNG(_Source):
             function = "curandGenerateUniformDouble" if double else "curandGenerateUniform"
             generator.call(function, address(array), ctypes.c_size_t(count))
 
-        kind = dtype_of(ary) if library_of(ary) is not None else None
+        kind: Any = dtype_of(ary) if library_of(ary) is not None else None
         return self._fill(ary, size, "f4 f8", run, lambda n: 1 - self._numpy.random(n, kind))
 
     def normal(self, ary: Any, mean: float, sigma: float, size: int | None = None) -> Any:
@@ -227,7 +229,13 @@ class QRNG(_Source):
     SOBOL64 SCRAMBLED_SOBOL64``; ``ndim`` is the number of dimensions, 1 to 20000."""
 
     TEST, DEFAULT, SOBOL32, SCRAMBLED_SOBOL32, SOBOL64, SCRAMBLED_SOBOL64 = 200, 200, 201, 202, 203, 204
-    KINDS = {"DEFAULT": 200, "SOBOL32": 201, "SCRAMBLED_SOBOL32": 202, "SOBOL64": 203, "SCRAMBLED_SOBOL64": 204}
+    KINDS: ClassVar = {
+        "DEFAULT": 200,
+        "SOBOL32": 201,
+        "SCRAMBLED_SOBOL32": 202,
+        "SOBOL64": 203,
+        "SCRAMBLED_SOBOL64": 204,
+    }
 
     def __init__(
         self,
@@ -285,13 +293,15 @@ class QRNG(_Source):
     def _of_scipy(self, ary: Any, count: int) -> Any:
         if self._engine is None:
             try:
-                from scipy.stats import qmc  # type: ignore[import-not-found, unused-ignore]
+                from scipy.stats import qmc  # type: ignore[import-not-found, import-untyped, unused-ignore]
             except ImportError:
                 raise MissingLibraryError(
                     "low-discrepancy sequences on the CPU are SciPy's: 'pip install scipy' brings it"
                 ) from None
             scrambled = self.rndtype in (self.SCRAMBLED_SOBOL32, self.SCRAMBLED_SOBOL64)
-            self._engine = qmc.Sobol(self._ndim, scramble=scrambled, bits=self._bits if self._bits == 32 else 62, seed=0)
+            self._engine = qmc.Sobol(
+                self._ndim, scramble=scrambled, bits=self._bits if self._bits == 32 else 62, seed=0
+            )
             if self._offset:
                 self._engine.fast_forward(self._offset)
         points = self._engine.random(count // self._ndim).T.reshape(-1)

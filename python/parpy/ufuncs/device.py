@@ -8,10 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..calls.options import CompileBackend, CompileOptions
-from ..cuda._backend import on_gpu
-from ..cuda._streams import handle_of
-from . import reductions
 from ..arrays.libraries import (
     HOST,
     as_operand,
@@ -25,8 +21,9 @@ from ..arrays.libraries import (
     reshaped,
     shape_of,
 )
+from . import reductions
 from .element_kernels import Operand, conversion, dimensions_in, elementwise
-from .targets import Target
+from .targets import DeviceOptions, Target
 
 if TYPE_CHECKING:
     from .vectorize import Scalars
@@ -48,7 +45,7 @@ class DeviceUfunc:
         self._host = scalars.host_ufunc(True, prepared=False)
         self._plans: dict[Any, Callable[..., Any]] = {}
         self._functions: dict[Any, Any] = {}
-        self._options: dict[Any, CompileOptions] = {}
+        self._options = DeviceOptions(target, scalars.fast)
         self.__name__ = scalars.name
         self.__doc__ = self._host.__doc__
         self.__wrapped__ = scalars.source.function
@@ -72,18 +69,6 @@ class DeviceUfunc:
 
     def _runs_on_host(self, *operands: Any) -> bool:
         return self._target is Target.AUTO and not any(map(is_on_device, operands))
-
-    def _on(self, stream: Any = None) -> CompileOptions:
-        """The options of a run."""
-        simulated = self._target is Target.SIM or not on_gpu()
-        key = (simulated, None if stream is None else handle_of(stream))
-        found = self._options.get(key)
-        if found is None:
-            place = CompileBackend.Sim if simulated else CompileBackend.Cuda
-            more = {} if simulated or key[1] is None else {"stream": key[1]}
-            found = CompileOptions(automatic=True, backend=place, fast_math=self._scalars.fast, **more)
-            self._options[key] = found
-        return found
 
     def _function(self, key: Any, make: Callable[[], Any]) -> Any:
         found = self._functions.get(key)
@@ -191,7 +176,8 @@ class DeviceUfunc:
         """What runs calls of operands like these."""
         count = len(inputs)
         whole = shape or (1,)
-        operands, changes = [], []
+        operands: list[Operand] = []
+        changes: list[Callable[[Any], Any] | None] = []
         for value, wanted in zip(inputs, types, strict=False):
             if is_number(value):
                 operands.append(Operand(None, ""))
@@ -204,7 +190,9 @@ class DeviceUfunc:
         if where is not True:
             flags = where if library_of(where) is not None else np.asarray(where)
             if dtype_of(flags) != np.bool_:
-                raise TypeError(f"Cannot cast array data from {dtype_of(flags)!r} to dtype('bool') according to the rule 'safe'")
+                raise TypeError(
+                    f"Cannot cast array data from {dtype_of(flags)!r} to dtype('bool') according to the rule 'safe'"
+                )
             mask = Operand(dimensions_in(shape_of(flags) or (1,), whole), "")
         key = (tuple(operands), tuple(map(str, types)), len(whole), mask)
         function = self._function(
@@ -214,14 +202,16 @@ class DeviceUfunc:
         if library is None:
             library = _first_library(inputs)
         dtypes = types[count:]
-        options = self._on(stream)
+        options = self._options.on(stream)
         unchanged = all(each is None for each in changes)
         scalar = not shape and all(each is None for each in outs) and library is HOST
 
         def run(*values: Any, mask: Any = None) -> Any:
-            given = values if unchanged else [
-                value if change is None else change(value) for value, change in zip(values, changes, strict=True)
-            ]
+            given = (
+                values
+                if unchanged
+                else [value if change is None else change(value) for value, change in zip(values, changes, strict=True)]
+            )
             made = [
                 library.empty(whole, dtype, _like(library, values, outs), stream) if each is None else each
                 for each, dtype in zip(outs, dtypes, strict=True)
@@ -298,8 +288,9 @@ class DeviceUfunc:
         if library_of(array) is None:
             raise TypeError("first operand must be array")
         if self._runs_on_host(array):
-            return self._host.at(array, indices, *(() if b is None else (b,)))
-        return reductions.at(self, array, indices, b, stream)
+            self._host.at(array, indices, *(() if b is None else (b,)))
+        else:
+            reductions.at(self, array, indices, b, stream)
 
 
 def _type_for_numpy(value: Any) -> Any:

@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..calls.options import CompileBackend, CompileOptions
-from ..cuda._backend import on_gpu
-from ..cuda._streams import handle_of
 from ..arrays.libraries import (
     HOST,
     as_operand,
@@ -30,7 +27,7 @@ from ..arrays.libraries import (
 from .core_shapes import Shapes, shapes_of
 from .element_kernels import compiled, dimensions_in
 from .prototypes import core_call
-from .targets import Target
+from .targets import DeviceOptions, Target
 
 if TYPE_CHECKING:
     from .guvectorize import Cores
@@ -60,7 +57,7 @@ class DeviceGufunc:
         self._target = target
         self._host = cores.host_ufunc(True)
         self._functions: dict[Any, Any] = {}
-        self._options: dict[Any, CompileOptions] = {}
+        self._options = DeviceOptions(target, cores.fast)
         self.__name__ = cores.name
         self.__doc__ = self._host.__doc__
         self.__wrapped__ = cores.source.function
@@ -118,7 +115,7 @@ class DeviceGufunc:
         if library is None:
             library = next((found for found in map(library_of, inputs) if found not in (None, HOST)), HOST)
         like = next((each for each in (*inputs, *outs) if library_of(each) is library), None)
-        given = self._given(inputs, outs, types, stream)
+        read = self._given(inputs, outs, types, stream)
         stored = [
             library.empty((*shapes.loop, *shapes.shown(dimensions)), kind, like, stream) if each is None else each
             for each, kind, dimensions in zip(outs, types[len(inputs) :], layout.outputs, strict=True)
@@ -129,7 +126,7 @@ class DeviceGufunc:
             for each, kind in zip(stored, types[len(inputs) :], strict=True)
         ]
         if 0 not in shapes.loop:
-            self._run(given, results, shapes, stream)
+            self._run(read, results, shapes, stream)
         for each, result in zip(stored, results, strict=True):
             if each is not result:
                 each[...] = with_type(result, dtype_of(each), stream)
@@ -165,7 +162,11 @@ class DeviceGufunc:
 
     def _resolved(self, inputs: list[Any], outs: list[Any], casting: str, dtype: Any) -> Any:
         given = [
-            type(each) if type(each) in (int, float, complex) else np.asarray(each).dtype if is_number(each) else dtype_of(each)
+            type(each)
+            if type(each) in (int, float, complex)
+            else np.asarray(each).dtype
+            if is_number(each)
+            else dtype_of(each)
             for each in inputs
         ]
         stored = [None if each is None else dtype_of(each) for each in outs]
@@ -180,7 +181,9 @@ class DeviceGufunc:
             if is_number(value):
                 value = np.full((1,), value, kind)
             if writable and (dtype_of(value) != kind or is_read_only(value)):
-                raise TypeError(f"'{self.__name__}' stores to operand {number}, which must be a writable array of {kind}")
+                raise TypeError(
+                    f"'{self.__name__}' stores to operand {number}, which must be a writable array of {kind}"
+                )
             if dtype_of(value) != kind:
                 value = with_type(value, kind, stream)
             elif not writable and any(each is not None and (each is value or overlap(each, value)) for each in outs):
@@ -210,7 +213,7 @@ class DeviceGufunc:
         function = self._functions.get(key)
         if function is None:
             function = self._functions[key] = self._compiled(cores, whole, count, rank)
-        function(*given, *(whole if rank else ()), opts=self._on(stream))
+        function(*given, *(whole if rank else ()), opts=self._options.on(stream))
 
     def _compiled(self, cores: Sequence[_Core], whole: tuple[int, ...], count: int, rank: int) -> Any:
         names = [f"x{k}" for k in range(count)] + [f"y{k}" for k in range(len(cores) - count)]
@@ -227,23 +230,16 @@ class DeviceGufunc:
         if self._cores.prototypes:
             return self._cores.prototypes[0][1]
         layout = self._cores.layout
-        return tuple(number >= len(layout.inputs) or number in self._cores.writable for number in range(len(layout.operands)))
-
-    def _on(self, stream: Any) -> CompileOptions:
-        simulated = self._target is Target.SIM or not on_gpu()
-        key = (simulated, None if stream is None else handle_of(stream))
-        found = self._options.get(key)
-        if found is None:
-            place = CompileBackend.Sim if simulated else CompileBackend.Cuda
-            more = {} if simulated or key[1] is None else {"stream": key[1]}
-            found = CompileOptions(automatic=True, backend=place, fast_math=self._cores.fast, **more)
-            self._options[key] = found
-        return found
+        return tuple(
+            number >= len(layout.inputs) or number in self._cores.writable for number in range(len(layout.operands))
+        )
 
     def _axes(self, axes: Any, axis: int | None, keepdims: bool) -> list[tuple[int, ...]] | None:
         """Where the core dimensions of each operand lie; None: at the end."""
         layout = self._cores.layout
-        if keepdims and (any(layout.outputs[k] for k in range(len(layout.outputs))) or len(set(map(len, layout.inputs))) > 1):
+        if keepdims and (
+            any(layout.outputs[k] for k in range(len(layout.outputs))) or len(set(map(len, layout.inputs))) > 1
+        ):
             raise TypeError(
                 f"{self.__name__} does not support keepdims: its outputs have core dimensions, or its inputs a "
                 "different number of them"

@@ -61,7 +61,9 @@ def compiled(text: str, name: str, source: FunctionSource) -> Any:
     return jit_of_source(source_of(function_of(text, name, file, function=jit_of_source(source), **types)))
 
 
-def elementwise(source: FunctionSource, inputs: Sequence[Operand], outputs: int, rank: int, mask: Operand | None) -> Any:
+def elementwise(
+    source: FunctionSource, inputs: Sequence[Operand], outputs: int, rank: int, mask: Operand | None
+) -> Any:
     """The function of inputs, outputs and, if there is one, a mask, that calls the user's for each element."""
     indices = [f"i{d}" for d in range(rank)]
     names = [f"x{k}" for k in range(len(inputs))]

@@ -105,7 +105,9 @@ def guvectorize(
     """
     if layout is None:
         if not isinstance(signatures, str) or "->" not in signatures:
-            raise TypeError("guvectorize takes signatures and a layout, such as '(m,n),(n,p)->(m,p)', or a layout alone")
+            raise TypeError(
+                "guvectorize takes signatures and a layout, such as '(m,n),(n,p)->(m,p)', or a layout alone"
+            )
         signatures, layout = None, signatures
     chosen = target_of(target)
     parsed = parse_layout(layout)
@@ -116,7 +118,9 @@ def guvectorize(
         name = source.function.__name__
         count = prototypes.parameter_count(source)
         if count != len(parsed.operands):
-            raise TypeError(f"the layout '{parsed}' has {len(parsed.operands)} operands, but '{name}' has {count} parameters")
+            raise TypeError(
+                f"the layout '{parsed}' has {len(parsed.operands)} operands, but '{name}' has {count} parameters"
+            )
         types = tuple(core_prototype(each, parsed, name, count) for each in found)
         parameters = source.function.__code__.co_varnames[:count]
         writable = _writable(writable_args, parameters[: len(parsed.inputs)], name)
@@ -137,7 +141,9 @@ def _writable(given: Sequence[int | str], inputs: Sequence[str], name: str) -> t
         elif isinstance(each, int) and 0 <= each < len(inputs):
             found.append(each)
         else:
-            raise ValueError(f"'writable_args' are inputs of '{name}': {', '.join(inputs)}, or their numbers, not {each!r}")
+            raise ValueError(
+                f"'writable_args' are inputs of '{name}': {', '.join(inputs)}, or their numbers, not {each!r}"
+            )
     return tuple(sorted(set(found)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from ..vocabulary.signatures import Array, Scalar, Signature
 from .prototypes import Prototype
@@ -80,11 +80,13 @@ def _side(text: str, whole: str) -> tuple[tuple[Dimension, ...], ...]:
 def _dimension(text: str, whole: str) -> Dimension:
     match = _DIMENSION.fullmatch(text)
     if match is None:
-        _refuse(whole, f"'{text}' is no dimension: write a name such as n, a size such as 3, or n? where it is optional")
+        _refuse(
+            whole, f"'{text}' is no dimension: write a name such as n, a size such as 3, or n? where it is optional"
+        )
     return Dimension(match[1] or match[2], match[3] is not None)
 
 
-def _refuse(text: str, why: str) -> None:
+def _refuse(text: str, why: str) -> NoReturn:
     raise ValueError(f"the layout '{text}' cannot be read: {why}")
 
 

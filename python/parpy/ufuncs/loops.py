@@ -20,11 +20,13 @@ from .updates import combined
 
 LOOP = "elements"
 
+
 @dataclass(frozen=True, slots=True)
 class LoopSource:
     """What bindings/ufuncs makes a loop of. ``types`` are those of all operands; ``mapped`` are options for iterations
-    that touch different elements, ``sequential`` those for others. ``reducing`` is a function of an accumulator, an
-    array of one element, and the second input; ``reduced`` are options for one that the compiler knows as a reduction."""
+    that touch different elements, ``sequential`` those for others. ``reducing`` is a function of an accumulator, which
+    is an array of one element, and of the second input; ``reduced`` are options for one that the compiler knows as a
+    reduction."""
 
     types: tuple[str, ...]
     parsed: Surface
@@ -42,7 +44,9 @@ def operand_names(inputs: int, outputs: int) -> tuple[list[str], list[str]]:
     return [f"x{number}" for number in range(inputs)], [f"y{number}" for number in range(outputs)]
 
 
-def element_loop(source: FunctionSource, prototype: Prototype, parallel: bool, fast: bool, prepared: bool) -> LoopSource:
+def element_loop(
+    source: FunctionSource, prototype: Prototype, parallel: bool, fast: bool, prepared: bool
+) -> LoopSource:
     """The loop of an elementwise ufunc for one combination of types."""
     inputs, outputs = operand_names(len(prototype.inputs), len(prototype.outputs))
     stored = ", ".join(f"{name}[i]" for name in outputs)

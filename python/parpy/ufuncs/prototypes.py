@@ -54,9 +54,7 @@ def element_prototype(found: Signature, name: str, parameters: int) -> Prototype
                 "functions of arrays are for guvectorize"
             )
     if len(found.arguments) != parameters:
-        raise TypeError(
-            f"'{name}' has {parameters} parameters, but its signature {found} has {len(found.arguments)}"
-        )
+        raise TypeError(f"'{name}' has {parameters} parameters, but its signature {found} has {len(found.arguments)}")
     return Prototype(_names(found.arguments), _names(results))
 
 
@@ -69,7 +67,8 @@ def python_function(given: Any) -> Callable[..., Any]:
     found = getattr(given, "py_func", given)
     if not callable(found):
         raise TypeError(f"a function is expected, not {given!r}")
-    return found
+    function: Callable[..., Any] = found
+    return function
 
 
 def parameter_count(source: FunctionSource) -> int:
@@ -86,7 +85,9 @@ def result_count(source: FunctionSource) -> int:
     if not counts or 0 in counts:
         raise TypeError(f"'{name}' returns nothing on some path, but a ufunc has a result")
     if len(counts) > 1:
-        raise TypeError(f"'{name}' returns {' or '.join(map(str, sorted(counts)))} numbers; it must be one or the other")
+        raise TypeError(
+            f"'{name}' returns {' or '.join(map(str, sorted(counts)))} numbers; it must be one or the other"
+        )
     return counts.pop()
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..syntax.source import FunctionSource
 from ..arrays.libraries import (
     HOST,
     as_operand,
@@ -20,6 +19,7 @@ from ..arrays.libraries import (
     reshaped,
     shape_of,
 )
+from ..syntax.source import FunctionSource
 from .element_kernels import compiled, conversion, ir_name
 from .updates import combined, update_of
 
@@ -96,7 +96,7 @@ def _fold(
     source = ufunc._scalars.source
     stored = reshaped(result, kept or (1,))
     count = int(np.prod([shape_of(array)[d] for d in axes], dtype=np.int64))
-    options = ufunc._on(stream)
+    options = ufunc._options.on(stream)
     first = () if begin is None else (_number(begin, kind),)
     chunked = (
         len(axes) == 1
@@ -118,9 +118,9 @@ def _fold(
         full = -(-count // -(-count // _CHUNKS))
         if full < _CHUNKS:
             array = partial[..., :full]
-    key = ("fold", len(shape_of(array)), tuple(axes), given, str(kind), begin is None, mask is not None)
+    folded = ("fold", len(shape_of(array)), tuple(axes), given, str(kind), begin is None, mask is not None)
     function = ufunc._function(
-        key,
+        folded,
         lambda: _folding(source, len(shape_of(array)), axes, given, ir_name(kind), begin is None, mask is not None),
     )
     function(array, *first, stored, *(() if mask is None else (mask,)), opts=options)
@@ -258,13 +258,11 @@ def accumulate(ufunc: DeviceUfunc, array: Any, axis: int, dtype: Any, out: Any, 
         rank, given = len(shape_of(array)), conversion(dtype_of(array), kind)
         key = ("accumulate", rank, place, given, str(kind))
         make = lambda: _accumulating(ufunc._scalars.source, rank, place, given, ir_name(kind))  # noqa: E731
-        ufunc._function(key, make)(array, result, opts=ufunc._on(stream))
+        ufunc._function(key, make)(array, result, opts=ufunc._options.on(stream))
     return result
 
 
-def reduceat(
-    ufunc: DeviceUfunc, array: Any, indices: Any, axis: int, dtype: Any, out: Any, stream: Any
-) -> Any:
+def reduceat(ufunc: DeviceUfunc, array: Any, indices: Any, axis: int, dtype: Any, out: Any, stream: Any) -> Any:
     """As ``numpy.ufunc.reduceat``."""
     out = _only(out)
     array = _binary(ufunc, array, "reduceat")
@@ -287,7 +285,7 @@ def reduceat(
         rank, given = len(shape), conversion(dtype_of(array), kind)
         key = ("reduceat", rank, place, given, str(kind))
         make = lambda: _reducing_at(ufunc._scalars.source, rank, place, given, ir_name(kind))  # noqa: E731
-        ufunc._function(key, make)(array, begins, ends, result, opts=ufunc._on(stream))
+        ufunc._function(key, make)(array, begins, ends, result, opts=ufunc._options.on(stream))
     return result
 
 
@@ -297,7 +295,9 @@ def at(ufunc: DeviceUfunc, array: Any, indices: Any, b: Any, stream: Any) -> Non
     if scalars.outputs != 1 or scalars.inputs > 2:
         raise ValueError("Only two operands are supported by the method 'at', one input and one output at least")
     if (b is None) == (scalars.inputs == 2):
-        raise ValueError("second operand needed for ufunc" if b is None else "second operand provided when ufunc is unary")
+        raise ValueError(
+            "second operand needed for ufunc" if b is None else "second operand provided when ufunc is unary"
+        )
     if is_read_only(array):
         raise ValueError("output array is read-only")
     places = indices if isinstance(indices, tuple) else (indices,)
@@ -310,7 +310,7 @@ def at(ufunc: DeviceUfunc, array: Any, indices: Any, b: Any, stream: Any) -> Non
         for bad in each[(each < -shape[d]) | (each >= shape[d])][:1]:
             raise IndexError(f"index {bad} is out of bounds for axis {d} with size {shape[d]}")
         flat.append(np.where(each < 0, each + shape[d], each).ravel())
-    given = [dtype_of(array)]
+    given: list[Any] = [dtype_of(array)]
     operands: list[Any] = []
     if b is not None:
         b = as_operand(b)
@@ -319,7 +319,11 @@ def at(ufunc: DeviceUfunc, array: Any, indices: Any, b: Any, stream: Any) -> Non
     if b is not None:
         host = library_of(b) in (None, HOST)
         if host:
-            operands.append(np.ascontiguousarray(np.broadcast_to(np.asarray(b, types[1] if is_number(b) else None), hosts[0].shape)).ravel())
+            operands.append(
+                np.ascontiguousarray(
+                    np.broadcast_to(np.asarray(b, types[1] if is_number(b) else None), hosts[0].shape)
+                ).ravel()
+            )
         elif shape_of(b) == hosts[0].shape:
             operands.append(reshaped(b, (flat[0].size,)))
         else:
@@ -331,7 +335,7 @@ def at(ufunc: DeviceUfunc, array: Any, indices: Any, b: Any, stream: Any) -> Non
     key = ("at", len(shape), tuple(converted), str(types))
     stored = ir_name(dtype_of(array))
     make = lambda: _updating(scalars.source, len(shape), converted, stored, b is not None)  # noqa: E731
-    ufunc._function(key, make)(array, *flat, *operands, opts=ufunc._on(stream))
+    ufunc._function(key, make)(array, *flat, *operands, opts=ufunc._options.on(stream))
 
 
 # ---------------------------------------------------------------- what they have in common

@@ -40,7 +40,12 @@ def update_of(source: FunctionSource) -> Update | None:
     value = body[0].value
     if isinstance(value, ast.BinOp) and type(value.op) in _OPERATORS and _are(value.left, value.right, code, True):
         return Update(_OPERATORS[type(value.op)], "")
-    if isinstance(value, ast.Call) and len(value.args) == 2 and not value.keywords and _are(*value.args, code, False):
+    if (
+        isinstance(value, ast.Call)
+        and len(value.args) == 2
+        and not value.keywords
+        and _are(value.args[0], value.args[1], code, False)
+    ):
         called = _CALLS.get(_called(value.func, source))
         return None if called is None else Update("", called)
     return None

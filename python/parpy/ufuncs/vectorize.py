@@ -53,7 +53,9 @@ class Scalars(NamedTuple):
         """The types of a call of a function without signatures. Raises TypeError where it returns something else."""
         outputs = result_types(self.source, inputs)
         if len(outputs) != self.outputs:
-            raise TypeError(f"'{self.name}' returns {len(outputs)} numbers for ({', '.join(inputs)}), not {self.outputs}")
+            raise TypeError(
+                f"'{self.name}' returns {len(outputs)} numbers for ({', '.join(inputs)}), not {self.outputs}"
+            )
         return Prototype(inputs, outputs)
 
 

@@ -108,7 +108,7 @@ def test_rotations():
     np.testing.assert_allclose(z, 1 / 0.6)
     assert BLAS.rotg(0.0, 0.0) == (0, 0, 1, 0)
     for d1, d2, x1, y1 in [(1.0, 2.0, 3.0, 4.0), (2.0, 1.0, 4.0, 1.0), (1e-9, 1.0, 2.0, 1.0), (1.0, 0.0, 1.0, 1.0)]:
-        e1, e2, x, param = BLAS.rotmg(d1, d2, x1, y1)
+        e1, _, x, param = BLAS.rotmg(d1, d2, x1, y1)
         a, b = np.array([x1]), np.array([y1])
         BLAS.rotm(a, b, param)
         if d2 != 0:
@@ -142,10 +142,10 @@ def test_general_vectors(letter, trans):
 @pytest.mark.parametrize(("uplo", "trans", "diag"), OPTIONS)
 def test_triangles(letter, uplo, trans, diag):
     a, x = well(numbers((N, N), letter)), numbers(N, letter)
-    matrix = op(half(a, uplo, diag), trans)
+    triangle = op(half(a, uplo, diag), trans)
     for product, solved, given, matrix in [
-        ("trmv", "trsv", (a,), matrix),
-        ("tpmv", "tpsv", (in_packed(a, uplo),), matrix),
+        ("trmv", "trsv", (a,), triangle),
+        ("tpmv", "tpsv", (in_packed(a, uplo),), triangle),
         ("tbmv", "tbsv", (2, in_band(a, 2, uplo)), op(half(only_band(a, 2), uplo, diag), trans)),
     ]:
         found = x.copy()
@@ -285,7 +285,16 @@ def test_matrices_in_c_order_are_transposes():
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [((4, 3), (3, 5)), ((1, 3), (3, 5)), ((4, 3), (3, 1)), ((4, 1), (1, 5)), ((1, 1), (1, 1)), ((2, 4, 3), (2, 3, 5)), ((2, 4, 3), (3, 5)), ((4, 3), (2, 3, 5))],
+    [
+        ((4, 3), (3, 5)),
+        ((1, 3), (3, 5)),
+        ((4, 3), (3, 1)),
+        ((4, 1), (1, 5)),
+        ((1, 1), (1, 1)),
+        ((2, 4, 3), (2, 3, 5)),
+        ((2, 4, 3), (3, 5)),
+        ((4, 3), (2, 3, 5)),
+    ],
 )
 def test_matmul(first, second):
     for change in (np.ascontiguousarray, np.asfortranarray):
@@ -317,7 +326,11 @@ F = np.asfortranarray(np.ones((3, 3)))
         (lambda: BLAS.gemm("N", "N", -1, 3, 3, 1, F, F, 0, F.copy()), ValueError, "'m' is a size"),
         (lambda: BLAS.gemv("N", 3, 3, 1, F, np.ones(2), 0, np.ones(3)), ValueError, "'x' has 2 elements"),
         (lambda: BLAS.gemv("N", 3, 3, 1, F, np.ones(3), 0, np.broadcast_to(1.0, 3)), ValueError, "read-only"),
-        (lambda: BLAS.gemv("N", 3, 3, 1, np.ones((6, 6))[::2, ::2], np.ones(3), 0, np.ones(3)), ValueError, "follow each other"),
+        (
+            lambda: BLAS.gemv("N", 3, 3, 1, np.ones((6, 6))[::2, ::2], np.ones(3), 0, np.ones(3)),
+            ValueError,
+            "follow each other",
+        ),
         (lambda: BLAS.herk("U", "N", 3, 3, 1, F, 0, F.copy()), TypeError, "herk is for complex numbers"),
         (lambda: BLAS.axpy(1, np.ones(3), np.ones(4)), ValueError, "the same size"),
         (lambda: BLAS.scal(1, np.ones(3, int)), TypeError, "BLAS is for float32"),

@@ -72,7 +72,8 @@ def test_arrays_on_the_device(target):
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
-    "keywords", [{}, {"axis": 0}, {"axis": 1, "keepdims": True}, {"keepdims": True}, {"axes": [(0,)]}, {"axes": [1, ()]}]
+    "keywords",
+    [{}, {"axis": 0}, {"axis": 1, "keepdims": True}, {"keepdims": True}, {"axes": [(0,)]}, {"axes": [1, ()]}],
 )
 def test_axes(target, keywords):
     ufunc = parpy.guvectorize(["void(float64[:], float64[:])"], "(n)->()", target=target)(row_sum)
@@ -184,7 +185,19 @@ def test_sizes_that_disagree(target):
 
 @pytest.mark.parametrize(
     "layout",
-    ["(m->n)", "(m)->(n", "(m),->(n)", "(1a)->()", "(m?),(m)->()", "m->n", "->(n)", "(m)(n)->()", "(m)->", "(m)->(n)->()", "(0)->()"],
+    [
+        "(m->n)",
+        "(m)->(n",
+        "(m),->(n)",
+        "(1a)->()",
+        "(m?),(m)->()",
+        "m->n",
+        "->(n)",
+        "(m)(n)->()",
+        "(m)->",
+        "(m)->(n)->()",
+        "(0)->()",
+    ],
 )
 def test_layouts_that_do_not_parse(layout):
     with pytest.raises(ValueError, match="cannot be read"):
@@ -194,9 +207,17 @@ def test_layouts_that_do_not_parse(layout):
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [
-        (lambda: parpy.guvectorize(["float64(float64[:], float64[:])"], "(n)->()")(row_sum), TypeError, "cannot return values"),
+        (
+            lambda: parpy.guvectorize(["float64(float64[:], float64[:])"], "(n)->()")(row_sum),
+            TypeError,
+            "cannot return values",
+        ),
         (lambda: parpy.guvectorize(["void(float64[:,:], float64[:])"], "(n)->()")(row_sum), TypeError, "1 dimensions"),
-        (lambda: parpy.guvectorize(["void(float64[:], float64)"], "(n)->()")(row_sum), TypeError, "array of one element"),
+        (
+            lambda: parpy.guvectorize(["void(float64[:], float64)"], "(n)->()")(row_sum),
+            TypeError,
+            "array of one element",
+        ),
         (lambda: parpy.guvectorize(["void(float64[:])"], "(n)->()")(row_sum), TypeError, "2 operands"),
         (lambda: parpy.guvectorize("(n),(n)->()")(row_sum), TypeError, "3 operands"),
         (lambda: parpy.guvectorize("(n)->()", writable_args=("other",))(row_sum), ValueError, "writable_args"),

@@ -293,7 +293,7 @@ def test_decorators_that_mean_nothing(make, error, text):
 @pytest.mark.parametrize("target", TARGETS)
 def test_arguments_that_no_loop_takes(target):
     ufunc = parpy.vectorize(["float32(float32, float32)", "int64(int64, int64)"], target=target)(squared)
-    with pytest.raises(TypeError, match="not supported for the input types.*its loops are ff->f, ll->l"):
+    with pytest.raises(TypeError, match=r"not supported for the input types.*its loops are ff->f, ll->l"):
         ufunc(1j, 2j)
 
 
