@@ -1,7 +1,6 @@
 // NumPy's C API for ufuncs, imported by ufunc_object.cpp: loops that report errors (NumPy 2).
 #pragma once
 
-#define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #define PY_UFUNC_UNIQUE_SYMBOL parpy_ufunc_api
 #ifndef PARPY_IMPORTS_UFUNCS
 #define NO_IMPORT_UFUNC

@@ -511,6 +511,25 @@ nb::list result_types(nb::handle parsed, nb::handle parameters,
     return result;
 }
 
+// Whether the first of these arrays may be written and shares no byte with the others; none of them
+// has gaps, or the answer is no.
+bool are_apart(const nb::tuple& arrays) {
+    const auto bounds = [](nb::handle handle) -> std::pair<const char*, const char*> {
+        if (!PyArray_Check(handle.ptr())) return {};
+        auto* array = reinterpret_cast<PyArrayObject*>(handle.ptr());
+        if (!PyArray_IS_C_CONTIGUOUS(array)) return {};
+        return {PyArray_BYTES(array), PyArray_BYTES(array) + PyArray_NBYTES(array)};
+    };
+    const auto [first, last] = bounds(arrays[0]);
+    if (last == nullptr || !PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(arrays[0].ptr())))
+        return false;
+    for (std::size_t i = 1; i < arrays.size(); ++i) {
+        const auto [begin, end] = bounds(arrays[i]);
+        if (end == nullptr || (begin < last && first < end)) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 void bind_ufuncs(nb::module_& m) {
@@ -527,6 +546,10 @@ void bind_ufuncs(nb::module_& m) {
     m.def("make_ufunc", make_ufunc, "name"_a, "doc"_a, "inputs"_a, "outputs"_a, "layout"_a.none(),
           "identity"_a.none(), "reorderable"_a, "loops"_a, "make"_a.none(), "writable"_a,
           "A numpy.ufunc whose inner loops are compiled.");
+    m.def(
+        "are_apart", are_apart, "arrays"_a,
+        "Whether the first of these NumPy arrays surely shares no byte with the others, and may be "
+        "written.");
     m.def("result_types", result_types, "parsed"_a, "parameters"_a, "types"_a, "options"_a,
           "The types of the numbers that a function of numbers of these types returns.");
 }

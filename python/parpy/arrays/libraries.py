@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import _native
 from ..buffer import Buffer
 from ..buffer import empty as empty_buffer
 from ..cuda._arrays import DeviceNDArray, device_array
@@ -168,6 +169,37 @@ def overlap(stored: Any, read: Any) -> bool:
         return False
     (a, b), (c, d) = _range(*first[:4]), _range(*second[:4])
     return a < d and c < b
+
+
+_OWN_TYPES = (DeviceNDArray, Buffer)
+
+
+def _bounds(array: Any) -> tuple[int, int] | None:
+    """The addresses between which the elements of another library's array lie, if it has no gaps."""
+    module = type(array).__module__.partition(".")[0]
+    if module == "torch" and array.is_contiguous():
+        begin = array.data_ptr()
+        return begin, begin + array.numel() * array.element_size()
+    if module == "cupy" and array.flags.c_contiguous:
+        begin = array.data.ptr
+        return begin, begin + array.nbytes
+    return None
+
+
+def are_apart(stored: Any, read: Sequence[Any]) -> bool:
+    """Whether it is told quickly that an array may be stored to, and that it shares no memory with others, or is one of
+    them. No: ask ``overlap``."""
+    others = [each for each in read if each is not stored and not isinstance(each, int | float | complex)]
+    arrays = [stored, *others]
+    if all(each.__class__ in _OWN_TYPES for each in arrays):
+        return _native.are_apart(tuple([each._view for each in arrays]))
+    if all(each.__class__ is np.ndarray for each in arrays):
+        return _native.are_apart(tuple(arrays))
+    found = [_bounds(each) for each in arrays]
+    first = found[0]
+    return first is not None and all(
+        each is not None and (each[1] <= first[0] or first[1] <= each[0]) for each in found[1:]
+    )
 
 
 def copied(array: Any, library: Library, stream: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays.libraries import (
     HOST,
+    are_apart,
     as_operand,
     copied,
     dtype_of,
@@ -23,6 +24,7 @@ from ..arrays.libraries import (
 )
 from . import reductions
 from .element_kernels import Operand, conversion, dimensions_in, elementwise
+from .plans import Plan, as_number, key_of
 from .targets import DeviceOptions, Target
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ class DeviceUfunc:
         self._scalars = scalars
         self._target = target
         self._host = scalars.host_ufunc(True, prepared=False)
-        self._plans: dict[Any, Callable[..., Any]] = {}
+        self._plans: dict[Any, Plan] = {}
         self._functions: dict[Any, Any] = {}
         self._options = DeviceOptions(target, scalars.fast)
         self.__name__ = scalars.name
@@ -80,14 +82,24 @@ class DeviceUfunc:
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """As a ``numpy.ufunc``: ``out where casting order dtype signature subok``, and ``stream``."""
-        if not keywords and len(arguments) == self._scalars.inputs:
+        operands, key = arguments, None
+        if keywords and self._scalars.outputs == 1 and len(keywords) == 1:
+            out = keywords.get("out")
+            if out is not None and out.__class__ is not tuple:
+                operands = (*arguments, out)
+        if not keywords or operands is not arguments:
             try:
-                plan = self._plans.get(tuple([(each.__class__, each.dtype, each.shape) for each in arguments]))
-            except (AttributeError, TypeError):
-                plan = None
+                key = key_of(operands, self._options.simulated)
+                plan = self._plans.get(key)
+            except (AttributeError, TypeError):  # of an operand that is no array, or has no hash
+                key = plan = None
             if plan is not None:
-                return plan(*arguments)
-        return self._call(*arguments, **keywords)
+                inputs = operands[: self._scalars.inputs]
+                if len(operands) == len(inputs):
+                    return plan.new(inputs)
+                if are_apart(operands[-1], inputs):
+                    return plan.into(inputs, operands[-1])
+        return self._call(*arguments, **keywords, key=key)
 
     def _call(
         self,
@@ -100,6 +112,7 @@ class DeviceUfunc:
         signature: Any = None,
         subok: bool = True,
         stream: Any = None,
+        key: Any = None,
     ) -> Any:
         outs = self._outputs(arguments, out)
         inputs = [as_operand(each) for each in arguments[: self._scalars.inputs]]
@@ -124,10 +137,12 @@ class DeviceUfunc:
             if each is not None and is_read_only(each):
                 raise ValueError("output array is read-only")
         inputs = self._apart(inputs, outs, stream)
-        run = self._run_for(inputs, outs, types, shape, where, stream)
-        if out is None and where is True and stream is None and all(each is None for each in outs):
-            self._remember(arguments, inputs, run)
-        return run(*inputs) if where is True else run(*inputs, mask=where)
+        plan = self._plan_for(inputs, outs, types, shape, where, stream)
+        if key is not None and all(each is not None for each in outs) == (len(key) > 1 + len(inputs)):
+            if len(self._plans) >= _MOST_PLANS:
+                self._plans.clear()
+            self._plans[key] = plan
+        return plan.run(inputs, outs, None if where is True else where)
 
     def _outputs(self, arguments: tuple[Any, ...], out: Any) -> list[Any]:
         count, outputs = self._scalars.inputs, self._scalars.outputs
@@ -170,18 +185,17 @@ class DeviceUfunc:
             for each in inputs
         ]
 
-    def _run_for(
+    def _plan_for(
         self, inputs: list[Any], outs: list[Any], types: Any, shape: tuple[int, ...], where: Any, stream: Any
-    ) -> Callable[..., Any]:
+    ) -> Plan:
         """What runs calls of operands like these."""
-        count = len(inputs)
         whole = shape or (1,)
         operands: list[Operand] = []
         changes: list[Callable[[Any], Any] | None] = []
         for value, wanted in zip(inputs, types, strict=False):
             if is_number(value):
                 operands.append(Operand(None, ""))
-                changes.append(partial(_as_number, wanted.type))
+                changes.append(partial(as_number, wanted.type))
             else:
                 found = shape_of(value)
                 operands.append(Operand(dimensions_in(found or (1,), whole), conversion(dtype_of(value), wanted)))
@@ -201,39 +215,7 @@ class DeviceUfunc:
         library = next((found for found in map(library_of, (*inputs, *outs)) if found and found.on_device), None)
         if library is None:
             library = _first_library(inputs)
-        dtypes = types[count:]
-        options = self._options.on(stream)
-        unchanged = all(each is None for each in changes)
-        scalar = not shape and all(each is None for each in outs) and library is HOST
-
-        def run(*values: Any, mask: Any = None) -> Any:
-            given = (
-                values
-                if unchanged
-                else [value if change is None else change(value) for value, change in zip(values, changes, strict=True)]
-            )
-            made = [
-                library.empty(whole, dtype, _like(library, values, outs), stream) if each is None else each
-                for each, dtype in zip(outs, dtypes, strict=True)
-            ]
-            stored = made if shape else [reshaped(each, (1,)) if shape_of(each) == () else each for each in made]
-            masks = () if mask is None else (_as_mask(mask),)
-            if 0 not in whole:
-                function(*given, *stored, *masks, opts=options)
-            results = [
-                each if each is not None else value[0] if scalar else value if shape else reshaped(value, ())
-                for each, value in zip(outs, made, strict=True)
-            ]
-            return results[0] if len(results) == 1 else tuple(results)
-
-        return run
-
-    def _remember(self, arguments: tuple[Any, ...], inputs: list[Any], run: Callable[..., Any]) -> None:
-        if any(library_of(each) is None for each in arguments) or any(map(is_number, inputs)):
-            return
-        if len(self._plans) >= _MOST_PLANS:
-            self._plans.clear()
-        self._plans[tuple([(each.__class__, each.dtype, each.shape) for each in arguments])] = run
+        return Plan(function, self._options.on(stream), changes, library, inputs, types[len(inputs) :], shape, stream)
 
     # ------------------------------------------------------------ methods
 
@@ -300,15 +282,6 @@ def _type_for_numpy(value: Any) -> Any:
     return np.asarray(value).dtype if is_number(value) else dtype_of(value)
 
 
-def _as_number(kind: Any, value: Any) -> Any:
-    return kind(value) if type(value) is int else np.asarray(value).astype(kind)[()]
-
-
-def _like(library: Any, values: Any, outs: list[Any]) -> Any:
-    """An array of the library, which says where new ones lie."""
-    return next((each for each in (*values, *outs) if library_of(each) is library), None)
-
-
 def _with_dimension(value: Any) -> Any:
     return reshaped(value, (1,))
 
@@ -317,11 +290,6 @@ def _mask_shape(where: Any) -> list[tuple[int, ...]]:
     if where is True:
         return []
     return [shape_of(where) if library_of(where) is not None else np.shape(where)]
-
-
-def _as_mask(mask: Any) -> Any:
-    flags = mask if library_of(mask) is not None else np.asarray(mask)
-    return flags if shape_of(flags) else reshaped(flags, (1,))
 
 
 def _first_library(inputs: list[Any]) -> Any:

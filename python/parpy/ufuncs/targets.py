@@ -35,9 +35,14 @@ class DeviceOptions:
         self._target, self._fast = target, fast
         self._found: dict[tuple[bool, int | None], CompileOptions] = {}
 
+    @property
+    def simulated(self) -> bool:
+        """Whether calls run on the simulator."""
+        return self._target is Target.SIM or not on_gpu()
+
     def on(self, stream: Any = None) -> CompileOptions:
         """Those of a call on a stream; None: the one that the arrays belong to."""
-        simulated = self._target is Target.SIM or not on_gpu()
+        simulated = self.simulated
         key = (simulated, None if stream is None else handle_of(stream))
         found = self._found.get(key)
         if found is None:

@@ -127,7 +127,9 @@ thread_local bool one_worker = false;
 }  // namespace
 
 OneWorker::OneWorker() : before_(std::exchange(one_worker, true)) {}
-OneWorker::~OneWorker() { one_worker = before_; }
+OneWorker::~OneWorker() {
+    one_worker = before_;
+}
 
 void warm_workers() {
     if (worker_count() < 2 || workers_lost.load(std::memory_order_relaxed)) return;
