@@ -185,13 +185,15 @@ class PRNG(_Source):
         """Fills ``ary`` (float32 or float64) with normally distributed numbers."""
         mean, sigma = float(mean), _positive("sigma", sigma)
         run = self._of_pairs("Normal", mean, sigma)
-        return self._fill(ary, size, "f4 f8", run, lambda n: self._numpy.normal(mean, sigma, n))
+        kind: Any = dtype_of(ary) if library_of(ary) is not None else None
+        return self._fill(ary, size, "f4 f8", run, lambda n: self._numpy.standard_normal(n, kind) * sigma + mean)
 
     def lognormal(self, ary: Any, mean: float, sigma: float, size: int | None = None) -> Any:
         """Fills ``ary`` (float32 or float64) with numbers whose logarithms are normally distributed."""
         mean, sigma = float(mean), _positive("sigma", sigma)
         run = self._of_pairs("LogNormal", mean, sigma)
-        return self._fill(ary, size, "f4 f8", run, lambda n: self._numpy.lognormal(mean, sigma, n))
+        kind: Any = dtype_of(ary) if library_of(ary) is not None else None
+        return self._fill(ary, size, "f4 f8", run, lambda n: np.exp(self._numpy.standard_normal(n, kind) * sigma + mean))
 
     def _of_pairs(self, name: str, mean: float, sigma: float) -> Callable[..., None]:
         """cuRAND makes these numbers in pairs: an odd count takes one more, aside."""
