@@ -193,7 +193,9 @@ class PRNG(_Source):
         mean, sigma = float(mean), _positive("sigma", sigma)
         run = self._of_pairs("LogNormal", mean, sigma)
         kind: Any = dtype_of(ary) if library_of(ary) is not None else None
-        return self._fill(ary, size, "f4 f8", run, lambda n: np.exp(self._numpy.standard_normal(n, kind) * sigma + mean))
+        return self._fill(
+            ary, size, "f4 f8", run, lambda n: np.exp(self._numpy.standard_normal(n, kind) * sigma + mean)
+        )
 
     def _of_pairs(self, name: str, mean: float, sigma: float) -> Callable[..., None]:
         """cuRAND makes these numbers in pairs: an odd count takes one more, aside."""
