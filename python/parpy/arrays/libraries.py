@@ -107,6 +107,17 @@ def as_operand(value: Any) -> Any:
     return np.asarray(value)
 
 
+def overriding_operand(values: Sequence[Any]) -> Any:
+    """The first object of none of these libraries that says itself what universal functions do with it (NEP 13)."""
+    for each in values:
+        method = getattr(type(each), "__array_ufunc__", None)
+        if method is None or method is np.ndarray.__array_ufunc__ or isinstance(each, np.generic):
+            continue
+        if library_of(each) in (None, HOST):
+            return each
+    return None
+
+
 def is_number(value: Any) -> bool:
     return isinstance(value, bool | int | float | complex | np.generic) or (
         isinstance(value, np.ndarray) and value.ndim == 0

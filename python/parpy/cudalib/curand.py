@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..arrays.libraries import dtype_of, is_on_device, library_of, shape_of, stream_of
+from ..arrays.libraries import dtype_of, is_on_device, library_of, reshaped, shape_of, stream_of
 from ..cuda import device_array
 from ._libraries import MissingLibraryError, open_library
 from ._places import address, host_view, is_c_contiguous, require_writable, runs_on_gpu
@@ -210,11 +210,11 @@ class PRNG(_Source):
                 return
             if count > 1:
                 generator.call(function, address(array), ctypes.c_size_t(count - 1), *given)
-            on_host = not is_on_device(array)
-            pair = np.empty(2, dtype_of(array)) if on_host else device_array(2, dtype_of(array))
+            library = library_of(array)
+            assert library is not None
+            pair = library.empty((2,), dtype_of(array), array, stream_of([array], self.stream))
             generator.call(function, address(pair), ctypes.c_size_t(2), *given)
-            flat = array.reshape(-1)
-            flat[count - 1 : count] = pair[:1]
+            reshaped(array, (math.prod(shape_of(array)),))[count - 1 : count] = pair[:1]
 
         return run
 

@@ -19,6 +19,7 @@ from ..arrays.libraries import (
     is_read_only,
     library_of,
     overlap,
+    overriding_operand,
     reshaped,
     shape_of,
 )
@@ -114,6 +115,12 @@ class DeviceUfunc:
         stream: Any = None,
         key: Any = None,
     ) -> Any:
+        overriding = overriding_operand((*arguments, *(out if isinstance(out, tuple) else (out,))))
+        if overriding is not None:
+            more = {"out": out if isinstance(out, tuple) else (out,)} if out is not None else {}
+            if where is not True:
+                more["where"] = where
+            return overriding.__array_ufunc__(self, "__call__", *arguments, **more)
         outs = self._outputs(arguments, out)
         inputs = [as_operand(each) for each in arguments[: self._scalars.inputs]]
         operands = [*inputs, *(each for each in outs if each is not None)]

@@ -26,11 +26,15 @@ from ..arrays.libraries import (
 )
 from .core_shapes import Shapes, shapes_of
 from .element_kernels import compiled, dimensions_in
+from .plans import key_of
 from .prototypes import core_call
 from .targets import DeviceOptions, Target
 
 if TYPE_CHECKING:
     from .guvectorize import Cores
+
+
+_MOST_KNOWN = 256  # calls of different operands that are remembered
 
 
 class _Core(NamedTuple):
@@ -57,6 +61,7 @@ class DeviceGufunc:
         self._target = target
         self._host = cores.host_ufunc(True)
         self._functions: dict[Any, Any] = {}
+        self._known: dict[Any, tuple[Any, Shapes]] = {}
         self._options = DeviceOptions(target, cores.fast)
         self.__name__ = cores.name
         self.__doc__ = self._host.__doc__
@@ -101,13 +106,7 @@ class DeviceGufunc:
                 None if each is None else _moved(each, place)
                 for each, place in zip(outs, places[len(inputs) :], strict=True)
             ]
-        shapes = shapes_of(
-            layout,
-            self.__name__,
-            [() if is_number(each) else tuple(shape_of(each)) for each in inputs],
-            [None if each is None else tuple(shape_of(each)) for each in outs],
-        )
-        types = self._resolved(inputs, outs, casting, dtype)
+        types, shapes = self._settled(inputs, outs, casting, dtype)
         for each in outs:
             if each is not None and is_read_only(each):
                 raise ValueError("output array is read-only")
@@ -139,6 +138,30 @@ class DeviceGufunc:
                 value = _moved_back(value, places[len(inputs) + number], keepdims)
             returned.append(value[()] if library is HOST and shape_of(value) == () else value)
         return returned[0] if len(returned) == 1 else tuple(returned)
+
+    def _settled(self, inputs: list[Any], outs: list[Any], casting: str, dtype: Any) -> tuple[Any, Shapes]:
+        """The types of the loop and the shapes of a call, which calls of operands that are alike have in common."""
+        given = [each for each in outs if each is not None]
+        key: Any
+        try:
+            key = (key_of((*inputs, *given), self._options.simulated), len(given), casting, dtype)
+            found = self._known.get(key)
+        except (AttributeError, TypeError):
+            key = found = None
+        if found is not None:
+            return found
+        shapes = shapes_of(
+            self._cores.layout,
+            self.__name__,
+            [() if is_number(each) else tuple(shape_of(each)) for each in inputs],
+            [None if each is None else tuple(shape_of(each)) for each in outs],
+        )
+        types = self._resolved(inputs, outs, casting, dtype)
+        if key is not None and len(given) in (0, len(outs)):
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = types, shapes
+        return types, shapes
 
     def _operands(self, arguments: tuple[Any, ...], out: Any) -> tuple[list[Any], list[Any]]:
         count, outputs = self._cores.inputs, self._cores.outputs

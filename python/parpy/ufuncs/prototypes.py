@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..calls.errors import CompileError
 from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
-from ..vocabulary.signatures import Scalar, Signature, TupleType, is_signature, signature
+from ..vocabulary.signatures import Array, Scalar, Signature, TupleType, argument_type, is_signature, signature
 
 
 class Prototype(NamedTuple):
@@ -23,6 +23,7 @@ def signatures_of(given: Any) -> list[Signature]:
     """The signatures in a list, a single one, or nothing. Raises TypeError for what is none."""
     if given is None:
         return []
+    given = _of_numba(given)
     several = isinstance(given, list) or (isinstance(given, tuple) and any(_is_whole(each) for each in given))
     found = [signature(each) for each in (given if several else [given])]
     for number, each in enumerate(found):
@@ -31,13 +32,28 @@ def signatures_of(given: Any) -> list[Signature]:
     return found
 
 
+def _of_numba(given: Any) -> Any:
+    """Numba's types and signatures as ours, told by what they are called."""
+    if isinstance(given, list | tuple):
+        return type(given)(_of_numba(each) for each in given)
+    if type(given).__module__.partition(".")[0] != "numba":
+        return given
+    if hasattr(given, "return_type"):
+        result = None if str(given.return_type) in ("none", "None") else _of_numba(given.return_type)
+        return Signature(result, tuple(_of_numba(each) for each in given.args))
+    if hasattr(given, "ndim") and hasattr(given, "dtype"):
+        return Array(_of_numba(given.dtype), given.ndim, given.layout if given.layout in ("C", "F") else "A")
+    return argument_type(str(given).replace("bool", "boolean") if str(given) == "bool" else str(given))
+
+
 def _is_whole(given: Any) -> bool:
     return isinstance(given, Signature) or (isinstance(given, str) and "(" in given)
 
 
 def begins_with_function(given: Any) -> bool:
     """Whether a decorator was used without parentheses."""
-    return callable(given) and not is_signature(given)
+    of_numba = type(given).__module__.startswith("numba.core")  # types, which can be called
+    return callable(given) and not is_signature(given) and not of_numba
 
 
 def element_prototype(found: Signature, name: str, parameters: int) -> Prototype:

@@ -228,6 +228,28 @@ def test_auto_goes_where_the_arrays_are():
     assert f.reduce(x[1:]) == 24
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_objects_that_say_themselves_what_happens(target):
+    class Wrapped:
+        def __init__(self, values):
+            self.values = values
+
+        def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
+            assert method == "__call__"
+            return Wrapped(ufunc(*(getattr(each, "values", each) for each in inputs), **keywords))
+
+    ufunc = parpy.vectorize(["float64(float64, float64)"], target=target)(squared)
+    found = ufunc(Wrapped(np.arange(3.0)), 1.0)
+    assert isinstance(found, Wrapped)
+    np.testing.assert_array_equal(on_host(found.values), [1, 4, 9])
+
+
+def test_numbas_types():
+    numba = pytest.importorskip("numba")
+    ufunc = parpy.vectorize([numba.float32(numba.float32, numba.float32)])(squared)
+    assert ufunc.types == ["ff->f"]
+
+
 def test_other_threads():
     @parpy.vectorize(target="parallel")
     def f(a, b):
