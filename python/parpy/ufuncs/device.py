@@ -24,6 +24,7 @@ from ..arrays.libraries import (
     shape_of,
 )
 from . import reductions
+from .choices import Choices
 from .element_kernels import Operand, conversion, dimensions_in, elementwise
 from .plans import Plan, as_number, key_of
 from .targets import DeviceOptions, Target
@@ -47,6 +48,7 @@ class DeviceUfunc:
         self._target = target
         self._host = scalars.host_ufunc(True, prepared=False)
         self._plans: dict[Any, Plan] = {}
+        self._choices = Choices()
         self._functions: dict[Any, Any] = {}
         self._options = DeviceOptions(target, scalars.fast)
         self.__name__ = scalars.name
@@ -126,10 +128,36 @@ class DeviceUfunc:
         operands = [*inputs, *(each for each in outs if each is not None)]
         if self._runs_on_host(*operands, where):
             more = {"dtype": dtype, "signature": signature}
-            given = {key: value for key, value in more.items() if value is not None}
+            given = {name: value for name, value in more.items() if value is not None}
             if any(each is not None for each in outs):
                 given["out"] = tuple(outs)
-            return self._host(*inputs, where=where, casting=casting, order=order, subok=subok, **given)
+            on_host = partial(self._host, *inputs, where=where, casting=casting, order=order, subok=subok, **given)
+            if given or where is not True or casting != "same_kind" or stream is not None:
+                return on_host()
+            return self._chosen(inputs, on_host)
+        return self._on_device(inputs, outs, where, casting, dtype, signature, stream, key)
+
+    def _chosen(self, inputs: list[Any], on_host: Callable[[], Any]) -> Any:
+        """A call of host arrays with nothing else to it, on the host or on the device."""
+        if any(library_of(each) not in (None, HOST) for each in inputs):
+            return on_host()
+        count = max(1 if is_number(each) else each.size for each in inputs)
+        types = tuple(each.dtype if isinstance(each, np.ndarray) else type(each) for each in inputs)
+        outs = [None] * self._scalars.outputs
+        on_device = partial(self._on_device, inputs, outs, True, "same_kind", None, None, None, None)
+        return self._choices.run(types, count, on_host, on_device)
+
+    def _on_device(
+        self,
+        inputs: list[Any],
+        outs: list[Any],
+        where: Any,
+        casting: str,
+        dtype: Any,
+        signature: Any,
+        stream: Any,
+        key: Any,
+    ) -> Any:
         types = self._resolved(inputs, outs, casting, dtype, signature)
         shape = _broadcast([() if is_number(each) else shape_of(each) for each in inputs] + _mask_shape(where))
         for each in outs:

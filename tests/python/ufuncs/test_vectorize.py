@@ -6,12 +6,14 @@ import gc
 import math
 import threading
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import parpy
 from parpy.cuda.types import float32, float64, int32
+from parpy.ufuncs import choices
 from ufunc_targets import HOSTS, TARGETS, check_same, on_device, on_host
 
 FACTOR = 3.0
@@ -248,6 +250,31 @@ def test_numbas_types():
     numba = pytest.importorskip("numba")
     ufunc = parpy.vectorize([numba.float32(numba.float32, numba.float32)])(squared)
     assert ufunc.types == ["ff->f"]
+
+
+def test_auto_goes_where_large_arrays_of_the_host_take_less_time(monkeypatch):
+    """Each place is tried twice; the second time counts."""
+    clock = iter([0, 9, 9, 10, 10, 19, 19, 19.5])
+    monkeypatch.setattr(choices._backend, "has_gpu", lambda: True)
+    monkeypatch.setattr(choices, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    found = choices.Choices()
+    calls = []
+    for _ in range(6):
+        found.run("f8", 1 << 20, lambda: calls.append("host"), lambda: calls.append("device"))
+    found.run("f8", 100, lambda: calls.append("host"), lambda: calls.append("device"))
+    assert calls == ["host", "host", "device", "device", "device", "device", "host"]
+
+    monkeypatch.undo()
+    monkeypatch.setattr(choices._backend, "has_gpu", lambda: True)
+    monkeypatch.setattr(choices, "LEAST", 10)
+
+    @parpy.vectorize(["float64(float64, float64)"], target="auto")
+    def f(a, b):
+        return a * b
+
+    x = np.arange(20.0)
+    for _ in range(6):
+        np.testing.assert_array_equal(f(x, 2.0), x * 2)
 
 
 def test_other_threads():
