@@ -289,3 +289,17 @@ def dlpack_of_device(
     owner: object, pointer: int, shape: Sequence[int], strides: Sequence[int], scalar: str
 ) -> object: ...
 def device_of_pointer(pointer: int) -> int: ...
+def make_ufunc(
+    name: str,
+    doc: str,
+    inputs: int,
+    outputs: int,
+    layout: str | None,
+    identity: Any,
+    reorderable: bool,
+    loops: list[Any],
+    make: Any,
+    writable: list[int],
+) -> Any: ...
+def result_types(parsed: Any, parameters: tuple[str, ...], types: list[str], options: Any) -> list[str]: ...
+def are_apart(arrays: tuple[Any, ...]) -> bool: ...

@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "runtime/context.h"
 #include "support/abi.h"
@@ -165,6 +166,17 @@ std::int64_t worker_count() {
     return count;
 }
 
+namespace {
+
+thread_local bool one_worker = false;
+
+}  // namespace
+
+OneWorker::OneWorker() : before_(std::exchange(one_worker, true)) {}
+OneWorker::~OneWorker() {
+    one_worker = before_;
+}
+
 void warm_workers() {
     if (worker_count() < 2 || workers_lost.load(std::memory_order_relaxed)) return;
     static std::once_flag once;
@@ -189,7 +201,7 @@ extern "C" std::int64_t parpy_chunks(ParpyContext*, std::int64_t iterations, dou
     if (max_workers > 0) workers = std::min(workers, max_workers);
     const double work = static_cast<double>(iterations) * cost;
     const double least = workers < kFewWorkers ? kSerialBelowForFew : kParpySerialBelow;
-    if (workers < 2 || iterations < 2 || !(work >= least)) return 1;
+    if (workers < 2 || one_worker || iterations < 2 || !(work >= least)) return 1;
     const std::int64_t most = std::min({iterations, workers * kChunksPerWorker, kParpyMaxChunks});
     const double wanted = std::min(work / kChunkWork, static_cast<double>(most));
     std::int64_t chunks = std::max(static_cast<std::int64_t>(wanted), std::int64_t{2});
