@@ -191,7 +191,7 @@ def attribute(owner: Any, name: str, spaces: dict[type, Mapping[str, Any]]) -> B
 
 def is_unchanging(owner: object, value: object) -> bool:
     """Whether `value`, found in `owner`, stays what it is for as long as `owner` is there."""
-    return isinstance(value, Enum) or isinstance(owner, tuple)
+    return isinstance(value, Enum) or isinstance(owner, tuple | Enum)
 
 
 ARRAY_PROTOCOLS = frozenset(("__cuda_array_interface__", "__array_interface__", "__dlpack__", "__array__"))

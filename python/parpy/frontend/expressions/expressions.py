@@ -258,8 +258,12 @@ def lower_compare(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
 
 
 def _identity(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
-    """`y is None`, `y is not None`"""
+    """`y is None`, `y is not None`, `b is True`"""
     sides = [node.left, *node.comparators]
+    truth = next((s for s in sides if isinstance(s, ast.Constant) and isinstance(s.value, bool)), None)
+    if truth is not None:
+        same = _is_truth(fn, sides[0] if truth is sides[1] else sides[1], truth, node)
+        return same if isinstance(node.ops[0], ast.Is) else fn.op("not", node, same)
     if any(is_record(fn, side) for side in sides):  # which None is not
         return constant_of(fn, isinstance(node.ops[0], ast.IsNot), node)
     generators = [side for side in sides if is_generator_name(fn, side)]
@@ -269,6 +273,17 @@ def _identity(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
     else:
         same = fn.op("is", node, *lower_all(fn, sides))
     return same if isinstance(node.ops[0], ast.Is) else fn.op("not", node, same)
+
+
+def _is_truth(fn: FunctionScope, side: ast.expr, truth: ast.Constant, node: ast.expr) -> _native.Expr:
+    """Whether it is a truth value, and this one."""
+    span = fn.span(node)
+    value, wanted = fn.hold(lower(fn, side), side), partial(constant_of, fn, truth.value, truth)
+    same = fn.hold(constant_of(fn, False, node), node)
+    kind = fn.op("types_equal", node, fn.module.read(value, span), wanted())
+    equal = fn.op("==", node, fn.module.read(value, span), wanted())
+    fn.out.append(fn.module.if_(kind, [fn.module.assign(same, equal, None, span)], [], span))
+    return fn.module.read(same, span)
 
 
 def _compare_types(fn: FunctionScope, node: ast.Compare) -> _native.Expr:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import math
 import operator
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from ... import _native
-from ...syntax.names import Binding, is_array
+from ...syntax.names import Binding, is_array, is_scalar
 from ...syntax.whole_numbers import combined
 from ...vocabulary.device import DeviceFunction
 from ...vocabulary.operators import scalar_name
@@ -133,15 +135,15 @@ def _allocate(fn: FunctionScope, target: ast.Name, call: ast.Call, space: str, n
         )
         return None
     shape = given["shape"]
-    parts = shape.elts if isinstance(shape, ast.Tuple) else [shape]
-    extents = [_constant_value(fn, part) for part in parts]
+    parts = _extents(fn, shape)
+    extents = [part if isinstance(part, int) else _constant_value(fn, part) for part in parts]
     for extent, part in zip(extents, parts, strict=True):
         if extent is None:
             fn.error(
                 "P023",
-                part,
+                shape if isinstance(part, int) else part,
                 "the shape of an array of a kernel must be constant",
-                "use integers, global integers and sums or products of them",
+                "use integers, global integers, tuples of them, and sums or products of them",
             )
             return None
     sizes = [extent for extent in extents if extent is not None]
@@ -161,6 +163,20 @@ def _allocate(fn: FunctionScope, target: ast.Name, call: ast.Call, space: str, n
     size = _dynamic_size(fn, scalar, call) if sizes == [0] else None
     fn.add_allocation(fn.module.alloc(array, scalar, space, [] if size else sizes, size, span))
     return array
+
+
+def _extents(fn: FunctionScope, shape: ast.expr) -> Sequence[ast.expr | int]:
+    """The parts of a shape: of a tuple that is written out, a global one, or a variable that is assigned one once."""
+    if isinstance(shape, ast.Tuple):
+        return shape.elts
+    if isinstance(shape, ast.Name) and shape.id in fn.scope.locals:
+        only = _only_value(fn, shape.id)
+        return [shape] if only is None or _constant_value(fn, shape) is not None else _extents(fn, only)
+    outside = fn.tuple_of(shape)
+    if outside is not None and all(is_scalar(each) and not isinstance(each, bool) for each in outside):
+        with suppress(TypeError):
+            return [operator.index(each) for each in outside]
+    return [shape]
 
 
 def _record_type(fn: FunctionScope, node: ast.expr) -> np.dtype[Any] | None:
@@ -245,15 +261,7 @@ def _constant_value(fn: FunctionScope, node: ast.expr) -> int | None:
             return None
         return made if isinstance(made, int) else None
     if isinstance(node, ast.Name) and node.id in fn.scope.locals:
-        values = [
-            part.value if isinstance(part, ast.Assign) and len(part.targets) == 1 else None
-            for part in ast.walk(fn.node)
-            if any(
-                isinstance(name, ast.Name) and name.id == node.id and isinstance(name.ctx, ast.Store)
-                for name in ast.iter_child_nodes(part)
-            )
-        ]
-        only = values[0] if len(values) == 1 and node.id not in fn.parameters else None
+        only = _only_value(fn, node.id)
         return None if only is None else _constant_value(fn, only)
     binding = fn.resolve(node)
     if binding is None or isinstance(binding.value, bool):
@@ -264,6 +272,19 @@ def _constant_value(fn: FunctionScope, node: ast.expr) -> int | None:
         return None
     fn.rely_on(binding)
     return value
+
+
+def _only_value(fn: FunctionScope, name: str) -> ast.expr | None:
+    """What a local variable is assigned, if that is one expression."""
+    values = [
+        part.value if isinstance(part, ast.Assign) and len(part.targets) == 1 else None
+        for part in ast.walk(fn.node)
+        if any(
+            isinstance(child, ast.Name) and child.id == name and isinstance(child.ctx, ast.Store)
+            for child in ast.iter_child_nodes(part)
+        )
+    ]
+    return values[0] if len(values) == 1 and name not in fn.parameters else None
 
 
 def lower_array(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
