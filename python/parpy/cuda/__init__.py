@@ -3,19 +3,23 @@
 # ruff: noqa: F403
 from ..vocabulary import device as _device
 from ..vocabulary.device import *
-from . import _arrays, _devices, _streams, cg, random, types
+from ..vocabulary.signatures import from_dtype
+from . import _arrays, _compiling, _devices, _linking, _missing, _streams, cg, random, types
 from ._arrays import *
+from ._compiling import *
+from ._decorators import jit
 from ._devices import *
-from ._kernel import declare_device, jit
+from ._linking import *
+from ._missing import *
 from ._reduce import Reduce
 from ._streams import *
+from .arguments import directed as _directed
+from .arguments.directed import *
 from .sim import Simulator
 
 sim = Simulator()
 reduce = Reduce
 
-__all__ = ["Reduce", "cg", "declare_device", "jit", "random", "reduce", "sim", "types"]
-__all__ += _device.__all__
-__all__ += _arrays.__all__
-__all__ += _devices.__all__
-__all__ += _streams.__all__
+__all__ = ["Reduce", "cg", "from_dtype", "jit", "random", "reduce", "sim", "types"]
+for _module in (_device, _directed, _arrays, _compiling, _devices, _linking, _missing, _streams):
+    __all__ += _module.__all__

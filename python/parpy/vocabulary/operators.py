@@ -154,6 +154,11 @@ def is_torch_dtype(found: object) -> bool:
     return (type(found).__module__, type(found).__name__) == ("torch", "dtype")
 
 
+def is_numba(found: object) -> bool:
+    """Whether it is one of Numba's objects, such as a type or a compiled function; Numba need not be there."""
+    return type(found).__module__.partition(".")[0] in ("numba", "numba_cuda")
+
+
 def scalar_of_text(text: str) -> str | None:
     """The name in IR text of the scalar type that NumPy calls `text` ("float32", "<f4"); None if it is none."""
     if not _TYPE.fullmatch(text):  # NumPy warns of some others
@@ -172,8 +177,11 @@ _TYPE = re.compile(
 def scalar_name(found: object) -> str | None:
     """The name in IR text ("f32") of the scalar type that `found` stands for; None if it is none.
 
-    Accepts NumPy scalar types and dtypes, PyTorch's dtypes, the types of parpy.types, and int, float, bool, complex.
+    Accepts NumPy scalar types and dtypes, PyTorch's dtypes, Numba's types, those of parpy.types, and int, float, bool,
+    complex.
     """
+    if is_numba(found):
+        return NAME_OF.get(str(getattr(found, "name", "")))
     if is_torch_dtype(found):
         return NAME_OF.get(str(found).removeprefix("torch."))
     name = getattr(found, "name", None) if type(found).__module__.startswith("parpy.") else None
