@@ -51,17 +51,23 @@ def foreign_called(fn: FunctionScope, node: ast.Call) -> ForeignFunction | None:
 
 def call_foreign(fn: FunctionScope, node: ast.Call, function: ForeignFunction) -> _native.Expr:
     """A call of device code that `declare_device` names."""
-    if not fn.in_kernel(function.__name__, node):
+    if not fn.in_kernel(function.shown, node):
         return fn.poison(node)
     if node.keywords or len(node.args) != len(function.types):
         fn.error(
             "P105",
             node,
-            f"'{function.__name__}' takes {len(function.types)} positional arguments, not {len(node.args)}",
+            f"'{function.shown}' takes {len(function.types)} positional arguments, not {len(node.args)}",
             "pass what its declaration says",
         )
         return fn.poison(node)
-    operands = [_pointed(fn, argument) for argument in node.args]
+    return call_declared(fn, function, [_pointed(fn, argument) for argument in node.args], node)
+
+
+def call_declared(
+    fn: FunctionScope, function: ForeignFunction, operands: list[_native.Expr], node: ast.Call
+) -> _native.Expr:
+    """The call of it with these operands."""
     return fn.module.call(_declare_foreign(fn, function, node), operands, fn.span(node))
 
 
@@ -70,6 +76,8 @@ def _declare_foreign(fn: FunctionScope, function: ForeignFunction, node: ast.Cal
     known = fn.program.foreign.get(function)
     if known is not None:
         return known
+    if function.texts is not None:
+        return _declare_text(fn, function, function.texts)
     span = fn.span(node)
     name = function.__name__
     paths = function.link or fn.program.link
@@ -98,6 +106,20 @@ def _declare_foreign(fn: FunctionScope, function: ForeignFunction, node: ast.Cal
         shown = " and ".join(f"'{Path(path).name}'" for path in paths)
         fn.error("P105", node, f"no function '{name}' is defined in {shown}", "link the file that does")
     made = fn.module.foreign(function.__name__, function.types, function.result, function.abi, span)
+    fn.program.foreign[function] = made
+    return made
+
+
+def _declare_text(fn: FunctionScope, function: ForeignFunction, texts: tuple[str, ...]) -> _native.Function:
+    """A function that CUDA C++ knows, or that texts define, each of which stands in a program once."""
+    new = [text for text in texts if text and text not in fn.program.includes]
+    key = function.__name__ if new else ""  # one source for all functions that need none
+    if key not in fn.program.includes:
+        name = f"{key or 'cuda'}.cu"
+        fn.program.includes[key] = fn.module.add_source(name, f'#line 1 "{name}"\n{"".join(new)}', 1)
+    index = fn.program.includes[key]
+    fn.program.includes.update(dict.fromkeys(new, index))
+    made = fn.module.foreign(function.__name__, function.types, function.result, "c", (index, 1, 1, 1, 1))
     fn.program.foreign[function] = made
     return made
 
