@@ -30,7 +30,8 @@ from ..frontend.parse import Surface, parse
 from ..frontend.program import Program
 from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
-from ..syntax.starred import without_star
+from ..syntax.starred import takes_rest, without_star
+from ..syntax.written_records import written_records
 from ..vocabulary.device import GEOMETRY, Launchable
 from ..vocabulary.signatures import Signature, signature
 from ._arrays import constant_of, to_device
@@ -42,7 +43,7 @@ from ._options import KernelOptions
 from ._overloads import Overload, Overloads, asked_types, of_each, sample
 from ._streams import Stream, handle_of
 from .arguments import matching
-from .arguments.directed import Directed, prepared, type_of
+from .arguments.directed import Directed, prepared, type_of, with_records
 from .arguments.kinds import Fields, has_records, kind_of
 
 SAMPLE_SIZES = (1, 1, 1, 32, 1, 1, 0)  # of a launch that is compiled to be looked at
@@ -61,13 +62,13 @@ class Kernel(Launchable, ByReference):
         link: tuple[str, ...] = (),
     ) -> None:
         given = source_of(function)
-        source = without_star(given)
+        source, self._written_records = written_records(without_star(given))
         self.py_func: FunctionType = given.function
         """The Python function."""
         self.overloads = Overloads(self)
         """The kernel by the types of its arguments: what each needs of the device, and its text."""
         # Of `def k(a, *rest)`: how many arguments come before those of the tuple.
-        self._plain_arguments = given.function.__code__.co_argcount if source is not given else None
+        self._plain_arguments = given.function.__code__.co_argcount if takes_rest(given.function) else None
         for each in signatures:
             check_count(source.function, each)
             self.overloads.note(each.arguments)
@@ -165,7 +166,7 @@ class Kernel(Launchable, ByReference):
         deep = any("." in key for keys in self._fields.values() for key in keys)
         looks = self.signatures or deep or self._asked or self._asks_all or (self.has_records and on_gpu())
         looks = looks or self._takes_tuples or self._refused is not None or self._options.extensions
-        looks = looks or self._plain_arguments is not None
+        looks = looks or self._plain_arguments is not None or self._written_records
         return (PreparingLauncher if looks else Launcher)(self, (*sizes, int(sharedmem)), options)
 
     def forall(self, ntasks: int | tuple[int, ...], tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:
@@ -259,7 +260,9 @@ class Kernel(Launchable, ByReference):
         """The arguments of a launch as the function takes them, and what is to be done behind it."""
         arguments, behind = prepared(arguments, self._options.extensions, Stream(stream))
         count = self._plain_arguments
-        return arguments if count is None else (*arguments[:count], arguments[count:]), behind
+        if count is not None:
+            arguments = (*arguments[:count], arguments[count:])
+        return with_records(arguments, self._written_records, behind), behind
 
     def matched(self, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """The arguments as the signature that fits best takes them; TypeError where none fits."""

@@ -5,6 +5,7 @@ an extension of the user's makes one of.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,26 @@ def _extended(value: Any, extensions: Sequence[Any], stream: Any, behind: list[C
     for each in reversed(extensions):
         kind, value = each.prepare_args(kind, value, stream=stream, retr=behind)
     return value
+
+
+def with_records(
+    arguments: tuple[Any, ...], places: tuple[int, ...], behind: list[Callable[[], Any]]
+) -> tuple[Any, ...]:
+    """The arguments with the records at these places, to which the kernel assigns, as arrays of one: their fields go
+    back behind the launch."""
+    taken = [*arguments]
+    for place in places:
+        given = arguments[place] if place < len(arguments) else None
+        if isinstance(given, np.void) and given.dtype.names is not None:
+            taken[place] = array = np.empty(1, given.dtype)
+            array[0] = given
+            behind.append(partial(_store_record, given, array))
+    return tuple(taken)
+
+
+def _store_record(record: Any, array: Any) -> None:
+    for name in record.dtype.names:
+        record[name] = array[0][name]
 
 
 def type_of(value: Any) -> Any:

@@ -369,7 +369,7 @@ def lower_misplaced_range(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _n
 
 def call_function(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> _native.Expr:
     """A call of a function that is compiled with this one."""
-    if not fn.kernel and takes_rest(source.function):
+    if takes_rest(source.function):
         node, source = packed(node, source.function), without_star(source)
     fn.passed_on.update((*node.args, *(keyword.value for keyword in node.keywords)))
     bound = _bind(fn, node, source)

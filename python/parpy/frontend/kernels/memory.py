@@ -16,6 +16,8 @@ from ...syntax.names import Binding, is_array, is_scalar
 from ...syntax.whole_numbers import combined
 from ...vocabulary.device import DeviceFunction
 from ...vocabulary.operators import scalar_name
+from ...vocabulary.signatures import Record as RecordType
+from ...vocabulary.signatures import of_numba
 from ..calls.arguments import fits
 from ..calls.intrinsics import Intrinsic
 from ..expressions.arrays import index_part, numbers_of
@@ -182,10 +184,12 @@ def _extents(fn: FunctionScope, shape: ast.expr) -> Sequence[ast.expr | int]:
 def _record_type(fn: FunctionScope, node: ast.expr) -> np.dtype[Any] | None:
     """The record type that `node` names."""
     binding = fn.resolve(node)
-    if binding is None or not isinstance(binding.value, np.dtype) or binding.value.names is None:
+    value = None if binding is None else of_numba(binding.value)
+    value = value.dtype if isinstance(value, RecordType) else value
+    if binding is None or not isinstance(value, np.dtype) or value.names is None:
         return None
     fn.rely_on(binding)
-    return binding.value
+    return value
 
 
 def _allocate_records(
