@@ -39,6 +39,12 @@ def device_function(fn: FunctionScope, value: ast.expr, *lowerings: str) -> Devi
     return known if isinstance(known, DeviceFunction) and known.lowering in lowerings else None
 
 
+def makes_array(fn: FunctionScope, value: ast.expr) -> bool:
+    """Whether the value is such an array."""
+    made = value.value if isinstance(value, ast.Subscript) else value
+    return device_function(fn, made, "array", "const_array") is not None
+
+
 def kernel_array(fn: FunctionScope, target: ast.expr, value: ast.expr, _: ast.stmt) -> bool:
     """`a = cuda.shared.array(…)` and its kin, also with subscripts behind: whether the assignment is one."""
     parts: list[ast.expr] = []
