@@ -16,7 +16,7 @@ from ..vocabulary import operators
 from ..vocabulary.signatures import SCALARS, Array, Scalar, Signature, number_signature, void
 from ._device_functions import DeviceFunction
 from ._devices import get_current_device
-from ._kernel import SAMPLE_SIZES, Kernel
+from ._kernel import SAMPLE_SIZES, Kernel, check_count
 from ._options import kernel_options
 from ._overloads import sample
 
@@ -61,6 +61,7 @@ def compile(
     if not device and abi == "c" and abi_info:
         raise NotImplementedError("a kernel keeps its own name: abi_info is for device=True")
     wanted = number_signature(sig)
+    check_count(source_of(pyfunc).function, wanted)
     chosen = kernel_options(
         fastmath,
         options.pop("fma", True),

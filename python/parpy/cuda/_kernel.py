@@ -135,7 +135,7 @@ class Kernel(Launchable, ByReference):
         """Whether other kernels may call the function: nothing says that it is launched."""
         return not self.signatures
 
-    def __getitem__(self, configuration: Any) -> Launcher:
+    def __getitem__(self, configuration: Any) -> Launcher | FirstLauncher:
         try:
             known = self._launchers[configuration]
         except (KeyError, TypeError):
@@ -147,13 +147,17 @@ class Kernel(Launchable, ByReference):
             raise ValueError(
                 f"a launch is configured by [grid, block[, stream[, shared_bytes]]], not by {configuration!r}"
             )
-        launcher = self.configure(*parts)
+        launcher = self._configured(*parts)
         if len(self._launchers) < 256 and self._refused is None and _is_plain(parts):
             self._launchers[configuration] = launcher
         return launcher if isinstance(launcher, PreparingLauncher) else FirstLauncher(launcher)
 
-    def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launcher:
+    def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launcher | FirstLauncher:
         """A launch of ``griddim`` blocks of ``blockdim`` threads each: ints, or tuples of up to three."""
+        launcher = self._configured(griddim, blockdim, stream, sharedmem)
+        return launcher if isinstance(launcher, PreparingLauncher) else FirstLauncher(launcher)
+
+    def _configured(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launcher:
         sizes = launch_sizes(griddim, blockdim)
         most, threads = self._options.most_threads, sizes[3] * sizes[4] * sizes[5]
         if most and threads > most:
@@ -474,13 +478,14 @@ class Kernel(Launchable, ByReference):
 
     def best_block(self, arguments: tuple[Any, ...], sharedmem: int) -> int:
         """The same, remembered for the types of the arguments; on the simulator and for records just a number."""
+        most = self._options.most_threads or 1024
         if self.has_records or not on_gpu():
-            return 256
+            return min(256, most)
         kinds = tuple((a.dtype, a.ndim) if hasattr(a, "ndim") else type(a) for a in arguments)
         key = get_current_device().id, sharedmem, kinds
         known = self._blocks.get(key)
         if known is None:
-            known = self.suggest_block(*arguments, sharedmem=sharedmem)
+            known = min(self.suggest_block(*arguments, sharedmem=sharedmem), most)
             if len(self._blocks) < 256:
                 self._blocks[key] = known
         return known

@@ -1,5 +1,5 @@
-"""Parameters of kernels that are single records to which the kernel assigns, `r.x = 1.0`: compiled code takes an array of
-one record instead, and `r` is `r[0]` there."""
+"""Parameters of kernels that are single records to which the kernel assigns, `r.x = 1.0`: compiled code takes an array
+of one record instead, and `r` is `r[0]` there."""
 
 from __future__ import annotations
 

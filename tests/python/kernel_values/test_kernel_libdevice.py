@@ -1,4 +1,4 @@
-"""``cuda.libdevice``: every function runs on the simulator, is compiled by NVRTC, and gives the number that it should."""
+"""``cuda.libdevice``: every function runs on the simulator, is compiled by NVRTC, and gives the right number."""
 
 from __future__ import annotations
 
