@@ -162,15 +162,15 @@ class Kernel(Launchable, ByReference):
         most, threads = self._options.most_threads, sizes[3] * sizes[4] * sizes[5]
         if most and threads > most:
             raise ValueError(
-                f"by its launch_bounds '{self.__name__}' has blocks of at most {most} threads, not {threads}"
-            )  # type: ignore[attr-defined]
+                f"by its launch_bounds '{self.py_func.__name__}' has blocks of at most {most} threads, not {threads}"
+            )
         if not is_int(sharedmem) or not 0 <= sharedmem < 2**31:
             raise ValueError(f"the shared memory of a launch is a number of bytes, not {sharedmem!r}")
         options = self.options(stream)
         deep = any("." in key for keys in self._fields.values() for key in keys)
-        looks = self.signatures or deep or self._asked or self._asks_all or (self.has_records and on_gpu())
-        looks = looks or self._takes_tuples or self._refused is not None or self._options.extensions
-        looks = looks or self._plain_arguments is not None or self._written_records
+        asks = bool(self._asked) or self._asks_all or self._takes_tuples or self._refused is not None
+        changes = bool(self._options.extensions or self._written_records) or self._plain_arguments is not None
+        looks = asks or changes or deep or bool(self.signatures) or (self.has_records and on_gpu())
         return (PreparingLauncher if looks else Launcher)(self, (*sizes, int(sharedmem)), options)
 
     def forall(self, ntasks: int | tuple[int, ...], tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:

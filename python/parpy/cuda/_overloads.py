@@ -39,11 +39,11 @@ class Overload:
 
     def inspect_asm(self) -> str:
         """The PTX."""
-        return self._kernel.inspect_asm(*self.samples())
+        return str(self._kernel.inspect_asm(*self.samples()))
 
     def inspect_source(self) -> str:
         """The CUDA C++ and host text."""
-        return self._kernel.inspect_source(*self.samples())
+        return str(self._kernel.inspect_source(*self.samples()))
 
     def __repr__(self) -> str:
         return f"<{self._kernel!r} for {self.signature}>"
@@ -99,4 +99,4 @@ def sample(kind: Any) -> Any:
     if isinstance(kind, TupleType):
         return tuple(map(sample, kind.parts))
     order = "F" if getattr(kind, "layout", "A") == "F" else "C"
-    return np.zeros((1,) * getattr(kind, "ndim", 1), kind.element.dtype, order)
+    return np.zeros((1,) * getattr(kind, "ndim", 1), kind.element.dtype, order)  # type: ignore[call-overload]

@@ -6,15 +6,16 @@ Operators and NumPy's functions do the same with bfloat16 values. Functions are 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..vocabulary import device as cuda
-from ..vocabulary.signatures import bfloat16
+from ..vocabulary import device, signatures
 from ._decorators import jit
 
-_device: Any = jit(device=True)
+bfloat16: Any = signatures.bfloat16
+_device: Callable[[Callable[..., Any]], Any] = jit(device=True)
 
 
 @_device
@@ -62,7 +63,7 @@ def hdiv(a: Any, b: Any) -> Any:
 @_device
 def hfma(a: Any, b: Any, c: Any) -> Any:
     """a * b + c, rounded once."""
-    return cuda.fma(bfloat16(a), bfloat16(b), bfloat16(c))
+    return device.fma(bfloat16(a), bfloat16(b), bfloat16(c))
 
 
 @_device
@@ -188,7 +189,7 @@ def hsqrt(a: Any) -> Any:
 @_device
 def hrsqrt(a: Any) -> Any:
     """One divided by the square root."""
-    return cuda.rsqrt(bfloat16(a))
+    return device.rsqrt(bfloat16(a))
 
 
 @_device

@@ -5,6 +5,7 @@ Operators and NumPy's functions do the same with float16 values. Functions are c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from ..vocabulary import device as cuda
 from ._decorators import jit
 
-_device: Any = jit(device=True)
+_device: Callable[[Callable[..., Any]], Any] = jit(device=True)
 
 
 @_device

@@ -6,6 +6,7 @@ arguments are converted to these types. Those with several results return a tupl
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,17 @@ import numpy as np
 from ..vocabulary.libdevice import LIBDEVICE
 from ._decorators import jit
 
-_device: Any = jit(device=True)
+_device: Callable[[Callable[..., Any]], Any] = jit(device=True)
 
 
-class _Names:
+class _OfTable:
     """The functions as attributes, for those below."""
 
 
 for _name, _function in LIBDEVICE.items():
-    setattr(_Names, _name, _function)
+    setattr(_OfTable, _name, _function)
+
+_Names: Any = _OfTable
 
 
 @_device

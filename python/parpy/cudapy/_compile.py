@@ -147,7 +147,7 @@ class Launcher(ByReference):
             np.zeros(1, kind.element.dtype) if isinstance(kind, Pointer) else kind.dtype.type(0)
             for kind in self.signature.parameters
         ]
-        return self._kernel.inspect_source(*samples)
+        return str(self._kernel.inspect_source(*samples))
 
 
 class _TypedKernel(Kernel):

@@ -300,7 +300,7 @@ def _numba_record(given: Any) -> Record:
     names = [*given.fields]
     formats = [_numba_field(given.typeof(name)) for name in names]
     layout = {"names": names, "formats": formats, "offsets": [given.offset(n) for n in names], "itemsize": given.size}
-    return Record(np.dtype(layout))
+    return Record(np.dtype(layout))  # type: ignore[call-overload]
 
 
 def _numba_field(given: Any) -> Any:

@@ -13,7 +13,7 @@ class Vector(NamedTuple):
     """The type of a vector: what its elements are in IR text, how many there are, the class of the tuple."""
 
     scalar: str
-    count: int
+    length: int
     of_class: type
 
 
@@ -34,7 +34,7 @@ FUNCTIONS: dict[str, DeviceFunction] = {}
 for _shown, (_scalar, _names) in _NAMES.items():
     for _count in range(1, 5):
         _name = f"{_shown}x{_count}"
-        VECTORS[_name] = Vector(_scalar, _count, namedtuple(_name, list("xyzw"[:_count])))  # type: ignore[misc]
+        VECTORS[_name] = Vector(_scalar, _count, namedtuple(_name, list("xyzw"[:_count])))
         FUNCTIONS[_name] = DeviceFunction(
             _name, "vector", _name, (1, _count),
             f"{_name}({', '.join('xyzw'[:_count])}): a vector of {_shown}, from its elements, or from shorter vectors "

@@ -59,7 +59,8 @@ def prepared(
     arguments: Sequence[Any], extensions: Sequence[Any], stream: Any
 ) -> tuple[tuple[Any, ...], list[Callable[[], Any]]]:
     """The arguments as the launch gets them, and what is to be done behind it, in order."""
-    taken, behind = [], []
+    taken: list[Any] = []
+    behind: list[Callable[[], Any]] = []
     for each in arguments:
         if extensions:
             each = _extended(each, extensions, stream, behind)

@@ -18,13 +18,13 @@ def lower_vector(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _na
     if not fn.in_kernel(intrinsic.name, node):
         return fn.poison(node)
     vector, span = VECTORS[intrinsic.op], fn.span(node)
-    lengths = _lengths(fn, node.args, vector.count)
+    lengths = _lengths(fn, node.args, vector.length)
     if lengths is None:
         fn.error(
             "P105",
             node,
-            f"'{intrinsic.name}' is made of {vector.count} numbers, or of vectors that have as many elements together",
-            f"write {intrinsic.name}({', '.join('xyzw'[: vector.count])}), or the elements of vectors: v.x, v.y",
+            f"'{intrinsic.name}' is made of {vector.length} numbers, or of vectors that have as many elements together",
+            f"write {intrinsic.name}({', '.join('xyzw'[: vector.length])}), or the elements of vectors: v.x, v.y",
         )
         return fn.poison(node)
     elements: list[_native.Expr] = []
@@ -64,4 +64,4 @@ def _length(fn: FunctionScope, node: ast.expr) -> int:
     binding = fn.resolve(node.func) if isinstance(node, ast.Call) else None
     known = None if binding is None else binding.value
     is_vector = isinstance(known, DeviceFunction) and known.lowering == "vector"
-    return VECTORS[known.op].count if is_vector and known is not None else 0
+    return VECTORS[known.op].length if is_vector and known is not None else 0
