@@ -127,7 +127,7 @@ def _path(link: Any) -> str:
 
 
 def declare_device(
-    name: str, sig: Any, link: Any = (), use_cooperative: bool = False, abi: str = "c"
+    name: str, sig: Any, link: Any = (), use_cooperative: bool = False, abi: str | None = None
 ) -> ForeignFunction:
     """A function of CUDA C++ that kernels call by the name it is assigned to here.
 
@@ -135,11 +135,12 @@ def declare_device(
     them to ``cuda.jit``. CUDA C++ (.cu) is compiled with the kernel and runs on the simulator as well; .ptx, .cubin,
     .fatbin, .o, .a and .ltoir hold code for GPUs, as ``nvcc -dc`` makes it. It is ``extern "C" __device__``, and by
     ``abi`` hands over its result as C does ("c"), through a pointer in front of its parameters, itself returning a
-    status ("numba"), or through one behind them ("out").
+    status ("numba"), or through one behind them ("out"). Without ``abi`` the parameters of its CUDA C++ say which; of
+    other code it is "c".
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise ValueError(f"{name!r} is no name of a function")
-    if abi not in ("c", "numba", "out"):
+    if abi not in (None, "c", "numba", "out"):
         raise ValueError(f"the abi of a function is 'c', 'numba' or 'out', not {abi!r}")
     wanted = number_signature(sig, with_result=True)
     return ForeignFunction(name, [_c_type(each, wanted) for each in wanted.arguments], wanted.number, abi, linked(link))

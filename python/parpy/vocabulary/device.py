@@ -90,8 +90,8 @@ class Launchable:
 
 class ForeignFunction:
     """Device code in CUDA C++ that kernels call: ``declare_device``. `types` and `result` as IR text names them, with
-    a star for pointers; `link`: the paths of the sources that define it; or `texts` that do, which are empty for what
-    CUDA C++ knows by itself. `shown` is what users call it."""
+    a star for pointers; `abi`: how it gives its result, None: as its text says; `link`: the paths of the sources that
+    define it; or `texts` that do, which are empty for what CUDA C++ knows by itself. `shown` is what users call it."""
 
     effect = True
 
@@ -100,7 +100,7 @@ class ForeignFunction:
         name: str,
         types: list[str],
         result: str,
-        abi: str,
+        abi: str | None,
         link: tuple[str, ...] = (),
         texts: tuple[str, ...] | None = None,
         shown: str = "",

@@ -104,7 +104,7 @@ def convert(x: Any, to: Any) -> Any:
     name = scalar_name(to if scalar_name(to) is not None else getattr(to, "dtype", None))
     if name is None:
         raise TypeError(f"convert to a scalar type, not {to!r}")
-    dtype = np.dtype(_DTYPE_OF.get(name, "float32"))
+    dtype = np.dtype(DTYPE_OF.get(name, "float32"))
     value = np.asarray(x)
     if value.dtype.kind == "c" and dtype.kind not in "cb":
         raise TypeError(f"a {value.dtype} does not become a {dtype}; take the real part (.real) or abs(…) first")
@@ -141,12 +141,12 @@ def _whole(value: Any, dtype: np.dtype[Any]) -> Any:
     return np.where(upper, whole ^ lowest, whole).astype(dtype)
 
 
-_DTYPE_OF = {
+DTYPE_OF = {
     "bool": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
     "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
     "f16": "float16", "f32": "float32", "f64": "float64", "c64": "complex64", "c128": "complex128",
 }  # fmt: skip
-NAME_OF = {dtype: name for name, dtype in _DTYPE_OF.items()} | {"bfloat16": "bf16"}
+NAME_OF = {dtype: name for name, dtype in DTYPE_OF.items()} | {"bfloat16": "bf16"}
 
 
 def is_torch_dtype(found: object) -> bool:
@@ -187,7 +187,7 @@ def scalar_name(found: object) -> str | None:
     name = getattr(found, "name", None) if type(found).__module__.startswith("parpy.") else None
     if isinstance(name, str):
         name = name.lower()
-        return name if name in _DTYPE_OF or name == "bf16" else None
+        return name if name in DTYPE_OF or name == "bf16" else None
     if isinstance(found, type | np.dtype):
         if isinstance(found, type) and not issubclass(found, (np.generic, int, float, complex)):
             return None

@@ -37,7 +37,7 @@ from ..scope import FunctionScope, describe
 from .arguments import bound_arguments, fits
 from .axes import method_of_axes
 from .creation import converted
-from .foreign import call_external, call_foreign, foreign_called, is_launch
+from .foreign import call_external, call_foreign, foreign_called, is_buffer_of_cffi, is_launch, pointed
 from .functions import by_numpy
 from .intrinsics import Intrinsic, intrinsic_of
 from .python_methods import python_method
@@ -57,6 +57,8 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         return fn.poison(node)
     if (function := foreign_called(fn, node)) is not None:
         return call_foreign(fn, node, function)
+    if fn.kernel and is_buffer_of_cffi(fn, node):
+        return pointed(fn, node.args[0])
     if (output := output_of(fn, node)) is not None:
         return _store_to(fn, node, output)
     method = (

@@ -15,7 +15,7 @@ from ...calls.objects import is_object
 from ...syntax.names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging
 from ...types import Symbol, TypeVar
 from ...vocabulary.device import Register
-from ...vocabulary.operators import scalar_name
+from ...vocabulary.operators import DTYPE_OF, scalar_name
 from ..calls.random_numbers import generator_value, is_generator_name
 from ..draws import Root
 from ..kernels.indices import lower_register
@@ -168,6 +168,8 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
         refuse_shape(fn, node.value)
         return fn.poison(node)
     owner = fn.resolve(node.value)
+    if node.attr in ("itemsize", "nbytes") and is_array_name(fn, node.value) and owner is None and fn.kernel:
+        return _bytes(fn, node)
     if node.attr in ("real", "imag") and (owner is None or is_scalar(owner.value)):
         return fn.module.op(node.attr, [lower(fn, node.value)], span)
     if node.attr == "T" and fn.names_arrays and (owner is None or is_array(owner.value)):
@@ -186,6 +188,21 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
             "shape, ndim, size, real and imag can, and dtype where types are compared",
         )
     return fn.poison(node)
+
+
+def _bytes(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
+    """x.itemsize and x.nbytes, which the types say."""
+    span, array = fn.span(node), array_of(fn, node.value)
+    if array is None:
+        return fn.poison(node)
+    found = fn.hold(fn.integer(0, node), node)
+    for scalar, dtype in {**DTYPE_OF, "bf16": "float16"}.items():
+        kind = fn.module.convert(fn.module.constant(0, span), scalar, span)
+        same = fn.op("types_equal", node, fn.module.read(array, span), kind)
+        size = fn.integer(np.dtype(dtype).itemsize, node)
+        fn.out.append(fn.module.if_(same, [fn.module.assign(found, size, None, span)], [], span))
+    one = fn.module.read(found, span)
+    return one if node.attr == "itemsize" else fn.op("*", node, one, fn.module.size(array, span))
 
 
 def _of_records(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
