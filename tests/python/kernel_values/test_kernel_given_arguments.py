@@ -103,6 +103,10 @@ def test_single_records_are_written():
         assert out[0] == 7
         assert records["a"].tolist() == [0, 3.5, 0] and records["b"].tolist() == [0, 3, 0]
         assert records["p"].tolist() == [[0, 0, 0], [0, 4, 0], [0, 0, 0]]
+    with pytest.raises(
+        TypeError, match="argument 1 must be a single record, to whose fields the kernel assigns, not an"
+    ):
+        fills[1, 1](records, out)
     alone = np.zeros(1, RECORD)[0].copy()
     fills.forall(1, tpb=1)(alone, out)
     assert alone["a"] == 3.5

@@ -92,6 +92,11 @@ def with_records(
             taken[place] = array = np.empty(1, given.dtype)
             array[0] = given
             behind.append(partial(_store_record, given, array))
+        elif getattr(given, "dtype", None) is not None:
+            raise TypeError(
+                f"argument {place + 1} must be a single record, to whose fields the kernel assigns, not an array; of an "
+                "array of records write r[i].x = …"
+            )
     return tuple(taken)
 
 
