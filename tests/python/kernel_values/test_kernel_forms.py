@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import enum
 import operator
+from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -192,3 +194,59 @@ def test_operators_by_name(name):
     out = np.zeros(4)
     kernel.forall(4)(x, y, out)
     np.testing.assert_array_equal(out, function(x, y))
+
+
+Point = namedtuple("Point", "x y")
+
+
+class Scaled(NamedTuple):
+    by: float
+    offset: float = 2.0
+
+
+@cuda.jit(device=True)
+def point_of(a):
+    return Point(a, a + 1)
+
+
+@cuda.jit
+def points(out):
+    p, q, s = Point(1, 2.5), point_of(3), Scaled(4)
+    u, v = q
+    out[0], out[1], out[2], out[3] = p.x + p.y, q.y, s.by * s.offset, point_of(5).y + u + v + p[1]
+
+
+def test_named_tuples_are_made():
+    out = np.zeros(4)
+    points[1, 1](out)
+    assert out.tolist() == [3.5, 4, 8, 15.5]
+
+
+@cuda.jit
+def sizes(x, out):
+    own = cuda.shared.array(3, np.int16)
+    out[0], out[1], out[2], out[3] = x.itemsize, x.nbytes, own.itemsize, own.nbytes
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.float16, np.float32, np.int64, np.complex128])
+def test_bytes_of_arrays(dtype):
+    x, out = np.zeros((2, 3), dtype), np.zeros(4)
+    sizes[1, 1](x, out)
+    assert out.tolist() == [x.itemsize, x.nbytes, 2, 6]
+
+
+def test_texts_with_values(capfd):
+    @cuda.jit
+    def kernel(n, x):
+        print(f"n = {n}, twice {2 * n}", x[0], sep=";")
+
+    kernel[1, 1](3, np.array([0.5]))
+    cuda.synchronize()
+    assert capfd.readouterr().out == "n = 3, twice 6;0.5\n"
+
+    @cuda.jit
+    def formatted(n):
+        print(f"{n:5d}")
+
+    with pytest.raises(parpy.CompileError, match="'print' in a kernel formats values in its own way"):
+        formatted[1, 1](3)

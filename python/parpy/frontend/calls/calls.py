@@ -126,7 +126,7 @@ def _call_named(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         return fn.language.intrinsics[intrinsic.lowering](fn, node, intrinsic)
     if fn.is_function(binding.value):
         return call_function(fn, node, source_of(binding.value))
-    if is_made_of_fields(binding.value) and not fn.kernel:
+    if is_made_of_fields(binding.value) and (not fn.kernel or issubclass(binding.value, tuple)):
         return new_object(fn, node, binding.value)
     if isinstance(binding.value, External):
         return call_external(fn, node, binding.value)
