@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from functools import cache
 from typing import Any
 
 
 @cache
 def _driver() -> Any:
-    return ctypes.CDLL("libcuda.so.1")
+    return ctypes.CDLL(os.environ.get("PARPY_CUDA_DRIVER") or "libcuda.so.1")
 
 
 def _call(name: str, *arguments: Any) -> None:

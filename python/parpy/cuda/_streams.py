@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 _LEGACY, _PER_THREAD = 1, 2  # handles that CUDA gives a meaning
+_FAILED = 999  # CUDA's number of errors that it has no other one for
 
 
 class Stream:
@@ -53,36 +54,44 @@ class Stream:
         self.synchronize()
 
     def add_callback(self, callback: Callable[[Stream, int, Any], Any], arg: Any = None) -> None:
-        """Calls ``callback(stream, 0, arg)``, in a thread of its own, when the work that is on the stream now has
-        ended. What it raises is printed."""
+        """Calls ``callback(stream, status, arg)``, in a thread of its own, when the work that is on the stream now has
+        ended. The status is 0, or 999 where the work failed. What it raises is printed."""
         if not callable(callback):
             raise TypeError(f"a callback is a function (stream, status, arg), not {callback!r}")
-        self._behind(lambda: callback(self, 0, arg))
+        self._behind(lambda error: callback(self, 0 if error is None else _FAILED, arg))
 
     def async_done(self) -> asyncio.futures.Future[Stream]:
         """For ``await stream.async_done()``: a future of the running event loop, which has the stream as its result
-        when the work that is on the stream now has ended."""
+        when the work that is on the stream now has ended; what went wrong there is its exception."""
         loop = asyncio.get_event_loop()
         future: asyncio.futures.Future[Stream] = loop.create_future()
 
-        def done() -> None:
-            if not future.done():
+        def done(error: Exception | None) -> None:
+            if future.done():
+                return
+            if error is None:
                 future.set_result(self)
+            else:
+                future.set_exception(error)
 
-        self._behind(lambda: loop.call_soon_threadsafe(done))
+        self._behind(lambda error: loop.call_soon_threadsafe(done, error))
         return future
 
-    def _behind(self, call: Callable[[], Any]) -> None:
-        """Calls it when the work that is on the stream now has ended."""
+    def _behind(self, call: Callable[[Exception | None], Any]) -> None:
+        """Calls it, with what went wrong, when the work that is on the stream now has ended."""
         if not on_gpu():
-            call()
+            call(None)
             return
         point = Event(timing=False)
         point.record(self)
 
         def wait() -> None:
-            point.synchronize()
-            call()
+            try:
+                point.synchronize()
+            except Exception as error:
+                call(error)
+            else:
+                call(None)
 
         waiting = threading.Thread(target=wait, name="parpy.cuda callback")
         with self._lock:

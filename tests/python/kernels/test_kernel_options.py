@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -105,3 +109,10 @@ def test_fma():
         assert "fma.rn.f32" in text
         assert "fma.rn.f32" not in cuda.compile_ptx(product, (cuda.types.float32[::1],), fma=False)[0]
         assert ".visible .entry" in ptx(cuda.jit(product).inspect_source(np.zeros(3, np.float32)))
+
+
+@pytest.mark.parametrize("variable", ["PARPY_CUDA_SIM", "NUMBA_ENABLE_CUDASIM"])
+def test_the_environment_asks_for_the_simulator(variable):
+    environment = {**os.environ, variable: "1"}
+    text = "from parpy import cuda; assert cuda.sim.enabled and cuda.get_current_device().name == b'simulator'"
+    subprocess.run([sys.executable, "-W", "error", "-c", text], check=True, env=environment)
