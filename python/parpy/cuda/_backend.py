@@ -7,7 +7,8 @@ import os
 from .. import _native
 from ..calls.warnings import warn
 
-_simulated: bool | None = True if os.environ.get("PARPY_CUDA_SIM", "0") not in ("", "0") else None
+_VARIABLES = ("PARPY_CUDA_SIM", "NUMBA_ENABLE_CUDASIM")  # of the environment: the simulator in any case
+_simulated: bool | None = True if any(os.environ.get(name, "0") not in ("", "0") for name in _VARIABLES) else None
 
 
 def on_gpu() -> bool:

@@ -10,6 +10,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from enum import Enum
 from types import CellType, FunctionType, ModuleType
 from typing import Any, TypeGuard, TypeVar
 
@@ -317,7 +318,9 @@ class FunctionScope:
             return self.scope.lookup(node.id)
         if isinstance(node, ast.Attribute):
             owner = self.resolve(node.value)
-            if owner is None or is_scalar(owner.value) or is_array(owner.value):
+            if owner is None or is_array(owner.value):
+                return None
+            if is_scalar(owner.value) and not isinstance(owner.value, Enum):
                 return None
             found = attribute(owner.value, node.attr, self.program.class_spaces)
             if found is not None:

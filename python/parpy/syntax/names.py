@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ..calls.errors import CompileError
+from ..vocabulary.operators import is_numba
 from .imports import imports_of
 from .source import FunctionSource, capture, capture_expression
 
@@ -191,7 +192,7 @@ def attribute(owner: Any, name: str, spaces: dict[type, Mapping[str, Any]]) -> B
 
 def is_unchanging(owner: object, value: object) -> bool:
     """Whether `value`, found in `owner`, stays what it is for as long as `owner` is there."""
-    return isinstance(value, Enum) or isinstance(owner, tuple)
+    return isinstance(value, Enum) or isinstance(owner, tuple | Enum)
 
 
 ARRAY_PROTOCOLS = frozenset(("__cuda_array_interface__", "__array_interface__", "__dlpack__", "__array__"))
@@ -218,6 +219,8 @@ def has_elements(kind: type) -> bool:
 def jit_source(value: object) -> FunctionSource | None:
     """The captured source behind a jit function; None for anything else."""
     source = None if isinstance(value, dict) else getattr(value, "__parpy_source__", None)
+    if source is None and is_numba(value):  # of Numba's it is the function that was decorated
+        return callable_source(getattr(value, "py_func", None))
     return source if isinstance(source, FunctionSource) else None
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..frontend.forms import Kind
-from ..frontend.kernels.record_paths import Leaf, field, leaves
-from ..vocabulary.operators import scalar_name
+from ...frontend.forms import Kind
+from ...frontend.kernels.record_paths import Leaf, field, leaves
+from ...vocabulary.operators import scalar_name
 
 
 def kind_of(argument: Any) -> Kind | None:

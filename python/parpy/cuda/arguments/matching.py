@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..syntax.names import is_array
-from ..vocabulary.signatures import Array, Scalar, Signature, TupleType
-from ._arrays import is_number
+from ...syntax.names import is_array
+from ...vocabulary.signatures import Array, Record, Scalar, Signature, TupleType
+from .._arrays import is_number
 
 
 class Match(IntEnum):
@@ -69,7 +69,11 @@ def _fit(
 
 def _as_argument(name: str, kind: Any, argument: Any, matches: list[Match]) -> Any:
     """The argument as one of the type; adds how it became one, of a tuple for each element."""
-    if isinstance(kind, Scalar):
+    if isinstance(kind, Record):
+        if getattr(argument, "dtype", None) != kind.dtype or np.ndim(argument):
+            raise _Misfit(f"argument '{name}' must be {_a(kind)}, not {type(argument).__name__}")
+        matches.append(Match.EXACT)
+    elif isinstance(kind, Scalar):
         match, argument = _as_number(name, kind, argument)
         matches.append(match)
     elif isinstance(kind, TupleType):
@@ -113,7 +117,10 @@ def _array_misfit(kind: Any, argument: Any) -> str:
         return f"{type(argument).__name__}"
     if not hasattr(argument, "dtype") or not hasattr(argument, "ndim"):
         argument = np.asarray(argument)
-    same = str(argument.dtype).removeprefix("torch.") == kind.element.numpy_name
+    if isinstance(kind.element, Record):
+        same = argument.dtype == kind.element.dtype
+    else:
+        same = str(argument.dtype).removeprefix("torch.") == kind.element.numpy_name
     if not same or argument.ndim != getattr(kind, "ndim", argument.ndim):
         dims = "dimension" if argument.ndim == 1 else "dimensions"
         return f"an array of {argument.dtype} with {argument.ndim} {dims}"

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.device_arrays import is_aligned, pointer_of
-from ._arrays import DeviceNDArray, device_array
-from ._kinds import Fields
-from ._streams import Stream
+from ...arrays.device_arrays import is_aligned, pointer_of
+from .._arrays import DeviceNDArray, device_array
+from .._streams import Stream
+from .kinds import Fields
 
 
 class AlignedFields(Fields):
