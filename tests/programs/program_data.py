@@ -165,15 +165,15 @@ def k3mm(rng, ni=5, nj=6, nk=7, nl=8, nm=9):
     return uniform(rng, ni, nk), uniform(rng, nk, nj), uniform(rng, nj, nl), uniform(rng, nl, nm)
 
 
-def lenet(rng, n=2, h=16, w=16):
+def lenet(rng, n=2, h=16, w=16, c1=4, c2=6, f1=20, f2=12):
     h2, w2 = ((h - 4) // 2 - 4) // 2, ((w - 4) // 2 - 4) // 2
-    before = 6 * h2 * w2
+    before = c2 * h2 * w2
 
     def f32(*shape):
         return (rng.random(shape) - 0.4).astype(np.float32)
 
-    layers = f32(before, 20), f32(20), f32(20, 12), f32(12), f32(12, 10), f32(10)
-    return f32(n, h, w, 1), f32(5, 5, 1, 4), f32(4), f32(5, 5, 4, 6), f32(6), *layers, n, before
+    layers = f32(before, f1), f32(f1), f32(f1, f2), f32(f2), f32(f2, 10), f32(10)
+    return f32(n, h, w, 1), f32(5, 5, 1, c1), f32(c1), f32(5, 5, c1, c2), f32(c2), *layers, n, before
 
 
 def lu(rng, n=10):
@@ -196,7 +196,9 @@ def mlp(rng, c=3, n=4, s0=10, s1=8, s2=6):
     def f32(*shape):
         return (rng.random(shape) - 0.4).astype(np.float32)
 
-    return f32(n, c), f32(c, s0), f32(s0), f32(s0, s1), f32(s1), f32(s1, s2), f32(s2)
+    # Deviations stay near 1 from layer to layer, or softmax would find one winner.
+    w2, w3 = f32(s0, s1) / np.float32(s0) ** 0.5, f32(s1, s2) / np.float32(s1) ** 0.5
+    return f32(n, c), f32(c, s0), f32(s0), w2, f32(s1), w3, f32(s2)
 
 
 def mvt(rng, n=9):

@@ -34,6 +34,7 @@ def floyd_warshall(path, N):
 
 
 KERNEL = Kernel(
+    name="floyd_warshall",
     function=floyd_warshall,
     reference=reference,
     initialize=initialize,
@@ -43,4 +44,5 @@ KERNEL = Kernel(
     cuda=lambda N: {"i": threads(N), "j": share(N, 4)},
     bytes=lambda N: 8 * N**3,
     flops=lambda N: 2 * N**3,
+    unit="int32",
 )
