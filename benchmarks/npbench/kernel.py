@@ -85,11 +85,13 @@ def arguments(function: Callable[..., Any], data: Mapping[str, Any]) -> tuple[An
     return tuple(data[name] for name in texts.parameters(function))
 
 
-def results(kernel: Kernel, returned: Any, data: Mapping[str, Any]) -> dict[str, Any]:
-    """The outputs behind a call that returned `returned` and was given `data`."""
-    values = returned if isinstance(returned, tuple) else () if returned is None else (returned,)
-    assert len(values) in (0, len(kernel.returns)), f"{kernel.name} returns {len(values)} values"
-    found = {**data, **dict(zip(kernel.returns, values, strict=False))}
+def results(kernel: Kernel, returned: Any, data: Mapping[str, Any], names: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The outputs behind a call that was given `data` and returned `returned`, which are `names` of them (default: what
+    the texts return)."""
+    names = names or kernel.returns
+    values = tuple(returned) if isinstance(returned, tuple | list) else () if returned is None else (returned,)
+    assert len(values) in (0, len(names)), f"{len(values)} values are returned where there are {len(names)}"
+    found = {**data, **dict(zip(names, values, strict=False))}
     return {name: found[name] for name in kernel.outputs}
 
 
