@@ -97,7 +97,8 @@ def measure(framework: str, job: Job, target: Target, seconds: float, tell: Call
             remark = compare(place, job, version)
             times = milliseconds(place, job, version, seconds)
         except Exception as error:  # theirs are many; AssertionError where the outputs differ
-            failures.append(f"{name}: {type(error).__name__}: {error}"[:400])
+            said = (str(error).strip().splitlines() or [""])[0]
+            failures.append(f"{name}: {type(error).__name__}: {said}"[:300])
             failure = "wrong" if isinstance(error, AssertionError) else "refused"
             tell({**(best or {"failure": failure}), "why": failures})
             if place is None:

@@ -23,7 +23,7 @@ from npbench.frameworks import AUTOMATIC, FRAMEWORKS, OURS  # noqa: E402
 
 Row = Mapping[str, Any]
 PEERS = json.loads((HERE / "peers_h200.json").read_text())
-PUBLISHED = "ParPy 0.3.3"
+RECORDED = {"upstream parpy": "ParPy 0.3.3", "cupy": "CuPy", "jax": "JAX", "numba 16 cores": "Numba"}
 
 
 def ms(row: Row, name: str) -> float | None:
@@ -37,18 +37,19 @@ def automatic(row: Row) -> float | None:
     return min((each for name in AUTOMATIC if (each := ms(row, name))), default=None)
 
 
-def published(row: Row, result: Row) -> float | None:
-    """The published ParPy, which was measured apart on the same card (peers_h200.json)."""
+def recorded(row: Row, result: Row) -> dict[str, float | None]:
+    """What peers took that were measured apart on the same card (peers_h200.json)."""
     if result["backend"] != "cuda" or result["preset"] != "paper" or "H200" not in result["machine"]:
-        return None
-    return PEERS.get(row["kernel"], {}).get("upstream parpy")
+        return {}
+    return {RECORDED[name]: value for name, value in PEERS.get(row["kernel"], {}).items()}
 
 
 def peers(row: Row, result: Row) -> dict[str, float]:
-    """The times of all others by their titles. NumPy counts where it was timed, or is alone."""
-    found = {FRAMEWORKS[name].title: row[name].get("ms") for name in FRAMEWORKS if name in row and name not in OURS}
-    found[PUBLISHED] = published(row, result)
-    valid = {title: value for title, value in found.items() if value}
+    """The times of all others by their titles: those of this run, and where it lacks them what is recorded.
+
+    NumPy counts where it was timed, or is alone."""
+    here = {FRAMEWORKS[name].title: row[name].get("ms") for name in FRAMEWORKS if row.get(name) and name not in OURS}
+    valid = {title: value for title, value in {**recorded(row, result), **here}.items() if value}
     numpy = ms(row, "numpy")
     return valid or ({"NumPy": numpy} if numpy else {})
 

@@ -46,8 +46,8 @@ def with_library(name: str, library: str) -> Callable[..., Any]:
 
 def data(program: str, rng: Any, **sizes: int) -> dict[str, Any]:
     """Arguments that tests/programs/program_data.py makes, by the names of the parameters of the text."""
-    make, _ = program_data.PROGRAMS[program]
-    return dict(zip(parameters(numpy_style(program)), make(rng, **sizes), strict=True))
+    values = program_data.PROGRAMS[program](rng, **sizes)
+    return dict(zip(parameters(numpy_style(program)), values, strict=True))
 
 
 def parameters(function: Callable[..., Any]) -> list[str]:
