@@ -128,6 +128,8 @@ class Framework:
     versions: Callable[[Kernel, Target], Iterator[Version]]
     places: Mapping[str, type[Host]]  # by backend
     module: str  # which must be installed
+    patience: float = 1.0  # how many times the usual limit it gets: some compile for long
+    compiles: bool = True  # for sizes, so that the first call with new ones does not count
 
 
 ANYWHERE = {"cpu": Host, "cuda": Device}
@@ -138,12 +140,12 @@ FRAMEWORKS = {
     "loops": Framework("ParPy, loops", loops, ANYWHERE, "parpy"),
     "as-numpy": Framework("ParPy, NumPy text", as_numpy, ANYWHERE, "parpy"),
     "as-numba": Framework("ParPy, Numba text", as_numba, ANYWHERE, "parpy"),
-    "numpy": Framework("NumPy", of_numpy, {"cpu": Host, "cuda": Host}, "numpy"),
-    "numba": Framework("Numba", of_numba, {"cpu": Host, "cuda": Host}, "numba"),
-    "cupy": Framework("CuPy", of_cupy, {"cuda": Device}, "cupy"),
-    "jax": Framework("JAX", of_jax, {"cpu": Jax, "cuda": Jax}, "jax"),
-    "dace": Framework("DaCe", of_dace, ANYWHERE, "dace"),
-    "docc": Framework("docc", of_docc, ANYWHERE, "docc"),
+    "numpy": Framework("NumPy", of_numpy, {"cpu": Host, "cuda": Host}, "numpy", compiles=False),
+    "numba": Framework("Numba", of_numba, {"cpu": Host, "cuda": Host}, "numba", 4.0, compiles=False),
+    "cupy": Framework("CuPy", of_cupy, {"cuda": Device}, "cupy", compiles=False),
+    "jax": Framework("JAX", of_jax, {"cpu": Jax, "cuda": Jax}, "jax", 1.5),
+    "dace": Framework("DaCe", of_dace, ANYWHERE, "dace", 4.0),
+    "docc": Framework("docc", of_docc, ANYWHERE, "docc", 4.0),
 }
 OURS = ("hand", "loops", "as-numpy", "as-numba")
 AUTOMATIC = ("loops", "as-numpy", "as-numba")

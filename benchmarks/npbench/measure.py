@@ -62,12 +62,11 @@ def compare(place: Host, job: Job, version: Version) -> str:
     return next((str(each.message).splitlines()[0] for each in raised if "performance" in str(each.message)), "")
 
 
-def milliseconds(place: Host, job: Job, version: Version, seconds: float) -> list[float]:
-    """The times of single calls on arrays that are restored before; the first call may compile, and does not count
-    where the validated one had other sizes."""
+def milliseconds(place: Host, job: Job, version: Version, seconds: float, warm: bool) -> list[float]:
+    """The times of single calls on restored arrays, behind a call that does not count, unless `warm`."""
     pristine, work = place.take(job.data), place.take(job.data)
     call, values = version.bind(job.sizes), arguments(version.parameters, work)
-    if job.checked_sizes is not job.sizes:
+    if not warm:
         place.synchronize(call(*values))
     times: list[float] = []
     start = time.perf_counter()
@@ -86,6 +85,7 @@ def measure(framework: str, job: Job, target: Target, seconds: float, tell: Call
     failures: list[str] = []
     versions = iter(FRAMEWORKS[framework].versions(job.kernel, target))
     place = None
+    warm = job.checked_sizes is job.sizes or not FRAMEWORKS[framework].compiles
     while True:
         name = framework
         try:
@@ -95,7 +95,7 @@ def measure(framework: str, job: Job, target: Target, seconds: float, tell: Call
                 return
             name = version.name
             remark = compare(place, job, version)
-            times = milliseconds(place, job, version, seconds)
+            times = milliseconds(place, job, version, seconds, warm)
         except Exception as error:  # theirs are many; AssertionError where the outputs differ
             said = (str(error).strip().splitlines() or [""])[0]
             failures.append(f"{name}: {type(error).__name__}: {said}"[:300])

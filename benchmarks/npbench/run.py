@@ -5,19 +5,24 @@
 Times are what NPBench takes: one call and its synchronisation on arrays that are restored before; on a GPU the data lie
 there, which takes CuPy. The median is that of the calls that fit into --seconds (three if that takes less than five
 times as long). Before, a call compiles, and its outputs are compared with NumPy's; --check-steps cuts the time steps of
-that call. Each pair of a kernel and a framework has a process, which is ended after --limit seconds; what was measured
-until then counts. The fastest valid version of a framework counts (frameworks.py).
+that call. Each pair of a kernel and a framework has a process, which is ended after --limit seconds, or a multiple of
+that where a framework compiles for long; what was measured until then counts. The fastest valid version of a framework
+counts (frameworks.py).
 
 Results are written behind every kernel, by default for whole runs to results/npbench_<backend>_<preset>.json, with a
-table and plots beside them (report.py, plots.py). --resume keeps what a file has and measures what it lacks.
+table and plots beside them (report.py, plots.py). --resume keeps what a file has and measures what it lacks, which
+--budget may have left.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
+import math
 import multiprocessing
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -67,6 +72,7 @@ def apart(seconds: float, work: Callable[[Callable[[Any], None]], None], first: 
 
 
 def _run(work: Callable[[Callable[[Any], None]], None], there: Connection) -> None:
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with the process that began it
     with tempfile.TemporaryDirectory() as folder:  # for those that write beside themselves
         os.chdir(folder)
         work(there.send)
@@ -75,7 +81,8 @@ def _run(work: Callable[[Callable[[Any], None]], None], there: Connection) -> No
 def timed(framework: str, job: Job, options: argparse.Namespace) -> Row:
     target = Target(options.backend, dict.fromkeys(options.set, True))
     row: Row = {}
-    for told in apart(options.limit, lambda tell: measure(framework, job, target, options.seconds, tell)):
+    limit = options.limit * FRAMEWORKS[framework].patience
+    for told in apart(limit, lambda tell: measure(framework, job, target, options.seconds, tell)):
         if "ms" in row and "failure" in told:
             row["cut"] = told["failure"]
         else:
@@ -116,6 +123,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--numpy-limit", type=float, default=200.0, help="seconds for NumPy's validating call")
     parser.add_argument("--check-steps", type=int, default=0, help="at most so many time steps are checked; 0: all")
     parser.add_argument("--set", nargs="*", default=[], metavar="OPTION", help="compile options to set, as fast_math")
+    parser.add_argument("--budget", type=float, default=math.inf, help="seconds after which no kernel is begun")
     parser.add_argument("--resume", action="store_true", help="keep what the file of results has")
     parser.add_argument("--verbose", action="store_true", help="why versions do not count")
     parser.add_argument("--out", type=Path)
@@ -132,7 +140,10 @@ def arguments() -> argparse.Namespace:
 def machine(backend: str) -> str:
     if backend == "cpu":
         return processor()
-    return next(apart(60.0, lambda tell: tell(graphics_card())))
+    told = next(apart(60.0, lambda tell: tell(graphics_card())))
+    if not isinstance(told, str):
+        sys.exit("CuPy finds no GPU here")
+    return told
 
 
 def begun(options: argparse.Namespace, frameworks: list[str]) -> Row:
@@ -154,7 +165,7 @@ def complete(row: Row, name: str, frameworks: list[str], options: argparse.Names
     missing = [framework for framework in frameworks if framework not in row]
     progress.set_postfix_str(f"{name}, NumPy")
     # The process ends itself behind its last pair; the limit is for what hangs all the same.
-    limit = (options.limit + 10.0) * len(missing)
+    limit = sum(options.limit * FRAMEWORKS[framework].patience + 10.0 for framework in missing)
     for told in apart(limit, lambda tell: all_timed(name, missing.copy(), options, tell), options.numpy_limit):
         if isinstance(told, dict):  # the end of all, without the rest
             row["numpy_once"] = row.get("numpy_once", told)
@@ -181,7 +192,11 @@ def main() -> None:
     print(head(frameworks), flush=True)
     names = options.kernels or NAMES
     progress = tqdm(total=len(names) * len(frameworks), file=sys.stderr, disable=None, leave=False, unit="pair")
-    for name in names:
+    begin = time.monotonic()
+    for done, name in enumerate(names):
+        if time.monotonic() - begin > options.budget:
+            progress.write(f"{len(names) - done} kernels are left, with which --resume goes on", file=sys.stderr)
+            break
         row = rows.setdefault(name, row_of(name, options.preset))
         complete(row, name, frameworks, options, progress)
         progress.write(line(row, frameworks, result), file=sys.stdout)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import parpy
 
 from .. import texts
@@ -10,6 +12,18 @@ from ..kernel import Kernel, presets
 
 def initialize(rng, N):
     return texts.data("lu", rng, n=N)
+
+
+def reference(A, N):
+    """By blocks: a panel of 64 columns, the rows beside it, then one product for the rest."""
+    for k in range(0, N, 64):
+        end = min(k + 64, N)
+        for i in range(k, end):
+            A[i + 1 :, i] /= A[i, i]
+            A[i + 1 :, i + 1 : end] -= np.outer(A[i + 1 :, i], A[i, i + 1 : end])
+        for i in range(k, end):
+            A[i + 1 : end, end:] -= np.outer(A[i + 1 : end, i], A[i, end:])
+        A[end:, end:] -= A[end:, k:end] @ A[k:end, end:]
 
 
 @parpy.jit
@@ -25,6 +39,7 @@ def lu(A, N):
 KERNEL = Kernel(
     name="lu",
     function=lu,
+    reference=reference,
     initialize=initialize,
     outputs=("A",),
     presets=presets("N", tiny=(23,), S=(60,), M=(220,), L=(700,), paper=(2000,)),

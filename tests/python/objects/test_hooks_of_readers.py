@@ -7,7 +7,6 @@ import warnings
 from collections import defaultdict
 from typing import Any
 
-import numpy as np
 import pytest
 
 import parpy
