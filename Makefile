@@ -39,7 +39,7 @@ $(BENCH_STAMP): $(STAMP)
 	@touch $@
 
 bench: build $(BENCH_STAMP)
-	@PYTHONPATH=python $(VENV) benchmarks/npbench/run.py --preset $(PRESET) --seconds 0.3 --limit 15
+	@PYTHONPATH=python $(VENV) benchmarks/npbench/run.py --preset $(PRESET) --seconds 0.2 --limit 8
 
 lint: $(STAMP)
 	@tools/lint.sh

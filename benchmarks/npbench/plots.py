@@ -16,16 +16,21 @@ from .frameworks import FRAMEWORKS
 from .report import automatic, best_peer, frameworks_of, mean, ms, ratio
 
 Row = Mapping[str, Any]
-MEAN = "geometric mean"
+MEAN, BEST = "geometric mean", "automatic"
+TITLES = {BEST: "ParPy, best automatic", **{name: each.title for name, each in FRAMEWORKS.items()}}
 
 
 def speedups(result: Row) -> dict[str, dict[str, float | None]]:
-    """By kernel and framework: how many times faster than NumPy. The last row has the geometric means."""
+    """By kernel and framework, and for the best automatic form of ParPy: how many times faster than NumPy.
+
+    The last row has the geometric means."""
     frameworks = [name for name in frameworks_of(result) if name != "numpy"]
-    grid = {
-        row["kernel"]: {name: ratio(ms(row, "numpy"), ms(row, name)) for name in frameworks} for row in result["rows"]
-    }
-    grid[MEAN] = {name: mean(row[name] for row in grid.values()) for name in frameworks}
+    grid: dict[str, dict[str, float | None]] = {}
+    for row in result["rows"]:
+        numpy = ms(row, "numpy")
+        best = {BEST: ratio(numpy, automatic(row))}
+        grid[row["kernel"]] = best | {name: ratio(numpy, ms(row, name)) for name in frameworks}
+    grid[MEAN] = {name: mean(row[name] for row in grid.values()) for name in (BEST, *frameworks)}
     return grid
 
 
@@ -64,8 +69,7 @@ def heat_map(result: Row, pyplot: Any) -> Any:
         [float("nan"), *(math.log10(value) if (value := grid[row][name]) else float("nan") for name in names)]
         for row in rows
     ]
-    map_of_colours = pyplot.get_cmap("RdYlGn").copy()
-    map_of_colours.set_bad("white")
+    map_of_colours = pyplot.get_cmap("RdYlGn").with_extremes(bad="white")
     image = axes.imshow(colours, cmap=map_of_colours, vmin=-2, vmax=2, aspect="auto")
     for y, row in enumerate(rows):
         weight = "bold" if row == MEAN else "normal"
@@ -75,9 +79,7 @@ def heat_map(result: Row, pyplot: Any) -> Any:
             texts.append(speed_text(value) if value else by_name.get(row, {}).get(name, {}).get("failure", ""))
         for x, text in enumerate(texts):
             axes.text(x, y, text, ha="center", va="center", fontsize=7, weight=weight)
-    axes.set_xticks(
-        range(len(names) + 1), ["NumPy", *(FRAMEWORKS[name].title for name in names)], rotation=30, ha="left"
-    )
+    axes.set_xticks(range(len(names) + 1), ["NumPy", *(TITLES[name] for name in names)], rotation=30, ha="left")
     axes.xaxis.tick_top()
     axes.set_yticks(range(len(rows)), rows)
     axes.tick_params(labelsize=8, length=0)
@@ -99,6 +101,8 @@ def bars(result: Row, pyplot: Any) -> Any:
     # A bar begins at 1: nothing gained, nothing lost.
     axes.barh(range(len(found)), [speed - 1 for speed in speeds], left=1, color=colours, height=0.7)
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.tick_params(axis="x", labelsize=8)
     for y, (_, speed, peer) in enumerate(found):
         axes.annotate(
             f"{speed:.3g} × {peer}", (max(speed, 1), y), (3, 0), textcoords="offset points", va="center", fontsize=6
