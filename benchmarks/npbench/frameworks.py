@@ -119,7 +119,12 @@ def of_docc(kernel: Kernel, target: Target) -> Iterator[Version]:
     text = texts.numpy_style(kernel.name)
     for name in ["cuda"] if target.backend == "cuda" else ["openmp", "sequential"]:
         compiled = native(text, target=name)
-        yield Version(name, lambda sizes, compiled=compiled: compiled, text, kernel.returns)
+
+        def call(*values: Any, compiled: Callable[..., Any] = compiled) -> Any:
+            returned = compiled(*values)
+            return returned if kernel.returns else None  # it returns something else where the text returns nothing
+
+        yield Version(name, lambda sizes, call=call: call, text, kernel.returns)
 
 
 @dataclass(frozen=True)

@@ -45,13 +45,10 @@ def recorded(row: Row, result: Row) -> dict[str, float | None]:
 
 
 def peers(row: Row, result: Row) -> dict[str, float]:
-    """The times of all others by their titles: those of this run, and where it lacks them what is recorded.
-
-    NumPy counts where it was timed, or is alone."""
+    """The times of all others by their titles: those of this run, and where it lacks them what is recorded."""
     here = {FRAMEWORKS[name].title: row[name].get("ms") for name in FRAMEWORKS if row.get(name) and name not in OURS}
-    valid = {title: value for title, value in {**recorded(row, result), **here}.items() if value}
-    numpy = ms(row, "numpy")
-    return valid or ({"NumPy": numpy} if numpy else {})
+    here["NumPy"] = ms(row, "numpy")
+    return {title: value for title, value in {**recorded(row, result), **here}.items() if value}
 
 
 def best_peer(row: Row, result: Row) -> tuple[str, float | None]:

@@ -27,6 +27,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ sys.path.insert(0, str(HERE.parent))
 from tqdm import tqdm  # noqa: E402
 
 from npbench import NAMES, load  # noqa: E402
-from npbench.frameworks import DEFAULT, FRAMEWORKS, Target, available  # noqa: E402
+from npbench.frameworks import DEFAULT, FRAMEWORKS, OURS, Target, available  # noqa: E402
 from npbench.measure import Job, Row, measure, prepare, versions_of  # noqa: E402
 from npbench.places import graphics_card, processor  # noqa: E402
 from npbench.report import head, line, summary  # noqa: E402
@@ -46,11 +47,13 @@ from npbench.report import head, line, summary  # noqa: E402
 FORK = multiprocessing.get_context("fork")
 
 
-def apart(seconds: float, work: Callable[[Callable[[Any], None]], None], first: float | None = None) -> Iterator[Any]:
+def apart(
+    seconds: float, work: Callable[[Callable[[Any], None]], None], first: float | None = None, quiet: bool = False
+) -> Iterator[Any]:
     """What `work` tells in a process of its own, and how that ended, if not well: it is ended `first` seconds after it
-    began if it has told nothing by then, and later `seconds` after that."""
+    began if it has told nothing by then, and later `seconds` after that. If `quiet`, it prints nothing."""
     here, there = FORK.Pipe(duplex=False)
-    process = FORK.Process(target=_run, args=(work, there))
+    process = FORK.Process(target=_run, args=(work, there, quiet))
     process.start()
     there.close()
     limit = seconds if first is None else first
@@ -71,8 +74,12 @@ def apart(seconds: float, work: Callable[[Callable[[Any], None]], None], first: 
         process.join()
 
 
-def _run(work: Callable[[Callable[[Any], None]], None], there: Connection) -> None:
+def _run(work: Callable[[Callable[[Any], None]], None], there: Connection, quiet: bool) -> None:
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with the process that began it
+    if quiet:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
     with tempfile.TemporaryDirectory() as folder:  # for those that write beside themselves
         os.chdir(folder)
         work(there.send)
@@ -82,7 +89,8 @@ def timed(framework: str, job: Job, options: argparse.Namespace) -> Row:
     target = Target(options.backend, dict.fromkeys(options.set, True))
     row: Row = {}
     limit = options.limit * FRAMEWORKS[framework].patience
-    for told in apart(limit, lambda tell: measure(framework, job, target, options.seconds, tell)):
+    work = partial(measure, framework, job, target, options.seconds)
+    for told in apart(limit, work, quiet=not options.verbose):
         if "ms" in row and "failure" in told:
             row["cut"] = told["failure"]
         else:
@@ -210,7 +218,7 @@ def main() -> None:
         from npbench.plots import draw
 
         draw(result, options.out)
-    sys.exit(any(row.get(name, {}).get("failure") == "wrong" for row in rows.values() for name in frameworks))
+    sys.exit(any(row.get(name, {}).get("failure") == "wrong" for row in rows.values() for name in OURS))
 
 
 if __name__ == "__main__":
