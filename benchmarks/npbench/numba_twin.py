@@ -61,8 +61,8 @@ def loops(kernel: Kernel, parallel: bool) -> Callable[..., None]:
 def versions(kernel: Kernel) -> Iterator[tuple[str, Callable[..., Any], Callable[..., Any]]]:
     """(name, function, whose parameters it has). Not all of them compile, nor does each give the right result."""
     yield "text", texts.under_numba(kernel.name), texts.numba_style(kernel.name)
-    yield "NumPy", numba.njit(parallel=True, error_model="numpy")(kernel.oracle), kernel.oracle
     if kernel.function is not texts.numba_style(kernel.name):
         if kernel.by_hand:
             yield "prange", loops(kernel, True), kernel.on("cpu")
         yield "serial", loops(kernel, False), kernel.on("cpu")
+    yield "NumPy", numba.njit(parallel=True, error_model="numpy")(kernel.oracle), kernel.oracle
