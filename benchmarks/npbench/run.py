@@ -164,7 +164,7 @@ def begun(options: argparse.Namespace, frameworks: list[str]) -> Row:
         same = all(old.get(key) == result[key] for key in ("machine", "backend", "preset"))
         if not same:
             sys.exit(f"{options.out} has results of another machine or preset")
-        result["rows"] = old["rows"]
+        result |= {"versions": {**result["versions"], **old["versions"]}, "rows": old["rows"]}
     return result
 
 
