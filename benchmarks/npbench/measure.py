@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from .kernel import Kernel, Sizes, arguments, check, expected, results
 from .places import Data, Host
 
 Row = dict[str, Any]
+ROOT = Path(__file__).resolve().parents[2]
 CALLS = 100  # at most
 
 
@@ -50,6 +52,11 @@ def prepare(kernel: Kernel, preset: str, check_steps: int) -> Job:
     return Job(kernel, sizes, data, checked_sizes, checked_data, want, row)
 
 
+def first_line(message: Exception | str) -> str:
+    """Of what is said, with places in this repository from its root on."""
+    return (str(message).strip().splitlines() or [""])[0].replace(f"{ROOT}/", "")
+
+
 def compare(place: Host, job: Job, version: Version) -> str:
     """Returns the first warning."""
     work = place.take(job.checked_data)
@@ -59,7 +66,7 @@ def compare(place: Host, job: Job, version: Version) -> str:
     place.synchronize(returned)
     found = results(job.kernel, returned, work, version.returns)
     check(job.kernel, {name: place.give(value) for name, value in found.items()}, job.want)
-    return next((str(each.message).splitlines()[0] for each in raised if "performance" in str(each.message)), "")
+    return next((first_line(each.message) for each in raised if "performance" in str(each.message)), "")
 
 
 def milliseconds(place: Host, job: Job, version: Version, seconds: float, warm: bool) -> list[float]:
@@ -97,8 +104,7 @@ def measure(framework: str, job: Job, target: Target, seconds: float, tell: Call
             remark = compare(place, job, version)
             times = milliseconds(place, job, version, seconds, warm)
         except Exception as error:  # theirs are many; AssertionError where the outputs differ
-            said = (str(error).strip().splitlines() or [""])[0]
-            failures.append(f"{name}: {type(error).__name__}: {said}"[:300])
+            failures.append(f"{name}: {type(error).__name__}: {first_line(error)}"[:300])
             failure = "wrong" if isinstance(error, AssertionError) else "refused"
             tell({**(best or {"failure": failure}), "why": failures})
             if place is None:
