@@ -10,6 +10,7 @@
 #include "analysis/accumulations.h"
 #include "analysis/geometry.h"
 #include "analysis/memory/dependences.h"
+#include "analysis/pragmas.h"
 #include "analysis/scatters.h"
 #include "analysis/traffic.h"
 #include "ir/builder.h"
@@ -311,8 +312,9 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
 }
 
 // On the stack of the caller.
-Explanation explain_here(const Module& surface, const Signature& signature, const Options& options,
+Explanation explain_here(const Module& surface, const Signature& signature, const Options& given,
                          Diagnostics& diagnostics) {
+    const Options options = with_pragmas(surface, given);
     Explanation out = explain_as(surface, signature, options, diagnostics);
     if (!options.automatic || !out.diagnostics.has_errors()) return out;
     // As compile() does: a mapping that nobody asked for and that cannot be carried out.

@@ -87,7 +87,10 @@ def jit(function: Any = _MISSING, /, **keywords: Any) -> Any:
 def _decorated(function: Callable[..., Any], decoration: decorations.Decoration) -> _native.JitFunction:
     if isinstance(function, _native.JitFunction):
         return function
-    made = jit_of_source(decoration.applied(source_of(function)))
+    source = source_of(function)
+    if not source.unparsed:
+        _ = source.pragmas  # those that are wrong are refused at once
+    made = jit_of_source(decoration.applied(source))
     made.__wrapped__ = made.py_func = function
     return made
 

@@ -113,6 +113,7 @@ class Splitter:
     def _is_python(self, node: ast.stmt) -> bool:
         return (
             self._leaves(node)
+            or self.resolver.is_left_out(node)
             or self.resolver.is_python(node)
             # An array that may have no value is passed only where it is read.
             or (isinstance(node, ast.If) and not self._around.unset_arrays.isdisjoint(assigned([node]) | reads(node)))
@@ -204,7 +205,7 @@ class Splitter:
     def _hoist_returns(self, nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
         """What is returned and no variable becomes one, so that it is computed in compiled code."""
         for node in nodes:
-            value = node.value if isinstance(node, ast.Return) else None
+            value = node.value if isinstance(node, ast.Return) and not self.source.only_pragmas else None
             if value is None or self.resolver.is_python(value):
                 yield node
                 continue

@@ -6,6 +6,7 @@
 
 #include "analysis/memory/dependences.h"
 #include "analysis/nests.h"
+#include "analysis/pragmas.h"
 #include "ir/visit.h"
 #include "passes/mapped/legality_text.h"
 
@@ -88,8 +89,9 @@ private:
             conflict.source->array != conflict.sink->array ||
             (first.access->array == second.access->array &&
              first.element.size() == second.element.size() && first.element != second.element);
+        const Pragma pragma = pragma_of(loop);
         auto& error = context_.diagnostics.error(
-            Code::kP401, loop.span,
+            Code::kP401, pragma.span.valid() ? pragma.span : loop.span,
             "loop '" + loop.var->shown() + "' cannot run in parallel: " +
                 event(first, conflict.commutes) + ", " + event(second, conflict.commutes) +
                 (other_name ? ", which is the same memory" : ""));
@@ -99,7 +101,9 @@ private:
                                    "'" + instance->access->array->shown() + "' is " +
                                        participle(*instance->access, conflict.commutes) + " here"});
         }
-        error.help = advice(loop, conflict);
+        if (pragma.span.valid()) error.notes.push_back({loop.span, "the loop"});
+        error.help = pragma.spreads() ? advice(loop, conflict, "take the pragma away")
+                                      : advice(loop, conflict, "leave the loop out of the mapping");
     }
 
     void doubt(For& loop, const LoopFacts& facts) {
@@ -126,7 +130,7 @@ private:
 
     // ------------------------------------------------------------ what would be legal
 
-    std::string advice(For& loop, const Dependence& conflict) {
+    std::string advice(For& loop, const Dependence& conflict, const std::string& otherwise) {
         std::string text;
         if (For* other = parallel_alternative(loop)) {
             text = "map loop '" + shown_names({&loop, other}).back() +
@@ -140,8 +144,7 @@ private:
             text = "read from a copy of '" + conflict.source->array->shown() +
                    "': iterations only overwrite what earlier ones have read";
         }
-        return text + (text.empty() ? "leave the loop out of the mapping to run it sequentially"
-                                    : ", or leave the loop out of the mapping");
+        return text + (text.empty() ? otherwise + " to run it sequentially" : ", or " + otherwise);
     }
 
     // Another loop of the nest, not mapped yet, that may run in parallel.

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "analysis/geometry.h"
+#include "analysis/pragmas.h"
+#include "ir/visit.h"
 #include "mapping/plan.h"
 #include "passes/cpu/contract_loops.h"
 #include "passes/cuda/contractions/contract_kernels.h"
@@ -15,6 +18,34 @@ using namespace ir;
 
 namespace {
 
+// Sizes that pragmas give: of a loop whose iterations are threads, of blocks around such loops.
+void take_sizes(const Plan& plan) {
+    for (const Choice& choice : plan.choices) {
+        LoopMapping& mapping = choice.loop->mapping;
+        const Pragma pragma = pragma_of(*choice.loop);
+        bool holds_others = false;
+        for (const Choice& other : plan.choices) {
+            const bool inside =
+                other.loop != choice.loop &&
+                any_stmt(choice.loop->body, [&](const Stmt& s) { return &s == other.loop; });
+            if (!inside) continue;
+            holds_others = true;
+            if (pragma.warps > 0) other.loop->mapping.threads = pragma.warps * kWarpSize;
+        }
+        if (holds_others || pragma.block == 0) continue;
+        const bool alone = std::ranges::none_of(plan.choices, [&](const Choice& other) {
+            return other.loop != choice.loop &&
+                   any_stmt(other.loop->body, [&](const Stmt& s) { return &s == choice.loop; });
+        });
+        const std::int64_t size = std::min(pragma.block, kMaxThreadsPerBlock);
+        if (alone) {
+            mapping.threads_per_block = size;
+        } else {
+            mapping.threads = size;
+        }
+    }
+}
+
 // What the cost model of a target plans; whether that is any loop.
 bool choose(PassContext& context, Plan (*planned)(ParallelLoops&)) {
     ParallelLoops loops(*context.module.entry_function(), context.options.deterministic);
@@ -26,6 +57,7 @@ bool choose(PassContext& context, Plan (*planned)(ParallelLoops&)) {
         mapping.reduce = choice.request.reduce;
         add_requirements(context.module, loops.accesses(), loops.facts(*choice.loop).conditions);
     }
+    take_sizes(plan);
     return !plan.choices.empty();
 }
 

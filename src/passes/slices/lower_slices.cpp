@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "analysis/memory/sharing.h"
+#include "analysis/pragmas.h"
 #include "analysis/uses.h"
 #include "ir/clone.h"
 #include "ir/ops.h"
@@ -131,8 +132,8 @@ private:
 
     void check_labels(const Stmt& stmt, const SliceElements& elements, std::size_t given) {
         const std::vector<std::string>& left = elements.labels_left();
-        if (left.empty() || left.back().empty()) {
-            return;  // nobody wrote them (normalize_labels.h)
+        if (left.empty() || left.back().empty() || is_pragma(left.back())) {
+            return;  // nobody wrote them (normalize_labels.h), or the frontend has checked them
         }
         const std::size_t loops = given - left.size();
         context_.diagnostics

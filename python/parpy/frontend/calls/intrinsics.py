@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import math as parpy_math
-from ...vocabulary import device, operators, reductions
+from ...vocabulary import device, operators, reductions, workers
 from ...vocabulary.device import DeviceFunction
 
 
@@ -159,6 +159,8 @@ def _builtin_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield builtins.len, Intrinsic("len", "len", "", 1, 1)
     yield builtins.divmod, Intrinsic("divmod", "pair", "divmod", 2, 2)
     yield builtins.range, Intrinsic("range", "misplaced_range", "", 0, _MANY)
+    yield workers.prange, Intrinsic("prange", "misplaced_range", "", 0, _MANY)
+    yield workers.range, Intrinsic("range", "misplaced_range", "", 0, _MANY, ("parallel", "simd"))
 
 
 def _math_rows() -> Iterator[tuple[Any, Intrinsic]]:
