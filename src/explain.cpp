@@ -19,8 +19,8 @@
 #include "ir/visit.h"
 #include "passes/cpu/contract_loops.h"
 #include "passes/cuda/contractions/contract_kernels.h"
+#include "passes/legality/legality_text.h"
 #include "passes/mapped/choose_mapping.h"
-#include "passes/mapped/legality_text.h"
 #include "passes/pass.h"
 #include "support/deep_stack.h"
 

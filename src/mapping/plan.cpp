@@ -46,7 +46,8 @@ bool ParallelLoops::legal(For& loop) {
     // What is not known, a pragma may say; check_pragmas has refused those that are false.
     const bool said = pragma.spreads();
     const bool independent =
-        f.verdict == Verdict::kProved || (said && f.verdict == Verdict::kUnknown && !in_order) ||
+        f.verdict == Verdict::kProved ||
+        (said && !in_order && (f.verdict == Verdict::kUnknown || only_relaxes(loop, f))) ||
         (f.verdict == Verdict::kReduction && !f.scatters && (said || !f.forgets_nan) && !in_order &&
          !may_end_between_updates(loop, f));
     return independent && std::ranges::none_of(f.conditions, [](const Alternatives& condition) {

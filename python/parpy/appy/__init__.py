@@ -13,7 +13,8 @@ import numpy as np
 
 from ..math import erf
 from ..vocabulary.workers import MVL, mv, prange, range, vidx
-from . import np_shared, utils
+from . import measuring as utils
+from . import np_shared
 from ._jit import compile_from_src, cpu_shader, jit, shader
 from ._transfers import to_cpu, to_gpu
 from .library import atomic_add, cdiv, debug_barrier, rsqrt

@@ -105,7 +105,7 @@ def _decorated(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     if given["clear_cache"]:
         clear_cache()
     if given["verbose_static_rewrite"] or given["dump_final_appy"]:
-        print(strip_mined(source))
+        print(strip_mined(source), end="")
     plain = not any(given[name] for name in ("dump_code", "dump_code_to_file", "dry_run"))
     if plain and _backend(given["backend"]) is CompileBackend.Auto:
         return made

@@ -24,7 +24,8 @@ def to_gpu(x: Any) -> Any:
 
 
 def to_cpu(x: Any) -> Any:
-    """The array in the memory of the host: a PyTorch tensor becomes one there, any other array NumPy's; numbers stay."""
+    """The array in the memory of the host: a PyTorch tensor becomes one there, any other array NumPy's; a number
+    stays one."""
     if _is_of("torch", x):
         return x.to("cpu")
     if _is_of("cupy", x):

@@ -75,7 +75,8 @@ def parse_pragma(comment: Comment) -> Pragma | Fault:
     """What the pragma says, or what is wrong with it."""
     reader = _Reader(comment)
     try:
-        return reader.statement() if "=>" in comment.text or reader.begins_with("atomic") else reader.loop()
+        dimensions = "=>" in comment.text or len(_parts(comment.text)) > 1
+        return reader.statement() if dimensions or reader.begins_with("atomic") else reader.loop()
     except Refused:
         assert reader.fault is not None
         return reader.fault
@@ -140,7 +141,10 @@ class _Reader:
         while (token := self._next()) is not None:
             word = token.text
             if word not in _LOOP_WORDS:
-                raise self._unknown(token, _LOOP_WORDS if found else (*_LOOP_WORDS, "atomic"), "word")
+                allowed = _LOOP_WORDS if found else (*_LOOP_WORDS, "atomic")
+                if [*found][-1:] in (["parallel"], ["sequential"]) and get_close_matches(word, ["for"]):
+                    allowed = ("for",)
+                raise self._unknown(token, allowed, "word")
             if word in found and word not in ("reduction", *_LISTS):
                 raise self._refuse("P032", token, f"'{word}' is said twice", "leave out one of them")
             self._in_order(token, found)
@@ -202,17 +206,10 @@ class _Reader:
                 "P032", found["num_warps"], "'num_warps' is said of workers, and a simd loop has none of its own",
                 "write it in the pragma of the parallel loop around it",
             )  # fmt: skip
-        clauses: dict[str, str] = {}
         for each in lists:
             for name, place in zip(each.names, each.places, strict=True):
-                other = clauses.setdefault(name, each.clause)
-                if {other, each.clause} in ({"to", "from"}, {"to", "reduction"}, {"from", "reduction"}):
-                    continue  # copied to the device and back
-                if other != each.clause or each.names.count(name) > 1:
-                    self.fault = Fault(
-                        "P032", place, f"'{name}' stands in '{other}' and again in '{each.clause}'",
-                        "name it once: a reduction is shared anyway",
-                    )  # fmt: skip
+                if each.names.count(name) > 1:
+                    self.fault = Fault("P032", place, f"'{name}' stands in '{each.clause}' twice", "name it once")
                     raise Refused
 
     def _width(self, word: str, token: Token) -> int:
@@ -232,7 +229,7 @@ class _Reader:
         if not 1 <= value <= most:
             raise self._refuse(
                 "P030", token, f"'{word}' takes a number from 1 to {most}, not {value}",
-                "longer loops run in several steps of a vector anyway",
+                "a block has at most 32 warps" if word == "num_warps" else "longer loops take several vectors",
             )  # fmt: skip
 
     def _names(self, clause: str, op: str = "") -> Names:
@@ -288,7 +285,12 @@ class _Reader:
             word = Token(self.comment.text[first.begin :].rstrip(), first.begin, len(self.comment.text.rstrip()))
             if first.text.isidentifier() and ":" not in word.text:
                 raise self._unknown(first, _PROPERTIES if not atomic else ("atomic",), "word")
-            raise self._refuse("P030", word, f"'=>' is expected behind '{word.text}'", f"write '{word.text}=>parallel'")
+            raise self._refuse(
+                "P030",
+                word,
+                f"'=>' is expected behind '{word.text}'",
+                f"write '{'=>'.join((*word.text.split(None, 1), 'parallel')[:2])}'",
+            )
         written = Token(self.comment.text[first.begin : arrow].rstrip(), first.begin, arrow)
         low, high = self._slice(written)
         self._at = arrow + 2

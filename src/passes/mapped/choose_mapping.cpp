@@ -9,8 +9,8 @@
 #include "mapping/plan.h"
 #include "passes/cpu/contract_loops.h"
 #include "passes/cuda/contractions/contract_kernels.h"
+#include "passes/legality/legality_text.h"
 #include "passes/mapped/gpu_blocks.h"
-#include "passes/mapped/legality_text.h"
 
 namespace parpy {
 

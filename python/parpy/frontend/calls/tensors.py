@@ -1,5 +1,5 @@
-"""Python's `sum`, `max` and `min` of slices in functions with pragmas: tensor expressions, which reduce as NumPy's do, in
-any order, so that their loops run in vectors."""
+"""Python's `sum`, `max` and `min` of slices in functions with pragmas: tensor expressions, which reduce as NumPy's do,
+in any order, so that their loops run in vectors."""
 
 from __future__ import annotations
 

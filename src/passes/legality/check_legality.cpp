@@ -1,14 +1,15 @@
 // See check_legality.h; analysis/memory/dependences.h decides, here it is put into words. What a
 // help line proposes has been verified by the same analysis.
-#include "passes/mapped/check_legality.h"
+#include "passes/legality/check_legality.h"
 
 #include <algorithm>
 
 #include "analysis/memory/dependences.h"
 #include "analysis/nests.h"
 #include "analysis/pragmas.h"
+#include "analysis/scatters.h"
 #include "ir/visit.h"
-#include "passes/mapped/legality_text.h"
+#include "passes/legality/legality_text.h"
 
 namespace parpy {
 
@@ -51,12 +52,14 @@ private:
     }
 
     void judge(For& loop) {
-        const LoopFacts facts = dependences_.of(loop);
+        LoopFacts facts = dependences_.of(loop);
         add_requirements(context_.module, dependences_.accesses(), facts.conditions);
         // Scattered updates that are left have not been made atomic.
         const bool conflicts = facts.verdict == Verdict::kRefuted || facts.scatters;
         const bool strict = context_.options.legality == Legality::kStrict;
-        if (conflicts && facts.decisive && facts.decisive->exact) {
+        const bool relaxes = pragma_of(loop).spreads() && only_relaxes(loop, facts);
+        if (relaxes) facts.reason = "values decide whether a minimum or maximum changes an element";
+        if (conflicts && !relaxes && facts.decisive && facts.decisive->exact) {
             refuse(loop, *facts.decisive);
         } else if (is_general() && (strict || context_.options.deterministic) &&
                    (facts.verdict == Verdict::kUnknown || facts.scatters)) {
@@ -69,7 +72,7 @@ private:
                            "deterministic=True: its iterations may update the same elements, and " +
                            "the order of such updates shows")
                 .help = "leave the loop out of the mapping to run it sequentially";
-        } else if (facts.verdict == Verdict::kUnknown || facts.scatters) {
+        } else if (facts.verdict == Verdict::kUnknown || facts.scatters || relaxes) {
             doubt(loop, facts);
         }
     }
@@ -123,8 +126,12 @@ private:
                                   "'" + facts.decisive->source->array->shown() + "' is " +
                                       participle(*facts.decisive->source, false) + " here"});
         }
+        const std::string otherwise = pragma_of(loop).spreads()
+                                          ? "take the pragma away"
+                                          : "leave the loop out of the mapping";
         made.help = strict ? "use legality='check' if the iterations are known to be independent, "
-                             "or leave the loop out of the mapping"
+                             "or " +
+                                 otherwise
                            : "";
     }
 

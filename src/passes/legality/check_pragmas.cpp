@@ -1,5 +1,5 @@
 // See check_pragmas.h.
-#include "passes/mapped/check_pragmas.h"
+#include "passes/legality/check_pragmas.h"
 
 #include <algorithm>
 
@@ -7,10 +7,10 @@
 #include "analysis/pragmas.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
+#include "passes/legality/check_legality.h"
+#include "passes/legality/legality_text.h"
 #include "passes/mapped/atomic_updates.h"
-#include "passes/mapped/check_legality.h"
 #include "passes/mapped/infer_reductions.h"
-#include "passes/mapped/legality_text.h"
 #include "passes/mapped/map_loops.h"
 
 namespace parpy {
