@@ -141,7 +141,7 @@ class _Reader:
         while (token := self._next()) is not None:
             word = token.text
             if word not in _LOOP_WORDS:
-                allowed = _LOOP_WORDS if found else (*_LOOP_WORDS, "atomic")
+                allowed: tuple[str, ...] = _LOOP_WORDS if found else (*_LOOP_WORDS, "atomic")
                 if [*found][-1:] in (["parallel"], ["sequential"]) and get_close_matches(word, ["for"]):
                     allowed = ("for",)
                 raise self._unknown(token, allowed, "word")

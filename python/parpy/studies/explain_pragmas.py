@@ -60,7 +60,7 @@ def _of_statement(loops: Sequence[dict[str, Any]]) -> str:
             own = target.slice if isinstance(target, ast.Subscript) else None
             slices = own.elts if isinstance(own, ast.Tuple) else [own] if own is not None else []
     parts = [part for part in slices if isinstance(part, ast.Slice)]
-    words = []
+    words: list[str] = []
     for loop, part in zip(loops, parts, strict=False):
         if part.upper is None or part.step is not None:
             return ""

@@ -216,8 +216,7 @@ class _Dimensions:
             axes = [integer_constant(part) for part in (axis.elts if isinstance(axis, ast.Tuple) else [axis])]
             slices = [slices[number % len(slices)] for number in axes if number is not None]
         elif known is not None and known.lowering in ("sum", "extreme"):
-            axes = reduced_axes(slices, self._pragma)
-            slices = [slices[number] for number in axes if number is not None] or slices
+            slices = [slices[number] for number in reduced_axes(slices, self._pragma)] or slices
         named = {"maximum": "max", "minimum": "min", "+": "sum", "": ""}.get(operator, operator)
         named = known.name if known is not None and known.name in ("sum", "max", "min") else named
         parts: list[ast.Slice | None] = [*slices] or [None]
