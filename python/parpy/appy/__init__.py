@@ -12,7 +12,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from ..math import erf
-from ..vocabulary.workers import MVL, mv, prange, range, vidx
+from ..vocabulary.workers import MVL, mv, prange, vidx
+from ..vocabulary.workers import range as range
 from . import measuring as utils
 from . import np_shared
 from ._jit import compile_from_src, cpu_shader, jit, shader
@@ -35,10 +36,11 @@ maximum, minimum, where, clamp = np.maximum, np.minimum, np.where, np.clip
 abs, sqrt, exp, log, log2, floor, ceil = np.abs, np.sqrt, np.exp, np.log, np.log2, np.floor, np.ceil
 sin, cos, tan, sinh, cosh, tanh = np.sin, np.cos, np.tan, np.sinh, np.cosh, np.tanh
 
+# Without the names of Python's functions: `from parpy.appy import *` leaves those what they are.
 __all__ = [
-    "MVL", "abs", "arange", "argmax", "argmin", "atomic_add", "cdiv", "ceil", "clamp", "compile_from_src", "config",
-    "copy", "cos", "cosh", "cpu_shader", "debug_barrier", "dot", "empty", "empty_like", "erf", "exp", "floor", "full",
-    "jit", "log", "log2", "math", "max", "maximum", "mean", "min", "minimum", "mv", "np_shared", "ones", "ones_like",
-    "prange", "randint", "randn", "range", "rsqrt", "shader", "sin", "sinh", "sqrt", "step", "sum", "tan", "tanh",
-    "tensorlib", "to_cpu", "to_gpu", "utils", "vidx", "vindex", "where", "zeros", "zeros_like",
+    "MVL", "arange", "argmax", "argmin", "atomic_add", "cdiv", "ceil", "clamp", "compile_from_src", "config",
+    "copy", "cos", "cosh", "cpu_shader", "debug_barrier", "dot", "empty", "empty_like", "erf", "exp", "floor",
+    "full", "jit", "log", "log2", "math", "maximum", "mean", "minimum", "mv", "np_shared", "ones", "ones_like",
+    "prange", "randint", "randn", "rsqrt", "shader", "sin", "sinh", "sqrt", "step", "tan", "tanh", "tensorlib",
+    "to_cpu", "to_gpu", "utils", "vidx", "vindex", "where", "zeros", "zeros_like",
 ]  # fmt: skip

@@ -18,36 +18,32 @@ using namespace ir;
 
 namespace {
 
-// Sizes that pragmas give: of a loop whose iterations are threads, of blocks around such loops.
+bool is_inside(const For& inner, const For& outer) {
+    return &inner != &outer && any_stmt(outer.body, [&](const Stmt& s) { return &s == &inner; });
+}
+
+// Sizes that pragmas give blocks: of the threads that run a loop, or those inside of a worker.
 void take_sizes(const Plan& plan) {
     for (const Choice& choice : plan.choices) {
-        LoopMapping& mapping = choice.loop->mapping;
         const Pragma pragma = pragma_of(*choice.loop);
-        bool holds_others = false;
+        bool has_others = false, in_others = false;
         for (const Choice& other : plan.choices) {
-            const bool inside =
-                other.loop != choice.loop &&
-                any_stmt(choice.loop->body, [&](const Stmt& s) { return &s == other.loop; });
-            if (!inside) continue;
-            holds_others = true;
+            in_others = in_others || is_inside(*choice.loop, *other.loop);
+            if (!is_inside(*other.loop, *choice.loop)) continue;
+            has_others = true;
             if (pragma.warps > 0) other.loop->mapping.threads = pragma.warps * kWarpSize;
         }
-        if (holds_others || pragma.block == 0) continue;
-        const bool alone = std::ranges::none_of(plan.choices, [&](const Choice& other) {
-            return other.loop != choice.loop &&
-                   any_stmt(other.loop->body, [&](const Stmt& s) { return &s == choice.loop; });
-        });
+        if (has_others || pragma.block == 0) continue;
+        LoopMapping& mapping = choice.loop->mapping;
+        const bool spread = mapping.threads > kMaxThreadsPerBlock ||
+                            mapping.threads_per_block != LoopPar::kDefaultThreadsPerBlock;
         const std::int64_t size = std::min(pragma.block, kMaxThreadsPerBlock);
-        if (alone) {
-            mapping.threads_per_block = size;
-        } else {
-            mapping.threads = size;
-        }
+        (in_others && !spread ? mapping.threads : mapping.threads_per_block) = size;
     }
 }
 
-// What the cost model of a target plans; whether that is any loop.
-bool choose(PassContext& context, Plan (*planned)(ParallelLoops&)) {
+// What the cost model of a target plans, and what the loops are mapped to.
+Plan choose(PassContext& context, Plan (*planned)(ParallelLoops&)) {
     ParallelLoops loops(*context.module.entry_function(), context.options.deterministic);
     const Plan plan = planned(loops);
     for (const Choice& choice : plan.choices) {
@@ -57,21 +53,22 @@ bool choose(PassContext& context, Plan (*planned)(ParallelLoops&)) {
         mapping.reduce = choice.request.reduce;
         add_requirements(context.module, loops.accesses(), loops.facts(*choice.loop).conditions);
     }
-    take_sizes(plan);
-    return !plan.choices.empty();
+    return plan;
 }
 
 }  // namespace
 
 void choose_cpu_mapping(PassContext& context) {
-    if (!choose(context, plan_cpu)) return;
+    if (choose(context, plan_cpu).choices.empty()) return;
     // A tile adds up products step by step: lanes have columns.
     for (For* loop : contracted_steps(context))
         loop->mapping = {};
 }
 
 void choose_cuda_mapping(PassContext& context) {
-    if (!choose(context, plan_cuda)) return;
+    const Plan plan = choose(context, plan_cuda);
+    if (plan.choices.empty()) return;
+    take_sizes(plan);
     for (For* loop : steps_of_kernels(context))
         loop->mapping = {};
     put_arrays_on_gpu(context.module);
