@@ -42,6 +42,15 @@ void take_sizes(const Plan& plan) {
     }
 }
 
+// Where races are looked for, in all that pragmas call parallel, worth it or not.
+void map_pragmas(PassContext& context) {
+    for_each_stmt(context.module.entry_function()->body, [](Stmt& stmt) {
+        auto* loop = stmt.as<For>();
+        if (loop == nullptr || !pragma_of(*loop).spreads()) return;
+        loop->mapping.threads = std::max<std::int64_t>(loop->mapping.threads, 2);
+    });
+}
+
 // What the cost model of a target plans, and what the loops are mapped to.
 Plan choose(PassContext& context, Plan (*planned)(ParallelLoops&)) {
     ParallelLoops loops(*context.module.entry_function(), context.options.deterministic);
@@ -59,7 +68,9 @@ Plan choose(PassContext& context, Plan (*planned)(ParallelLoops&)) {
 }  // namespace
 
 void choose_cpu_mapping(PassContext& context) {
-    if (choose(context, plan_cpu).choices.empty()) return;
+    const Plan plan = choose(context, plan_cpu);
+    if (context.options.checks_races()) map_pragmas(context);
+    if (plan.choices.empty()) return;
     // A tile adds up products step by step: lanes have columns.
     for (For* loop : contracted_steps(context))
         loop->mapping = {};

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import types
+
 import numpy as np
 import pytest
 
@@ -243,3 +246,39 @@ def test_other_comments_are_none(tmp_path):
 def test_compile_from_src_of_nothing():
     with pytest.raises(ValueError, match="the text defines no function"):
         appy.compile_from_src("x = 1")
+
+
+def test_functions_of_other_libraries(monkeypatch):
+    """PyTorch's and CuPy's mean NumPy's; here a module of such a name stands for them."""
+
+    class Function:
+        def __init__(self, name, twin):
+            self.__name__, self._twin = name, twin
+
+        def __call__(self, *args):
+            return self._twin(*args)
+
+    torch = types.ModuleType("torch")
+    torch.exp, torch.mv, torch.maximum = Function("exp", np.exp), Function("mv", np.matmul), np.maximum
+    torch.clamp = Function("clamp", np.clip)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    source = """
+    import sys
+    from torch import exp, mv
+    torch = sys.modules["torch"]
+
+    @appy.jit(auto_simd=True)
+    def f(A, x, y, M, N):
+        #pragma :M=>parallel :N=>reduce(sum:y)
+        y[:M] = mv(A[:M, :N], exp(x[:N]))
+        #pragma parallel for
+        for i in range(M):
+            y[i] = torch.clamp(y[i], 0.0, 60.0)
+    """
+    function = appy.compile_from_src(source)
+    A, x, y = np.ones((5, 40)), np.linspace(0, 1, 40), np.zeros(5)
+    function(A, x, y, 5, 40)
+    np.testing.assert_allclose(y, np.minimum(A @ np.exp(x), 60), rtol=1e-12)
+    assert "__global__" in parpy.print_compiled(
+        function, (A, x, y, 5, 40), parpy.auto(backend=parpy.CompileBackend.Cuda)
+    )

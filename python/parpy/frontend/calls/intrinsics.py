@@ -19,6 +19,7 @@ import numpy as np
 from ... import math as parpy_math
 from ...vocabulary import device, operators, reductions, workers
 from ...vocabulary.device import DeviceFunction
+from .other_libraries import twin_in_numpy
 
 
 class Intrinsic(NamedTuple):
@@ -107,7 +108,8 @@ def intrinsic_of(found: object) -> Intrinsic | None:
             return Intrinsic(f"np.{found.__name__}", "convert", scalar, 1, 1)
     if not isinstance(found, type) and (scalar := operators.scalar_name(found)) is not None:
         return Intrinsic(str(found), "convert", scalar, 1, 1)
-    return None
+    twin = twin_in_numpy(found)
+    return None if twin is None else intrinsic_of(twin)
 
 
 def _method_of_ufunc(ufunc: np.ufunc, method: str) -> Intrinsic | None:
