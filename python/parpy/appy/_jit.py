@@ -159,6 +159,10 @@ class Annotated:
         if self._given["dump_code_to_file"]:
             Path(self._given["dump_code_to_file"]).write_text(text)
 
+    def __reduce__(self) -> str:
+        """Pickled by its name, as functions are."""
+        return str(self.__qualname__)
+
     def __repr__(self) -> str:
         return f"<appy.jit {self.__parpy_source__.function.__qualname__}>"
 

@@ -53,12 +53,18 @@ def _of_loop(loop: dict[str, Any], around: bool) -> str:
 def _of_statement(loops: Sequence[dict[str, Any]]) -> str:
     """`#pragma :M=>parallel :N=>reduce(sum)`; '' where the statement does not write the bounds of its slices."""
     slices: list[ast.expr] = []
+    others: list[str] = []  # that only the value has
+    operator = "sum"
     with suppress(SyntaxError):
         node = ast.parse(loops[0]["text"].strip()).body[0]
         if isinstance(node, ast.Assign | ast.AugAssign):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             own = target.slice if isinstance(target, ast.Subscript) else None
             slices = own.elts if isinstance(own, ast.Tuple) else [own] if own is not None else []
+            known = {ast.unparse(part) for part in slices}
+            found = [part for part in ast.walk(node.value) if isinstance(part, ast.Slice)]
+            others = [*dict.fromkeys(text for part in found if (text := ast.unparse(part)) not in known)]
+            operator = _operator(node.value)
     parts = [part for part in slices if isinstance(part, ast.Slice)]
     words: list[str] = []
     for loop, part in zip(loops, parts, strict=False):
@@ -67,4 +73,17 @@ def _of_statement(loops: Sequence[dict[str, Any]]) -> str:
         if loop["level"] in (*_OUTER, *_INNER):
             bounds = ast.unparse(part).replace(" ", "")
             words.append(f"{bounds}=>{'parallel' if loop['level'] in _OUTER or not words else 'simd'}")
+    for loop, text in zip(loops[len(parts) :], others, strict=False):
+        if loop["reduce"] and text.rpartition(":")[2].strip():
+            words.append(f"{text.replace(' ', '')}=>reduce({operator})")
     return "#pragma " + " ".join(words) if words else ""
+
+
+def _operator(value: ast.expr) -> str:
+    """What the first reduction of an expression is called in a pragma."""
+    for part in ast.walk(value):
+        if isinstance(part, ast.Call):
+            name = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")
+            if name in ("max", "min", "prod", "any", "all"):
+                return str(name)
+    return "sum"

@@ -1,3 +1,5 @@
+import numpy as np
+
 import parpy
 
 
@@ -9,3 +11,5 @@ def f(x, y, A, M, N):
     y[:M] = A[:M, :N] @ x[:N]
     #pragma :M=>parallel :N=>parallel
     y[:M] = A[:M, :N] @ x[:N]
+    #pragma :M=>parallel :N=>reduce(sum)
+    y[:M] = np.sum(A[:M, :N] * x[:N])

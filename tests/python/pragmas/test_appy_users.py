@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 import sys
 
 import numpy as np
@@ -43,3 +44,9 @@ def test_program(name, backend):
     result = function(*got) if backend == "auto" else function(*got, opts=opts)
     assert_same(result, expected)
     assert_same(got, want)
+
+
+@pytest.mark.parametrize("name", ["vec_add", "mat_add", "report"])
+def test_functions_are_pickled_by_name(name):
+    function, _ = NAMES[name]
+    assert callable(pickle.loads(pickle.dumps(function)))

@@ -172,6 +172,15 @@ class _Dimensions:
             what = f"the pragma says that '{dim.text}' is parallel, but the statement reduces it"
             fn.error("P032", place, what, f"write {dim.text}=>reduce({operator or 'sum'})")
 
+    def _check_axes(self, call: ast.Call, slices: list[ast.Slice], name: str) -> None:
+        """NumPy's functions reduce all dimensions where no axis is given."""
+        axes = reduced_axes(slices, self._pragma)
+        if axes and len(axes) < len(slices):
+            dim = next(each for each in self._pragma.dims if each.reduction)
+            what = f"the pragma reduces '{dim.text}' alone, but '{name}' reduces all dimensions of its operand"
+            fix = f"write axis={axes[0] if len(axes) == 1 else tuple(axes)} in '{ast.unparse(call)}'"
+            self._fn.error("P032", _span(self._fn, dim.place), what, fix)
+
     def _refuse(self, dim: Dim) -> None:
         slices = [*slices_of(self._target), *(part for part, _ in self._reductions if part is not None)]
         shown = ", ".join(dict.fromkeys(f"'{ast.unparse(part)}'" for part in slices))
@@ -215,6 +224,8 @@ class _Dimensions:
         if axis is not None and slices and not (isinstance(axis, ast.Constant) and axis.value is None):
             axes = [integer_constant(part) for part in (axis.elts if isinstance(axis, ast.Tuple) else [axis])]
             slices = [slices[number % len(slices)] for number in axes if number is not None]
+        elif known is not None and known.lowering == "reduce":
+            self._check_axes(call, slices, known.name)
         elif known is not None and known.lowering in ("sum", "extreme"):
             slices = [slices[number] for number in reduced_axes(slices, self._pragma)] or slices
         named = {"maximum": "max", "minimum": "min", "+": "sum", "": ""}.get(operator, operator)
