@@ -161,7 +161,7 @@ class Annotated:
 
     def __reduce__(self) -> str:
         """Pickled by its name, as functions are."""
-        return str(self.__qualname__)
+        return str(self.__parpy_source__.function.__qualname__)
 
     def __repr__(self) -> str:
         return f"<appy.jit {self.__parpy_source__.function.__qualname__}>"

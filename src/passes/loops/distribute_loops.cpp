@@ -227,9 +227,8 @@ private:
     static void drop_labels(Part& part) {
         for (std::size_t i = 0; i < part.nest.size(); ++i) {
             if (part.legal[i]) continue;
-            std::erase_if(part.nest[i]->labels, [](const std::string& label) {
-                return !is_pragma(label);
-            });
+            std::erase_if(part.nest[i]->labels,
+                          [](const std::string& label) { return !is_pragma(label); });
         }
     }
 
