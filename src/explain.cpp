@@ -277,14 +277,20 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
         return static_cast<std::size_t>(found - passes.begin());
     };
     PassContext normal{module, options, signature, diagnostics};
-    const std::size_t ordered = place("distribute-loops"), chosen = place("choose-mapping");
-    if (!run_passes(normal, passes.first(ordered))) return out;
+    const std::size_t asked = place("check-pragmas"), ordered = place("distribute-loops"),
+                      chosen = place("choose-mapping");
+    if (!run_passes(normal, passes.first(asked))) return out;
+    PassContext mapped{module, options, signature, out.diagnostics};
+    if (!run_passes(mapped, passes.subspan(asked, 1))) {
+        Explainer(module, options).facts(out);
+        return out;
+    }
+    if (!run_passes(normal, passes.subspan(asked + 1, ordered - asked - 1))) return out;
     const std::vector<const Stmt*> as_written = loops_of(module);
     if (!run_passes(normal, passes.subspan(ordered, chosen - ordered))) return out;
     out.restructured = loops_of(module) != as_written;
     Explainer explainer(module, options);
     explainer.facts(out);
-    PassContext mapped{module, options, signature, out.diagnostics};
     const std::size_t judged = place("check-legality") + 1;
     const bool legal = run_passes(mapped, passes.subspan(chosen, judged - chosen));
     explainer.mapping(out);

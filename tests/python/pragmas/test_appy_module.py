@@ -282,3 +282,28 @@ def test_functions_of_other_libraries(monkeypatch):
     assert "__global__" in parpy.print_compiled(
         function, (A, x, y, 5, 40), parpy.auto(backend=parpy.CompileBackend.Cuda)
     )
+
+
+FALSE = """
+@appy.jit
+def f(a, b, n):
+    #pragma parallel for
+    for i in range(1, n):
+        b[i] = {}
+"""
+
+
+def test_a_false_pragma_is_explained():
+    function = appy.compile_from_src(FALSE.format("b[i - 1]"))
+    found = parpy.explain(function, np.zeros(9), np.zeros(9), 9)
+    assert found.facts["refused"] and "error[P401]" in str(found)
+    assert found.facts["loops"][0]["witness"] == "iteration i=1 writes b[1], iteration i=2 reads b[1]"
+
+
+def test_what_is_not_known_runs_and_says_so():
+    function = appy.compile_from_src(FALSE.format("min(b[i], a[i] + b[1])"))
+    assert "P403" in str(parpy.explain(function, np.zeros(9), np.zeros(9), 9))
+    with pytest.warns(parpy.PerformanceWarning, match="values decide whether a minimum or maximum"):
+        function(np.zeros(9), np.zeros(9), 9)
+    with pytest.raises(parpy.ParallelError, match="under legality='strict'"):
+        function(np.zeros(9), np.zeros(9), 9, opts=parpy.CompileOptions(legality="strict"))
