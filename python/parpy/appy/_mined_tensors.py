@@ -38,6 +38,8 @@ def mined_tensor(
 ) -> list[ast.stmt] | None:
     """The loops of a statement with a pragma of dimensions; None where its slices are none of these."""
     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    if _reads_others(target, node.value):
+        return None
     slices = _slices(target)
     left = list(pragma.dims)
     own: list[_Axis] = []
@@ -66,6 +68,8 @@ def mined_slices(node: ast.Assign | ast.AugAssign, new: Callable[[str], str]) ->
     assert upper is not None
     dim = Dim(_NOWHERE, parts[0].lower, upper, ast.unparse(parts[0]))
     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    if _reads_others(target, node.value):
+        return None
     if len(_slices(target)) == 1:
         return _written(node, [_Axis(dim, new("i"), "appy.MVL")], [], new, [False])
     return _written(node, [], [dim], new, []) if not _slices(target) else None
@@ -90,6 +94,18 @@ def _written(
         if workers:
             body.insert(0, ast.Expr(ast.Constant("#pragma parallel for")))
     return body
+
+
+def _reads_others(target: ast.expr, value: ast.expr) -> bool:
+    """Whether the value is computed of other elements of the array than those that are stored to: all values are
+    computed before the first one is stored."""
+    if not isinstance(target, ast.Subscript):
+        return False
+    array, own = ast.unparse(target.value), ast.unparse(target)
+    return any(
+        isinstance(part, ast.Subscript) and ast.unparse(part.value) == array and ast.unparse(part) != own
+        for part in ast.walk(value)
+    )
 
 
 def _reduction(node: ast.AST) -> str:

@@ -37,6 +37,28 @@ bool is_tied_by_shared(const LoopFacts& facts, const Pragma& pragma) {
            std::ranges::all_of(facts.last_values, shared);
 }
 
+// The array that ties iterations together, if it is one of the compiler's own, which has memory for
+// the values of one iteration; null where anything else does so too.
+const Var* one_for_all(const LoopFacts& facts) {
+    if (facts.verdict != Verdict::kRefuted || facts.dependences.empty() ||
+        !facts.carried_scalars.empty() || !facts.last_values.empty()) {
+        return nullptr;
+    }
+    const bool own = std::ranges::all_of(facts.dependences, [](const Dependence& d) {
+        return d.source->array->space == Space::kScratch && d.sink->array->space == Space::kScratch;
+    });
+    return own ? facts.dependences.front().source->array : nullptr;
+}
+
+void tell_of_memory(Diagnostics& diagnostics, const For& loop, const Pragma& pragma,
+                    const Var& array) {
+    Diagnostic& note = diagnostics.warning(
+        Code::kP313, pragma.span.valid() ? pragma.span : loop.span,
+        "loop '" + loop.var->shown() + "' runs in order: there is memory for the '" +
+            array.shown() + "' of one iteration");
+    note.help = "store to a row of an array that is made in front of the loop";
+}
+
 void run_in_order(For& loop) {
     std::erase_if(loop.labels, is_pragma);
     loop.labels.emplace_back("pragma sequential");
@@ -60,6 +82,9 @@ void check_pragmas(PassContext& context) {
         if (!pragma.spreads()) continue;
         const LoopFacts facts = dependences.of(*loops[i]);
         if (is_tied_by_shared(facts, pragma)) {
+            run_in_order(*loops[i]);
+        } else if (const Var* array = one_for_all(facts)) {
+            tell_of_memory(context.diagnostics, *loops[i], pragma, *array);
             run_in_order(*loops[i]);
         } else if (!keeps_order(facts, context.options)) {
             judged[i]->mapping.threads = 2;

@@ -12,6 +12,8 @@
 //     before  label "pragma parallel shared=last"   after  label "pragma sequential"
 //             for i in range(n): last = i                  for i in range(n): last = i
 //
+// So do loops whose iterations share memory that the compiler makes for values of theirs (P313).
+//
 // Before and after: kLoops; what depends on run-time arguments becomes a requirement of the module.
 #pragma once
 

@@ -10,6 +10,7 @@ import pytest
 
 import parpy
 import parpy.appy as appy
+from parpy.appy._strip_mine import strip_mined
 
 ADD = """
 @appy.jit({})
@@ -113,8 +114,6 @@ def test_the_seeds_lowering_of_gemv():
         #pragma :M=>parallel :N=>reduction(sum:y)
         y[:M] = appy.mv(alpha * A[:M, :N], x[:N])
     """
-    from parpy.appy._strip_mine import strip_mined
-
     text = strip_mined(appy.compile_from_src(source).__parpy_source__)
     body = text.partition("#pragma parallel for\n")[2]
     assert body.split("\n")[:6] == [
@@ -307,3 +306,18 @@ def test_what_is_not_known_runs_and_says_so():
         function(np.zeros(9), np.zeros(9), 9)
     with pytest.raises(parpy.ParallelError, match="under legality='strict'"):
         function(np.zeros(9), np.zeros(9), 9, opts=parpy.CompileOptions(legality="strict"))
+
+
+def test_statements_that_overlap_are_not_taken_apart():
+    """All values of a statement are computed before the first one is stored."""
+    source = """
+    @appy.jit
+    def f(A, M, N):
+        #pragma :M-1=>parallel :N=>parallel
+        A[: M - 1, :N] = A[1:M, :N] + 1
+        #pragma :M=>parallel :N=>parallel
+        A[:M, :N] = A[:M, :N] * 2
+    """
+    text = strip_mined(appy.compile_from_src(source).__parpy_source__)
+    assert "    #pragma :M-1=>parallel :N=>parallel\n    A[:M - 1, :N] = A[1:M, :N] + 1\n" in text
+    assert "A[_i0, appy.vidx(_i1, appy.MVL, N)] * 2" in text

@@ -188,6 +188,13 @@ FORMS = {
     ),
     "tensor_columns": ("A a M N", "#pragma :M=>parallel :N=>parallel\nA[:M, :N] *= a[:M, None] + a[None, :N]"),
     "tensor_where": ("a b N", "#pragma :N=>parallel\na[:N] = appy.where(b[:N] > 0.5, a[:N], 0.0)"),
+    "tensor_overlap": ("A M N", "#pragma :M-1=>parallel 1:N-1=>parallel\nA[:M-1, 1:N-1] = 2 * A[1:M, 2:N]"),
+    "tensor_overlap_update": ("A M N", "#pragma 1:M=>parallel 1:N=>simd\nA[1:M, 1:N] += A[:M-1, :N-1] - A[:M-1, 1:N]"),
+    "overlap_in_workers": (
+        "A M N",
+        "#pragma parallel for\nfor i in range(M):\n    A[i, 1:N] = A[i, :N-1] + A[i, N-1]\n    #pragma :N-1=>simd\n"
+        "    A[i, :N-1] += A[i, 1:N]",
+    ),
     "unannotated": (
         "A B M N",
         "#pragma parallel for\nfor i in range(M):\n    m = max(A[i, :N])\n    s = sum(np.exp(A[i, :N] - m))\n"
