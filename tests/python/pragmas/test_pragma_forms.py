@@ -188,6 +188,16 @@ FORMS = {
     ),
     "tensor_columns": ("A a M N", "#pragma :M=>parallel :N=>parallel\nA[:M, :N] *= a[:M, None] + a[None, :N]"),
     "tensor_where": ("a b N", "#pragma :N=>parallel\na[:N] = appy.where(b[:N] > 0.5, a[:N], 0.0)"),
+    "tensor_held": (
+        "A a y M N",
+        "#pragma :M=>parallel :N=>reduce(sum)\ny[:M] = (A[:M, :N] @ a[:N]) - np.mean(A[:M, :N] @ a[:N])",
+    ),
+    "tensor_two_products": ("A a M N", "#pragma :N=>parallel :M=>reduce(sum)\na[:N] = (A[:M, :N] @ a[:N]) @ A[:M, :N]"),
+    "tensor_two_reductions": (
+        "A B M N",
+        "#pragma parallel for\nfor i in range(M):\n    #pragma :N=>reduce(sum)\n"
+        "    B[i, :N] = np.exp(A[i, :N] - max(A[i, :N])) / sum(A[i, :N])",
+    ),
     "tensor_overlap": ("A M N", "#pragma :M-1=>parallel 1:N-1=>parallel\nA[:M-1, 1:N-1] = 2 * A[1:M, 2:N]"),
     "tensor_overlap_update": ("A M N", "#pragma 1:M=>parallel 1:N=>simd\nA[1:M, 1:N] += A[:M-1, :N-1] - A[:M-1, 1:N]"),
     "overlap_in_workers": (

@@ -11,14 +11,12 @@ from ...pragmas.labels import NOTHING, label_of_dim, label_of_loop
 from ...pragmas.slices import runs_over
 from ...pragmas.words import Dim, LoopPragma, Place, Pragma, StatementPragma
 from ...vocabulary import workers
-from ..calls.intrinsics import REDUCTIONS, intrinsic_of
-from ..calls.tensors import reduced_axes, slices_of, widest_slices
+from ..calls.tensors import slices_of
 from ..lowering import lower
-from ..patterns import integer_constant
 from ..scope import FunctionScope
+from .pragma_reductions import Reductions
 
 _FOR_KERNELS = "in a kernel written by hand the thread's indices say which thread runs what"
-_OF_OPERATORS = {"matmul": "sum"}
 
 
 def pragma_of(fn: FunctionScope, node: ast.stmt) -> Pragma | None:
@@ -107,12 +105,14 @@ class _Dimensions:
         self._pragma = pragma
         self._left = list(pragma.dims)
         self._target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-        self._reductions: list[tuple[ast.Slice | None, str]] = []
-        if node.value is not None:
-            self._find_reductions(node.value)
+        reductions = Reductions(fn, pragma, self._reduces_all)
+        self._reductions = reductions.of(node.value) if node.value is not None else []
+        self._operators: dict[Dim, list[str]] = {}  # by which the statement reduces a dimension
 
     def labels(self) -> list[str]:
         found = self._of_target() + self._of_reductions()
+        for dim, operators in self._operators.items():
+            self._check_operators(dim, operators)
         for dim in self._left:
             self._refuse(dim)
         return found if any(each != NOTHING for each in found) else []
@@ -151,12 +151,12 @@ class _Dimensions:
                 continue
             if dim in self._left:
                 self._left.remove(dim)
-            self._check_operator(dim, operator)
+            self._operators.setdefault(dim, []).append(operator)
             found.append(label_of_dim(replace(dim, simd=True) if not dim.parallel else dim))
         return found
 
-    def _check_operator(self, dim: Dim, operator: str) -> None:
-        fn, place = self._fn, _span(self._fn, dim.place)
+    def _check_operators(self, dim: Dim, operators: list[str]) -> None:
+        fn, place, operator = self._fn, _span(self._fn, dim.place), operators[0]
         root = self._target
         while isinstance(root, ast.Subscript):
             root = root.value
@@ -164,7 +164,7 @@ class _Dimensions:
         if dim.target and dim.target != name:
             what = f"the pragma reduces into '{dim.target}', but the statement assigns '{name}'"
             fn.error("P032", place, what, f"write reduce({dim.reduction}:{name})")
-        if dim.reduction and operator and dim.reduction != operator:
+        if dim.reduction and not {"", dim.reduction}.intersection(operators):
             said = f"'{dim.text}' is reduced by {dim.reduction}"
             what = f"the pragma says that {said}, but the statement does so by {operator}"
             fn.error("P032", place, what, f"write reduce({operator})")
@@ -172,14 +172,12 @@ class _Dimensions:
             what = f"the pragma says that '{dim.text}' is parallel, but the statement reduces it"
             fn.error("P032", place, what, f"write {dim.text}=>reduce({operator or 'sum'})")
 
-    def _check_axes(self, call: ast.Call, slices: list[ast.Slice], name: str) -> None:
+    def _reduces_all(self, call: ast.Call, name: str, axes: list[int]) -> None:
         """NumPy's functions reduce all dimensions where no axis is given."""
-        axes = reduced_axes(slices, self._pragma)
-        if axes and len(axes) < len(slices):
-            dim = next(each for each in self._pragma.dims if each.reduction)
-            what = f"the pragma reduces '{dim.text}' alone, but '{name}' reduces all dimensions of its operand"
-            fix = f"write axis={axes[0] if len(axes) == 1 else tuple(axes)} in '{ast.unparse(call)}'"
-            self._fn.error("P032", _span(self._fn, dim.place), what, fix)
+        dim = next(each for each in self._pragma.dims if each.reduction)
+        what = f"the pragma reduces '{dim.text}' alone, but '{name}' reduces all dimensions of its operand"
+        fix = f"write axis={axes[0] if len(axes) == 1 else tuple(axes)} in '{ast.unparse(call)}'"
+        self._fn.error("P032", _span(self._fn, dim.place), what, fix)
 
     def _refuse(self, dim: Dim) -> None:
         slices = [*slices_of(self._target), *(part for part, _ in self._reductions if part is not None)]
@@ -191,48 +189,3 @@ class _Dimensions:
             what = f"no slice of the statement runs over '{dim.text}'"
             fix = f"its slices are {shown}" if shown else "write the slices out, as in x[:N]"
         self._fn.error("P031", _span(self._fn, dim.place), what, fix)
-
-    # ------------------------------------------------------------ reductions of the value
-
-    def _find_reductions(self, node: ast.AST) -> None:
-        """Those in an expression, in the order of their loops."""
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-            self._reductions.append((_last(widest_slices(node.left)), "sum"))
-        elif isinstance(node, ast.Call):
-            self._of_call(node)
-        for part in ast.iter_child_nodes(node):
-            self._find_reductions(part)
-
-    def _of_call(self, call: ast.Call) -> None:
-        fn = self._fn
-        binding = fn.resolve(call.func)
-        known = None if binding is None else intrinsic_of(binding.value)
-        if known is not None and known.op == "matmul" and call.args:
-            self._reductions.append((_last(widest_slices(call.args[0])), "sum"))
-            return
-        method = binding is None and isinstance(call.func, ast.Attribute) and call.func.attr in REDUCTIONS
-        of_all = known is not None and (known.lowering == "reduce" or known.name in ("sum", "max", "min"))
-        if not method and not (of_all and call.args):
-            return
-        if known is not None and known.lowering == "extreme" and len(call.args) > 1:
-            return  # max(a, b) of numbers
-        operator = call.func.attr if isinstance(call.func, ast.Attribute) and method else known.op if known else ""
-        operand = call.func.value if method and isinstance(call.func, ast.Attribute) else call.args[0]
-        slices = widest_slices(operand)
-        positional = call.args if method else call.args[1:]
-        axis = next((each.value for each in call.keywords if each.arg == "axis"), positional[0] if positional else None)
-        if axis is not None and slices and not (isinstance(axis, ast.Constant) and axis.value is None):
-            axes = [integer_constant(part) for part in (axis.elts if isinstance(axis, ast.Tuple) else [axis])]
-            slices = [slices[number % len(slices)] for number in axes if number is not None]
-        elif known is not None and known.lowering == "reduce":
-            self._check_axes(call, slices, known.name)
-        elif known is not None and known.lowering in ("sum", "extreme"):
-            slices = [slices[number] for number in reduced_axes(slices, self._pragma)] or slices
-        named = {"maximum": "max", "minimum": "min", "+": "sum", "": ""}.get(operator, operator)
-        named = known.name if known is not None and known.name in ("sum", "max", "min") else named
-        parts: list[ast.Slice | None] = [*slices] or [None]
-        self._reductions += [(part, named) for part in parts]
-
-
-def _last(slices: list[ast.Slice]) -> ast.Slice | None:
-    return slices[-1] if slices else None
