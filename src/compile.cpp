@@ -33,6 +33,8 @@
 #include "passes/cuda/pair_iterations.h"
 #include "passes/cuda/promote_elements.h"
 #include "passes/cuda/split_kernels.h"
+#include "passes/legality/check_legality.h"
+#include "passes/legality/check_pragmas.h"
 #include "passes/loops/collapse_loops.h"
 #include "passes/loops/distribute_loops.h"
 #include "passes/loops/fold_constants.h"
@@ -45,7 +47,6 @@
 #include "passes/loops/normalize_returns.h"
 #include "passes/loops/settle_reductions.h"
 #include "passes/mapped/atomic_updates.h"
-#include "passes/mapped/check_legality.h"
 #include "passes/mapped/choose_mapping.h"
 #include "passes/mapped/infer_reductions.h"
 #include "passes/mapped/map_loops.h"
@@ -145,6 +146,8 @@ const std::vector<Row>& table() {
           "last of the normal forms: signs follow from the ranges of the final loop variables"}, On::kAll},
         {{"check-bounds", check_bounds, kLoops,
           "as soon as subscripts have their final form: what is refused needs no mapping"}, On::kAll},
+        {{"check-pragmas", check_pragmas, kLoops,
+          "while loops are those that pragmas speak of: afterwards they are cut, merged and moved"}, On::kAll},
         {{"settle-reductions", settle_reductions, kLoops,
           "opts.deterministic: before loops are moved, merged or mapped, which must not decide what is fused", has_settled_bits}, On::kAll},
         {{"distribute-loops", distribute_cpu_loops, kLoops,

@@ -3,6 +3,7 @@
 #include <exception>
 #include <unordered_map>
 
+#include "analysis/pragmas.h"
 #include "emit/emit.h"
 #include "ir/clone.h"
 #include "ir/depth.h"
@@ -59,8 +60,9 @@ Program compile_as(const ir::Module& surface, const Signature& signature, const 
 }
 
 // On the stack of the caller.
-Program compile_here(const ir::Module& surface, const Signature& signature, const Options& options,
+Program compile_here(const ir::Module& surface, const Signature& signature, const Options& given,
                      Diagnostics& diagnostics, const Trace& trace) {
+    const Options options = with_pragmas(surface, given);
     if (options.backend == Backend::kSim && options.checks_races() &&
         !ir::is_by_hand(*surface.entry_function())) {
         // Loops that are checked for races run in sequence, and so in host code.

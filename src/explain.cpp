@@ -10,6 +10,7 @@
 #include "analysis/accumulations.h"
 #include "analysis/geometry.h"
 #include "analysis/memory/dependences.h"
+#include "analysis/pragmas.h"
 #include "analysis/scatters.h"
 #include "analysis/traffic.h"
 #include "ir/builder.h"
@@ -18,8 +19,8 @@
 #include "ir/visit.h"
 #include "passes/cpu/contract_loops.h"
 #include "passes/cuda/contractions/contract_kernels.h"
+#include "passes/legality/legality_text.h"
 #include "passes/mapped/choose_mapping.h"
-#include "passes/mapped/legality_text.h"
 #include "passes/pass.h"
 #include "support/deep_stack.h"
 
@@ -276,14 +277,20 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
         return static_cast<std::size_t>(found - passes.begin());
     };
     PassContext normal{module, options, signature, diagnostics};
-    const std::size_t ordered = place("distribute-loops"), chosen = place("choose-mapping");
-    if (!run_passes(normal, passes.first(ordered))) return out;
+    const std::size_t asked = place("check-pragmas"), ordered = place("distribute-loops"),
+                      chosen = place("choose-mapping");
+    if (!run_passes(normal, passes.first(asked))) return out;
+    PassContext mapped{module, options, signature, out.diagnostics};
+    if (!run_passes(mapped, passes.subspan(asked, 1))) {
+        Explainer(module, options).facts(out);
+        return out;
+    }
+    if (!run_passes(normal, passes.subspan(asked + 1, ordered - asked - 1))) return out;
     const std::vector<const Stmt*> as_written = loops_of(module);
     if (!run_passes(normal, passes.subspan(ordered, chosen - ordered))) return out;
     out.restructured = loops_of(module) != as_written;
     Explainer explainer(module, options);
     explainer.facts(out);
-    PassContext mapped{module, options, signature, out.diagnostics};
     const std::size_t judged = place("check-legality") + 1;
     const bool legal = run_passes(mapped, passes.subspan(chosen, judged - chosen));
     explainer.mapping(out);
@@ -311,8 +318,9 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
 }
 
 // On the stack of the caller.
-Explanation explain_here(const Module& surface, const Signature& signature, const Options& options,
+Explanation explain_here(const Module& surface, const Signature& signature, const Options& given,
                          Diagnostics& diagnostics) {
+    const Options options = with_pragmas(surface, given);
     Explanation out = explain_as(surface, signature, options, diagnostics);
     if (!options.automatic || !out.diagnostics.has_errors()) return out;
     // As compile() does: a mapping that nobody asked for and that cannot be carried out.

@@ -522,7 +522,7 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
     if (!check_devices(surface, specializations.options, arguments)) return nullptr;
     if (specializations.options.backend == Backend::kCuda) pass_search_paths_to_nvrtc();
     Specializations::Failure failure;
-    std::vector<Diagnostic> unproved;  // parallel loops of the program, if it is a new one
+    std::vector<Diagnostic> unproved;  // or in order: loops of the program, if it is a new one
     const Specialization* made = nullptr;
     {
         const GilReleased released;
@@ -532,8 +532,9 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
                 auto executable = build(surface, options, signature, f);
                 unproved.clear();
                 std::ranges::copy_if(
-                    f.diagnostics.all(), std::back_inserter(unproved),
-                    [](const Diagnostic& note) { return note.code == Code::kP403; });
+                    f.diagnostics.all(), std::back_inserter(unproved), [](const Diagnostic& note) {
+                        return note.code == Code::kP403 || note.severity == Severity::kWarning;
+                    });
                 return executable;
             },
             [&](const Signature& signature, Specializations::Failure& f) {

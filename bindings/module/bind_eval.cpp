@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/pragmas.h"
 #include "ir/clone.h"
 #include "ir/eval/eval.h"
 #include "module/bind_jit.h"
@@ -68,7 +69,7 @@ std::vector<Pass> passes_until(Backend backend, const std::string& until) {
 void interpret(nb::handle function, nb::tuple arguments, nb::handle options,
                const std::string& until) {
     Call call(function, arguments);
-    const Options chosen = chosen_options(options, call);
+    const Options chosen = with_pragmas(*call.surface->module, chosen_options(options, call));
     const std::vector<Pass> passes = passes_until(chosen.backend, until);
     const Signature signature = call.surface->signature(call.views);
     ir::Module module = ir::clone(*call.surface->module);

@@ -89,6 +89,6 @@ __all__ = [
 
 def __getattr__(name: str) -> ModuleType:
     """Languages of their own are loaded when they are asked for."""
-    if name in ("cudalib", "cudapy", "numbapro"):
+    if name in ("appy", "cudalib", "cudapy", "numbapro"):
         return import_module("." + name, __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <limits>
 
+#include "analysis/pragmas.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
 
@@ -43,6 +44,7 @@ std::unordered_map<const For*, std::string> mapping_keys(const Function& of) {
     std::unordered_map<const For*, std::string> keys = place_names(of);
     for (auto& [loop, key] : keys) {
         for (const std::string& label : loop->labels) {
+            if (is_pragma(label)) continue;
             if (carriers.at(label) != 1) continue;
             key = label;
             break;

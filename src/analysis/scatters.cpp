@@ -54,4 +54,24 @@ std::vector<Update> updates_that_meet(For& loop, const LoopFacts& facts, bool de
     return found;
 }
 
+bool only_relaxes(For& loop, const LoopFacts& facts) {
+    if (facts.verdict != Verdict::kRefuted || facts.dependences.empty() ||
+        !facts.carried_scalars.empty() || !facts.last_values.empty()) {
+        return false;
+    }
+    std::vector<Update> updates = find_updates_in_calls(loop.body);
+    std::erase_if(updates, [](const Update& update) {
+        const Op op = update.update;
+        return op != Op::kMin && op != Op::kMax && op != Op::kMinimum && op != Op::kMaximum;
+    });
+    const auto relaxes = [&](const Access* access) {
+        return access->kind == Access::Kind::kRead ||
+               std::ranges::any_of(
+                   updates, [&](const Update& update) { return access->made_by(*update.slot); });
+    };
+    return std::ranges::all_of(facts.dependences, [&](const Dependence& d) {
+        return relaxes(d.source) && relaxes(d.sink);
+    });
+}
+
 }  // namespace parpy

@@ -20,4 +20,9 @@ namespace parpy {
 [[nodiscard]] std::vector<Update> updates_that_meet(ir::For& loop, const LoopFacts& facts,
                                                     bool deterministic);
 
+// Whether what ties the iterations of a loop together are updates by a minimum or maximum of what
+// other iterations read: an element that is as good as that stays what it is, so that values
+// decide.
+[[nodiscard]] bool only_relaxes(ir::For& loop, const LoopFacts& facts);
+
 }  // namespace parpy

@@ -5,6 +5,7 @@
 
 #include "analysis/cost.h"
 #include "analysis/host_calls.h"
+#include "analysis/pragmas.h"
 #include "analysis/scatters.h"
 #include "analysis/uses.h"
 #include "ir/visit.h"
@@ -37,19 +38,25 @@ const LoopFacts& ParallelLoops::facts(For& loop) {
 
 bool ParallelLoops::legal(For& loop) {
     if (host_call(loop.body) != nullptr) return false;
+    const Pragma pragma = pragma_of(loop);
+    if (pragma.sequential) return false;
     const LoopFacts& f = facts(loop);
     const bool in_order =
         deterministic_ && std::ranges::any_of(f.reductions, &UpdateGroup::is_ordered);
-    const bool independent = f.verdict == Verdict::kProved ||
-                             (f.verdict == Verdict::kReduction && !f.scatters && !f.forgets_nan &&
-                              !in_order && !may_end_between_updates(loop, f));
+    // What is not known, a pragma may say; check_pragmas has refused those that are false.
+    const bool said = pragma.spreads();
+    const bool independent =
+        f.verdict == Verdict::kProved ||
+        (said && !in_order && (f.verdict == Verdict::kUnknown || only_relaxes(loop, f))) ||
+        (f.verdict == Verdict::kReduction && !f.scatters && (said || !f.forgets_nan) && !in_order &&
+         !may_end_between_updates(loop, f));
     return independent && std::ranges::none_of(f.conditions, [](const Alternatives& condition) {
                return condition.empty();
            });
 }
 
 std::vector<Update> ParallelLoops::scattered(For& loop) {
-    if (host_call(loop.body) != nullptr) return {};
+    if (host_call(loop.body) != nullptr || pragma_of(loop).sequential) return {};
     const LoopFacts& f = facts(loop);
     return f.forgets_nan ? std::vector<Update>{} : scattered_updates(loop, f, deterministic_);
 }

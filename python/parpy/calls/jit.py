@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from functools import partial, update_wrapper
 from types import FunctionType
@@ -19,7 +21,7 @@ from ..frontend.languages import LOOPS
 from ..frontend.parse import Surface, parse
 from ..frontend.program import Program
 from ..host.driver import Driver, driver_of
-from ..host.kept import NOTHING_KEPT
+from ..host.kept import NOTHING_KEPT, Kept
 from ..host.kept_drivers import KeptDrivers
 from ..host.regions import RegionSource
 from ..host.structures import Places, Structures
@@ -36,6 +38,7 @@ from .interface import source_text
 from .objects import Reads, is_object
 from .options import CompileBackend, CompileOptions
 from .pickling import give_reference
+from .pragma_parts import is_wrong_elsewhere
 from .scalars import in_their_place
 
 _STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
@@ -87,7 +90,10 @@ def jit(function: Any = _MISSING, /, **keywords: Any) -> Any:
 def _decorated(function: Callable[..., Any], decoration: decorations.Decoration) -> _native.JitFunction:
     if isinstance(function, _native.JitFunction):
         return function
-    made = jit_of_source(decoration.applied(source_of(function)))
+    source = source_of(function)
+    if not source.unparsed:
+        _ = source.pragmas  # those that are wrong are refused at once
+    made = jit_of_source(decoration.applied(source))
     made.__wrapped__ = made.py_func = function
     return made
 
@@ -105,7 +111,7 @@ def jit_of_source(source: FunctionSource) -> _native.JitFunction:
 def _fill(made: _native.JitFunction, written: FunctionSource) -> None:
     source = without_star(written)
     structures = Structures(source, partial(_for_kinds, source))
-    keeping = KeptDrivers(source, structures, driver_of)
+    keeping = KeptDrivers(source, structures, _driver_of)
 
     def parse_again() -> Surface | DriverSurface:
         keeping.guarded = False
@@ -118,6 +124,19 @@ def _fill(made: _native.JitFunction, written: FunctionSource) -> None:
         keeping.guarded = True
         return DriverSurface(keeping, driver.guards)
 
+    def with_pragmas_alone(values: tuple[Any, ...], options: CompileOptions | None) -> Any:
+        """A call that compiles the statements with pragmas and nothing else, from now on."""
+        source.only_pragmas = True
+        keeping.forget()
+        try:
+            result = keeping(values, options, False)
+        except CompileError:
+            source.only_pragmas = False
+            keeping.forget()
+            return NotImplemented
+        _native.parse_anew(made)
+        return result
+
     def on_misfit(error: Exception, values: tuple[Any, ...], options: CompileOptions | None) -> Any:
         """A call whose arguments compiled code cannot take: those that come apart do so from now on. Functions that
         cannot be compiled may be so if it is known what they get."""
@@ -125,6 +144,8 @@ def _fill(made: _native.JitFunction, written: FunctionSource) -> None:
         repeated = _numbers_taken(written, codes, values)
         if repeated is not None:
             return made(*repeated[0], **repeated[1], opts=options)
+        if is_wrong_elsewhere(source, error):
+            return with_pragmas_alone(values, options)
         unclear = (
             bool(codes) and any(map(is_object, values)) and not any(code.startswith(("P4", "P55")) for code in codes)
         )
@@ -164,7 +185,12 @@ def looked_at(compiled: _native.JitFunction, args: tuple[Any, ...], look: Callab
     try:
         return look(args)
     except CompileError as error:
-        repeated = _numbers_taken(compiled.__parpy_source__, error.codes, args)
+        source = compiled.__parpy_source__
+        if is_wrong_elsewhere(source, error):
+            source.only_pragmas = True
+            _native.parse_anew(compiled)
+            return look(args)
+        repeated = _numbers_taken(source, error.codes, args)
         if repeated is None:
             raise
         return look(tuple(repeated[0]))
@@ -214,14 +240,35 @@ class DriverSurface:
 
 
 def _driver(source: FunctionSource) -> Driver | None:
-    return None if isinstance(source, RegionSource) else driver_of(source)
+    return None if isinstance(source, RegionSource) else _driver_of(source)
+
+
+def _driver_of(
+    source: FunctionSource, kept: Kept = NOTHING_KEPT, methods: Sequence[FunctionSource] = ()
+) -> Driver | None:
+    """What runs calls of a function, as `driver_of`. Where a function with pragmas cannot be compiled as a whole, only
+    the statements behind these are."""
+    if not source.pragmas:
+        return driver_of(source, kept, methods)
+    try:
+        driver = driver_of(source, kept, methods)
+        if driver is None:
+            parse(source)
+        return driver
+    except CompileError as error:
+        if is_wrong_elsewhere(source, error):
+            only = copy(source)
+            only.only_pragmas = True
+            with suppress(CompileError):  # the first one says more
+                return driver_of(only, kept, methods)
+        raise
 
 
 def driver_behind(function: _native.JitFunction, args: Sequence[Any]) -> Driver | Structures | None:
     """What runs a call of these arguments, unless it is the function itself."""
     source: FunctionSource = function.__parpy_source__
     structures = Structures(source, partial(_for_kinds, source))
-    keeping = KeptDrivers(source, structures, driver_of)
+    keeping = KeptDrivers(source, structures, _driver_of)
     if not isinstance(source, RegionSource) and keeping.kept(args) != NOTHING_KEPT:
         return keeping.of(args)
     driver = _driver(source)

@@ -16,6 +16,7 @@ from typing import Any, TypeGuard, TypeVar
 
 from .. import _native
 from ..calls.objects import is_object
+from ..pragmas.words import StatementPragma
 from ..syntax.annotations import annotations_of, symbol_places
 from ..syntax.fields import is_of_value, with_entries
 from ..syntax.names import (
@@ -34,6 +35,7 @@ from ..syntax.names import (
 )
 from ..syntax.source import FunctionSource
 from ..vocabulary.device import GEOMETRY, Group
+from ..vocabulary.workers import is_range
 from .draws import Root
 from .forms import CapturedRecords, DictParam, Forms, Kind, Note, Record, RecordArray, Span
 from .patterns import first_name, integer_constant
@@ -98,6 +100,7 @@ class FunctionScope:
         self.on_device = False  # inside `with parpy.gpu`
         # What the statement gives a name or returns: a copy in it is no part of anything larger.
         self.whole_value: ast.expr | None = None
+        self.tensor_pragma: StatementPragma | None = None  # in front of the statement
         # Of a kernel: the sizes of its launch, statements in front of it, names of the grid itself.
         self.launch: list[_native.Var] = []
         self.in_front: list[_native.Stmt] = []
@@ -148,7 +151,7 @@ class FunctionScope:
                 stored[part.id] += 1
             elif isinstance(part, ast.For) and isinstance(part.target, ast.Name) and isinstance(part.iter, ast.Call):
                 binding = self.resolve(part.iter.func)
-                if binding is not None and binding.value is range:
+                if binding is not None and is_range(binding.value):
                     counted[part.target.id] += 1
         return frozenset(name for name in counted if counted[name] == stored[name]) - self.parameters.keys()
 

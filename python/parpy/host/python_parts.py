@@ -14,6 +14,7 @@ from ..calls.callback import Callback
 from ..calls.errors import CompileError
 from ..frontend.draws import OTHERS, Draws
 from ..frontend.statements.nests import is_nest
+from ..pragmas.words import StatementPragma
 from ..syntax.fields import is_of_value
 from ..syntax.lazy import lazy
 from ..syntax.lists import fixed_lists, is_kept_by_python, kept_names, makes_list
@@ -21,7 +22,7 @@ from ..syntax.names import callable_source
 from ..syntax.nested_source import definitions, free_names, walk_own
 from ..syntax.source import FunctionSource
 from ..syntax.starred import hands_on_rest
-from ..vocabulary import operators
+from ..vocabulary import operators, workers
 from .allocations import Allocations
 from .foreign_calls import gives_container, has_open_keyword, is_for_python, is_foreign, is_statement_of_python
 from .kept import NOTHING_KEPT, Kept
@@ -43,6 +44,8 @@ _GRIDS = (np.mgrid, np.ogrid, np.r_, np.c_)
 
 def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bool:
     """`called`: by another jit function, which a parameter that is returned does not keep from compiling."""
+    if source.only_pragmas:
+        return True
     node = source.tree()
     made = {
         name
@@ -94,6 +97,20 @@ class Resolver(Lookup):
         self._called = called
         self._drivers: dict[FunctionType, bool] = {}
         self._allocations = Allocations(source, self, self._is_callback)
+        self._only_pragmas = source.only_pragmas
+
+    def is_left_out(self, node: ast.stmt) -> bool:
+        """Whether Python runs the statement because no pragma stands in front of it, where only such are compiled."""
+        return self._only_pragmas and not self._asks_for_workers(node)
+
+    def _asks_for_workers(self, node: ast.stmt) -> bool:
+        pragma = self._source.pragmas.of(node)
+        if isinstance(node, ast.For) and isinstance(node.iter, ast.Call):
+            binding = self.find(node.iter.func)
+            ranges = (workers.prange, workers.range)
+            if binding is not None and any(binding.value is each for each in ranges):
+                return True
+        return pragma is not None and not (isinstance(pragma, StatementPragma) and not pragma.dims)
 
     def is_python(self, node: ast.AST) -> bool:
         """Whether something in `node`, a part of the function, is a call that Python makes, or renames an array."""

@@ -15,7 +15,9 @@ from .python_parts import Resolver
 
 def slow_loops(source: FunctionSource, resolver: Resolver) -> list[str]:
     """Warnings of the outermost loops that Python runs."""
-    texts = []
+    texts: list[str] = []
+    if source.only_pragmas:
+        return texts  # as the user asks
     for loop in outermost_loops(source.tree().body):
         reason = next(filter(None, (_why_python(part, resolver) for part in ast.walk(loop))), None)
         if reason is not None:

@@ -113,6 +113,7 @@ class Splitter:
     def _is_python(self, node: ast.stmt) -> bool:
         return (
             self._leaves(node)
+            or self.resolver.is_left_out(node)
             or self.resolver.is_python(node)
             # An array that may have no value is passed only where it is read.
             or (isinstance(node, ast.If) and not self._around.unset_arrays.isdisjoint(assigned([node]) | reads(node)))
@@ -205,7 +206,8 @@ class Splitter:
         """The statements, of which returns get their values from variables, so that these are computed in compiled
         code."""
         for node in nodes:
-            if isinstance(node, ast.Return) and (node.value is None or not self.resolver.is_python(node.value)):
+            whole = isinstance(node, ast.Return) and (node.value is None or not self.resolver.is_python(node.value))
+            if isinstance(node, ast.Return) and whole and not self.source.only_pragmas:
                 yield from self._returns.written_out(node)
             else:
                 yield node

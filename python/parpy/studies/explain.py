@@ -12,6 +12,7 @@ from .. import _native
 from ..calls.jit import _as_jit, driver_behind, looked_at
 from ..calls.options import CompileBackend, CompileOptions, LoopPar
 from .explain_picture import picture
+from .explain_pragmas import pragmas_of
 
 # Nominal figures of the machine that estimates are for: bytes and operations on float64 per second.
 _ROOFLINES = {
@@ -63,6 +64,12 @@ class Explanation:
         return CompileOptions(
             parallelize=self.mapping, restructure=restructure, backend=backend, **self.facts["beside"]
         )
+
+    @property
+    def pragmas(self) -> list[tuple[int, str]]:
+        """The mapping as pragmas: lines of the program, and what to write in front of them. Those of statements over
+        slices need upper bounds that are written out."""
+        return pragmas_of(self.facts["loops"])
 
     @property
     def bytes(self) -> float:
@@ -129,7 +136,9 @@ class Explanation:
                 if remark:
                     lines.append(" " * (widths[0] + 2) + "  " * loop["depth"] + "^ " + remark)
         notes = [note.rstrip("\n") for note in self.facts["notes"]]
-        return "\n".join([*lines, *self._summary(), *notes])
+        told = self.pragmas if self.facts.get("pragmas") else []
+        pragmas = [f"line {line}: {text}" for line, text in told]
+        return "\n".join([*lines, *self._summary(), *pragmas, *notes])
 
     __repr__ = __str__
 
@@ -179,6 +188,7 @@ def explain(function: Callable[..., Any], *args: Any, opts: CompileOptions | Non
     """
     compiled = _as_jit(function)
     explanation: Explanation = looked_at(compiled, args, partial(_explained, compiled, opts))
+    explanation.facts["pragmas"] = bool(compiled.__parpy_source__.pragmas)
     return explanation
 
 

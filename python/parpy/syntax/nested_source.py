@@ -21,7 +21,7 @@ class NestedSource(FunctionSource):
 
     def __init__(self, whole: FunctionSource, node: ast.FunctionDef, function: FunctionType) -> None:
         super().__init__(function, whole.name, whole.text, whole.first_line, node)
-        self.defaults, self._plain = whole.defaults, node
+        self.defaults, self._plain, self._pragmas = whole.defaults, node, whole.pragmas
 
 
 def nested_source(

@@ -20,6 +20,8 @@ from typing import Any, NamedTuple, NoReturn
 from .. import _native
 from ..calls.caller import refuse_call
 from ..calls.errors import refuse
+from ..pragmas.comments import has_pragmas
+from ..pragmas.source_pragmas import NO_PRAGMAS, Pragmas, read_pragmas
 from .aliases import without_aliases
 from .annotations import annotations_of
 from .deep_stack import with_deep_stack
@@ -28,6 +30,7 @@ from .fields import with_fields, with_methods
 from .imports import note_imports, without_imports
 from .literals import with_constants
 from .text import as_text
+from .vectors import with_slices
 
 # An indented function is parsed behind this line, which makes its indentation legal.
 _BLOCK = "if 1:\n"
@@ -51,8 +54,8 @@ class FunctionSource:
     """A Python function with the text it was made from. `declared`: the types of numbers, by parameter, that compiled
     calls convert to, and under "return" that of the result ("void": there is none); `arrays`: the types of array
     parameters. `shown` is the signature that says so. `alternatives`: the same function with one signature each, of
-    which a call takes the one that fits its arguments best. `defaults`: those of its decorator. `part`: Python runs the
-    rest of the function."""
+    which a call takes the one that fits its arguments best. `defaults`: those of its decorator. `only_pragmas`:
+    Python runs the statements without pragmas. `part`: Python runs the rest of the function."""
 
     part = False
 
@@ -68,7 +71,9 @@ class FunctionSource:
         self.shown = ""
         self.alternatives: tuple[FunctionSource, ...] = ()
         self.defaults = CallDefaults()
+        self.only_pragmas = False
         self._plain: ast.FunctionDef | ast.AsyncFunctionDef | None = None
+        self._pragmas: Pragmas | None = None
         self._given = tree is not None
         self._tree = _parse(text) if tree is None else tree
         if self._tree is not None and "__" in text:
@@ -83,13 +88,24 @@ class FunctionSource:
         keep_texts(self.function)
         annotations = self.function.__annotations__
         found = annotations_of(self.function) if any(isinstance(each, str) for each in annotations.values()) else {}
-        return self.__dict__ | {"_plain": None, "_tree": self._tree if self._given else None, "annotations": found}
+        tree = self._tree if self._given else None
+        return self.__dict__ | {"_plain": None, "_pragmas": None, "_tree": tree, "annotations": found}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.function = state["function"]
         self.function.__annotations__.update(state.pop("annotations"))
         self.__init__(self.function, state["name"], state["text"], state["first_line"], state.pop("_tree"))  # type: ignore[misc]
         self.__dict__.update(state)
+
+    @property
+    def pragmas(self) -> Pragmas:
+        """Raises CompileError, if any is wrong."""
+        if self._pragmas is None:
+            given = NO_PRAGMAS
+            if has_pragmas(self.text):
+                given = read_pragmas(self.text, self.first_line, self.line_shift, self.written(), self.native())
+            self._pragmas = given
+        return self._pragmas
 
     def __copy__(self) -> FunctionSource:
         made = type(self).__new__(type(self))
@@ -100,6 +116,7 @@ class FunctionSource:
         """The syntax tree without aliases; `line_shift` plus its line numbers are those of the file."""
         if self._plain is None:
             node = without_imports(self.written(), self.function)
+            node = with_slices(node, self.function)
             node = without_aliases(with_constants(node, self.function))
             self._plain = with_fields(with_methods(node, self.function))
         return self._plain

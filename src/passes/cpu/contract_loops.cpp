@@ -13,7 +13,7 @@
 #include "passes/cpu/contraction_code.h"
 #include "passes/cpu/contraction_plan.h"
 #include "passes/cpu/contraction_row.h"
-#include "passes/mapped/legality_text.h"
+#include "passes/legality/legality_text.h"
 
 namespace parpy {
 

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "analysis/geometry.h"
+#include "analysis/pragmas.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/visit.h"
@@ -262,8 +263,9 @@ private:
             return unique(entry_.name + "_kernel");
         }
         std::string suffix = "gpu";
-        if (!root.labels.empty()) {
-            suffix = root.labels.front();
+        const auto label = std::ranges::find_if_not(root.labels, is_pragma);
+        if (label != root.labels.end()) {
+            suffix = *label;
         } else if (const auto* loop = root.as<For>()) {
             suffix = loop->var->name;
         }

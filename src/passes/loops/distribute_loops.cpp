@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "analysis/nests.h"
+#include "analysis/pragmas.h"
 #include "analysis/uses.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
@@ -225,7 +226,9 @@ private:
 
     static void drop_labels(Part& part) {
         for (std::size_t i = 0; i < part.nest.size(); ++i) {
-            if (!part.legal[i]) part.nest[i]->labels.clear();
+            if (part.legal[i]) continue;
+            std::erase_if(part.nest[i]->labels,
+                          [](const std::string& label) { return !is_pragma(label); });
         }
     }
 

@@ -8,6 +8,7 @@
 
 #include "analysis/contractions/products.h"
 #include "analysis/nests.h"
+#include "analysis/pragmas.h"
 #include "analysis/uses.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
@@ -118,6 +119,8 @@ private:
         return shared && arrays.size() <= kMostArrays && !a.calls && !b.calls &&
                only_computes(first.back()->body) && only_computes(second.back()->body) &&
                std::ranges::none_of(first.back()->body, [](Stmt* s) { return leaves_loop(*s); }) &&
+               std::ranges::equal(first, second,
+                                  [](For* a, For* b) { return ask_alike(*a, *b); }) &&
                !asked_for(*second.front(), *first.front());
     }
 

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 
+#include "analysis/geometry.h"
+#include "analysis/pragmas.h"
+#include "ir/visit.h"
 #include "mapping/plan.h"
 #include "passes/cpu/contract_loops.h"
 #include "passes/cuda/contractions/contract_kernels.h"
+#include "passes/legality/legality_text.h"
 #include "passes/mapped/gpu_blocks.h"
-#include "passes/mapped/legality_text.h"
 
 namespace parpy {
 
@@ -15,8 +18,41 @@ using namespace ir;
 
 namespace {
 
-// What the cost model of a target plans; whether that is any loop.
-bool choose(PassContext& context, Plan (*planned)(ParallelLoops&)) {
+bool is_inside(const For& inner, const For& outer) {
+    return &inner != &outer && any_stmt(outer.body, [&](const Stmt& s) { return &s == &inner; });
+}
+
+// Sizes that pragmas give blocks: of the threads that run a loop, or those inside of a worker.
+void take_sizes(const Plan& plan) {
+    for (const Choice& choice : plan.choices) {
+        const Pragma pragma = pragma_of(*choice.loop);
+        bool has_others = false, in_others = false;
+        for (const Choice& other : plan.choices) {
+            in_others = in_others || is_inside(*choice.loop, *other.loop);
+            if (!is_inside(*other.loop, *choice.loop)) continue;
+            has_others = true;
+            if (pragma.warps > 0) other.loop->mapping.threads = pragma.warps * kWarpSize;
+        }
+        if (has_others || pragma.block == 0) continue;
+        LoopMapping& mapping = choice.loop->mapping;
+        const bool spread = mapping.threads > kMaxThreadsPerBlock ||
+                            mapping.threads_per_block != LoopPar::kDefaultThreadsPerBlock;
+        const std::int64_t size = std::min(pragma.block, kMaxThreadsPerBlock);
+        (in_others && !spread ? mapping.threads : mapping.threads_per_block) = size;
+    }
+}
+
+// Where races are looked for, in all that pragmas call parallel, worth it or not.
+void map_pragmas(PassContext& context) {
+    for_each_stmt(context.module.entry_function()->body, [](Stmt& stmt) {
+        auto* loop = stmt.as<For>();
+        if (loop == nullptr || !pragma_of(*loop).spreads()) return;
+        loop->mapping.threads = std::max<std::int64_t>(loop->mapping.threads, 2);
+    });
+}
+
+// What the cost model of a target plans, and what the loops are mapped to.
+Plan choose(PassContext& context, Plan (*planned)(ParallelLoops&)) {
     ParallelLoops loops(*context.module.entry_function(), context.options.deterministic);
     const Plan plan = planned(loops);
     for (const Choice& choice : plan.choices) {
@@ -26,20 +62,24 @@ bool choose(PassContext& context, Plan (*planned)(ParallelLoops&)) {
         mapping.reduce = choice.request.reduce;
         add_requirements(context.module, loops.accesses(), loops.facts(*choice.loop).conditions);
     }
-    return !plan.choices.empty();
+    return plan;
 }
 
 }  // namespace
 
 void choose_cpu_mapping(PassContext& context) {
-    if (!choose(context, plan_cpu)) return;
+    const Plan plan = choose(context, plan_cpu);
+    if (context.options.checks_races()) map_pragmas(context);
+    if (plan.choices.empty()) return;
     // A tile adds up products step by step: lanes have columns.
     for (For* loop : contracted_steps(context))
         loop->mapping = {};
 }
 
 void choose_cuda_mapping(PassContext& context) {
-    if (!choose(context, plan_cuda)) return;
+    const Plan plan = choose(context, plan_cuda);
+    if (plan.choices.empty()) return;
+    take_sizes(plan);
     for (For* loop : steps_of_kernels(context))
         loop->mapping = {};
     put_arrays_on_gpu(context.module);

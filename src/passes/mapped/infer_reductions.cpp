@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "analysis/geometry.h"
+#include "analysis/pragmas.h"
 #include "analysis/updates.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
@@ -78,17 +79,23 @@ private:
                 error.notes.push_back({loop_->span, "the loop"});
                 error.help = "assign '" + scalar->shown() +
                              "' before it is read in each iteration, update it in one way only "
-                             "(`+=`, `max`, …) and read it after the loop, or run the loop "
-                             "sequentially";
+                             "(`+=`, `max`, …) and read it after the loop, or " +
+                             in_order(*scalar);
             } else {
                 auto& error = context_.diagnostics.error(
                     Code::kP310, at,
                     "'" + scalar->shown() + "' is assigned by every iteration of " + loop +
                         " and read after it");
                 error.notes.push_back({loop_->span, "the loop"});
-                error.help = "store what is needed later to an array, or run the loop sequentially";
+                error.help = "store what is needed later to an array, or " + in_order(*scalar);
             }
         }
+    }
+
+    std::string in_order(const Var& scalar) const {
+        return pragma_of(*loop_).spreads()
+                   ? "say shared(" + scalar.shown() + ") in the pragma, which keeps the order"
+                   : "run the loop sequentially";
     }
 
     Span place_of_write(const Var& scalar) const {

@@ -9,6 +9,7 @@
 #include "analysis/accumulations.h"
 #include "analysis/geometry.h"
 #include "analysis/host_calls.h"
+#include "analysis/pragmas.h"
 #include "analysis/updates.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
@@ -239,8 +240,10 @@ private:
             loop != nullptr ? "the parallel loop '" + loop->var->shown() + "'" : "`with parpy.gpu`";
         auto& error = diagnostics_.error(Code::kP308, exit.span, what + " cannot leave " + where);
         error.notes.push_back({region.span, "entered here"});
-        error.help = loop != nullptr ? "leave the loop out of the mapping to run it sequentially"
-                                     : "put the statement behind the block";
+        error.help = loop == nullptr ? "put the statement behind the block"
+                     : pragma_of(*loop).spreads()
+                         ? "take the pragma away to run the loop sequentially"
+                         : "leave the loop out of the mapping to run it sequentially";
     }
 
     Diagnostics& diagnostics_;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "analysis/memory/sharing.h"
+#include "analysis/pragmas.h"
 #include "analysis/uses.h"
 #include "ir/clone.h"
 #include "ir/ops.h"
@@ -69,13 +70,23 @@ private:
             stmt = scalars(*stmt, out);
         }
         out.push_back(stmt);
-        const bool parallel = stmt->kind == StmtKind::kFor && is_mapped(stmt->labels);
+        const bool parallel = stmt->kind == StmtKind::kFor && has_own_values(*stmt->as<For>());
         const bool on_gpu = stmt->kind == StmtKind::kGpu;
         if (parallel) parallel_.push_back(stmt->as<For>());
         gpu_ += on_gpu ? 1 : 0;
         for_each_body(*stmt, [&](Body& inner) { body(inner); });
         if (parallel) parallel_.pop_back();
         gpu_ -= on_gpu ? 1 : 0;
+    }
+
+    // Each iteration needs memory of its own for values: it is mapped, or a pragma says that it may
+    // run in parallel, and how many there are is known when the function is entered.
+    bool has_own_values(const For& loop) const {
+        if (is_mapped(loop.labels)) return true;
+        if (!pragma_of(loop).spreads() || constant_integer(loop.step) != 1) return false;
+        const Uses uses = uses_of(function_.body);
+        return known_at_entry(*loop.begin, function_, uses) &&
+               known_at_entry(*loop.end, function_, uses);
     }
 
     static bool has_sliced_slot(const Stmt& stmt) {
@@ -131,8 +142,8 @@ private:
 
     void check_labels(const Stmt& stmt, const SliceElements& elements, std::size_t given) {
         const std::vector<std::string>& left = elements.labels_left();
-        if (left.empty() || left.back().empty()) {
-            return;  // nobody wrote them (normalize_labels.h)
+        if (left.empty() || left.back().empty() || is_pragma(left.back())) {
+            return;  // nobody wrote them (normalize_labels.h), or the frontend has checked them
         }
         const std::size_t loops = given - left.size();
         context_.diagnostics
@@ -211,7 +222,8 @@ private:
         }
         std::vector<Expr*> at = elements.indices(elements.target.subscripts, place);
         check_labels(store, elements, store.labels.size());
-        if (!order(elements.hazards, loops, is_mapped(store.labels), result)) {
+        const bool spread = is_mapped(store.labels) || pragma_of(store).spreads();
+        if (!order(elements.hazards, loops, spread, result)) {
             return false;
         }
         Store* made = b.store(&array, std::move(at), value);

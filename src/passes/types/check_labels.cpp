@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/geometry.h"
+#include "analysis/pragmas.h"
 #include "ir/visit.h"
 
 namespace parpy {
@@ -29,7 +30,7 @@ void check_labels(PassContext& context) {
     for (const Function* function : context.module.functions) {
         for_each_stmt(function->body, [&](const Stmt& stmt) {
             for (const std::string& label : stmt.labels) {
-                if (!label.empty() &&
+                if (!label.empty() && !is_pragma(label) &&
                     std::find(present.begin(), present.end(), label) == present.end()) {
                     present.push_back(label);
                 }

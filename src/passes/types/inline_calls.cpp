@@ -9,6 +9,7 @@
 
 #include "analysis/callers.h"
 #include "analysis/geometry.h"
+#include "analysis/pragmas.h"
 #include "analysis/uses.h"
 #include "ir/clone.h"
 #include "ir/ops.h"
@@ -36,6 +37,7 @@ public:
     // What has no label has a name only where the automatic mode puts it.
     [[nodiscard]] bool names(const Stmt& stmt) const {
         if (stmt.labels.empty()) return false;
+        if (has_pragma(stmt)) return true;
         const auto* loop = stmt.as<For>();
         const bool by_place = loop != nullptr ? places_.contains(place_of(*loop))
                                               : lines_.contains(stmt.span.line);  // of slices

@@ -1,6 +1,7 @@
 // See normalize_labels.h.
 #include "passes/types/normalize_labels.h"
 
+#include "analysis/pragmas.h"
 #include "ir/visit.h"
 
 namespace parpy {
@@ -17,6 +18,8 @@ constexpr std::string_view kShapeLabel = "shape ";
 void normalize_labels(PassContext& context) {
     for (Function* function : context.module.functions) {
         for_each_stmt(function->body, [&](Stmt& stmt) {
+            // A mapping by hand takes the place of pragmas.
+            if (!context.options.mapping.empty()) std::erase_if(stmt.labels, is_pragma);
             if (!context.options.implicit_shape_labels) {
                 std::erase_if(stmt.labels, [](const std::string& l) {
                     return l.empty() || l.starts_with(kShapeLabel);

@@ -13,6 +13,7 @@ from ..scope import FunctionScope
 from .functions import lower_fold
 from .generators import Generated, lower_by_key, lower_generated
 from .intrinsics import Intrinsic
+from .tensors import lower_tensor_reduction
 
 _BETTER = {"min": "<", "max": ">"}
 
@@ -32,6 +33,8 @@ def lower_extreme(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _n
     if items is not None:
         fn.error("P023", node, f"'{intrinsic.name}' gets nothing", f"give {intrinsic.name} a value")
         return fn.poison(node)
+    if (reduced := lower_tensor_reduction(fn, node, intrinsic.op)) is not None:
+        return reduced
     return _extreme_of_array(fn, node, intrinsic)
 
 
@@ -66,6 +69,8 @@ def lower_sum(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
         for value in values:
             result = fn.op("+", node, result, value)
         return result
+    if (reduced := lower_tensor_reduction(fn, node, "sum")) is not None:
+        return reduced
     array = _array(fn, node.args[0])
     total = fn.hold(lower(fn, given[0]) if given else fn.integer(0, node), node, shown=ast.unparse(node))
     number = fn.temporary(span)

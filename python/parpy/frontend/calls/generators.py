@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import _native
 from ...syntax.paths import breaks
+from ...vocabulary.workers import is_range
 from ..expressions.arrays import outside_items
 from ..expressions.effects import has_effects
 from ..lowering import block
@@ -159,7 +160,7 @@ def _is_size(part: ast.AST) -> bool:
 def _is_counted(fn: FunctionScope, call: ast.Call) -> bool:
     """Whether it is range(n) or len(x)."""
     binding = fn.resolve(call.func)
-    return binding is not None and (binding.value is range or binding.value is len)
+    return binding is not None and (is_range(binding.value) or binding.value is len)
 
 
 def _is_refused(fn: FunctionScope, given: Generated) -> bool:

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import math as parpy_math
-from ...vocabulary import device, operators, reductions
+from ...vocabulary import device, operators, reductions, workers
 from ...vocabulary.device import DeviceFunction
+from .other_libraries import twin_in_numpy
 
 
 class Intrinsic(NamedTuple):
@@ -119,7 +120,8 @@ def intrinsic_of(found: object) -> Intrinsic | None:
             return Intrinsic(f"np.{found.__name__}", "convert", scalar, 1, 1)
     if not isinstance(found, type) and (scalar := operators.scalar_name(found)) is not None:
         return Intrinsic(str(found), "convert", scalar, 1, 1)
-    return None
+    twin = twin_in_numpy(found)
+    return None if twin is None else intrinsic_of(twin)
 
 
 def _method_of_ufunc(ufunc: np.ufunc, method: str) -> Intrinsic | None:
@@ -174,6 +176,8 @@ def _builtin_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield builtins.len, Intrinsic("len", "len", "", 1, 1)
     yield builtins.divmod, Intrinsic("divmod", "pair", "divmod", 2, 2)
     yield builtins.range, Intrinsic("range", "misplaced_range", "", 0, _MANY)
+    yield workers.prange, Intrinsic("prange", "misplaced_range", "", 0, _MANY)
+    yield workers.range, Intrinsic("range", "misplaced_range", "", 0, _MANY, ("parallel", "simd"))
 
 
 def _math_rows() -> Iterator[tuple[Any, Intrinsic]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ... import _native
 from ...library import library_function
+from ...vocabulary.workers import is_range
 from ..calls.intrinsics import intrinsic_of
 from ..expressions.arrays import outside_items
 from ..lowering import lower
@@ -84,7 +85,7 @@ def part_of(fn: FunctionScope, node: ast.expr, as_copy: bool = False) -> Iterabl
     """What an argument of enumerate, zip and the like gives, which may be a range; `as_copy`: what it gives now."""
     if _called(fn, node) is not None:
         return iterable_of(fn, node, as_copy)
-    if isinstance(node, ast.Call) and (binding := fn.resolve(node.func)) is not None and binding.value is range:
+    if isinstance(node, ast.Call) and (binding := fn.resolve(node.func)) is not None and is_range(binding.value):
         return _range(fn, node)
     return _elements(fn, node, as_copy)
 

@@ -8,6 +8,7 @@ import ast
 import builtins
 
 from ... import _native
+from ...pragmas.words import StatementPragma
 from ...syntax.text import is_text
 from ...types import BufferType, Symbol
 from ...vocabulary import operators
@@ -15,6 +16,7 @@ from ..calls.intrinsics import REDUCTIONS, intrinsic_of
 from ..lowering import lower, statement
 from ..patterns import integer_constant
 from ..scope import FunctionScope
+from .pragmas import check_promises, pragma_labels, pragma_of
 from .returns import return_value
 from .statements import as_assignment
 
@@ -85,12 +87,19 @@ def _labelled(fn: FunctionScope, labels: list[Label], node: ast.stmt) -> None:
             for label in labels:
                 _dangling(fn, label, "what follows is neither a for loop nor a statement over slices")
             labels = []
+    pragma = pragma_of(fn, node)
+    check_promises(fn, pragma)
+    asked = pragma_labels(fn, node, pragma)
     before = len(fn.out)
+    around, fn.tensor_pragma = fn.tensor_pragma, pragma if isinstance(pragma, StatementPragma) else None
     statement(fn, node)
+    fn.tensor_pragma = around
     names = [name for name, _ in labels]
     if not all(names):
         return
-    names = names or _shape_labels(fn, node)
+    if asked and names and not isinstance(node, ast.For):
+        _dangling(fn, labels[0], "a pragma of dimensions stands in front of the same statement")
+    names = [*names, *asked] or _shape_labels(fn, node)
     if any(names) and len(fn.out) > before:
         loops = fn.lowered_loops.get(node) if isinstance(node, ast.For) else None
         for each in loops or [fn.out[-1]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from functools import partial
 
 from ... import _native
 from ...syntax.paths import breaks
+from ...vocabulary import workers
+from ...vocabulary.workers import is_range
 from ..calls.generators import comprehended
 from ..calls.random_numbers import streams_of_loop
 from ..expressions.conditions import condition
@@ -117,7 +118,7 @@ def _bounds(fn: FunctionScope, node: ast.For) -> tuple[_native.Expr, _native.Exp
     """begin, end and step of the loop; None after an error."""
     call = node.iter
     binding = fn.resolve(call.func) if isinstance(call, ast.Call) else None
-    if not isinstance(call, ast.Call) or binding is None or binding.value is not builtins.range:
+    if not isinstance(call, ast.Call) or binding is None or not is_range(binding.value):
         fn.error(
             "P013",
             call,
@@ -126,7 +127,8 @@ def _bounds(fn: FunctionScope, node: ast.For) -> tuple[_native.Expr, _native.Exp
         )
         return None
     fn.rely_on(binding)
-    if call.keywords or not 1 <= len(call.args) <= 3:
+    flags = binding.value is workers.range
+    if (call.keywords and not flags) or not 1 <= len(call.args) <= 3:
         found = "keyword arguments" if call.keywords else f"{len(call.args)} arguments"
         fn.error(
             "P014",

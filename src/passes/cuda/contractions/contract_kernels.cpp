@@ -13,7 +13,7 @@
 #include "mapping/plan.h"
 #include "passes/cuda/contractions/contraction_kernel.h"
 #include "passes/cuda/contractions/contraction_tile.h"
-#include "passes/mapped/legality_text.h"
+#include "passes/legality/legality_text.h"
 #include "support/architecture.h"
 
 namespace parpy {

@@ -1,6 +1,7 @@
 // Names of arrays: `row = x[i]`, `t = x - y`, `t += 1`.
 #include <algorithm>
 
+#include "analysis/pragmas.h"
 #include "ir/builder.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
@@ -88,7 +89,8 @@ bool keeps_outer_dimension(const Expr& e, int rank) {
 // A sum or product that the elements around it take several times each is computed once: in front
 // of the statement, where labels do not say how that runs.
 void Typer::hold_contraction(Expr*& slot, int rank) {
-    const bool may = rewriting() && before_ != nullptr && rank > 0 && stmt_->labels.empty();
+    const bool may = rewriting() && before_ != nullptr && rank > 0 &&
+                     std::ranges::all_of(stmt_->labels, is_pragma);
     if (may && any_expr(*slot, is_contraction) && !has_effects(*slot))
         name_value(slot, rank)->spare = true;
 }

@@ -1,6 +1,7 @@
 // Statements of infer_types, and the variables they assign.
 #include <algorithm>
 
+#include "analysis/pragmas.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/ops.h"
@@ -243,7 +244,8 @@ void Typer::widen(Var* var, const Operand& value) {
 
 // Labels that were written in front of a number: no loop computes it.
 void Typer::refuse_labels(Assign& stmt) {
-    const bool written = !stmt.labels.empty() && !stmt.labels.back().empty();
+    const bool written =
+        !stmt.labels.empty() && !stmt.labels.back().empty() && !is_pragma(stmt.labels.back());
     if (!rewriting() || !written || has_slices(*stmt.value)) return;
     report(Code::kP020, stmt.span,
            "label '" + stmt.labels.front() + "' names no loop: what follows computes a number",

@@ -1,13 +1,15 @@
 // See check_legality.h; analysis/memory/dependences.h decides, here it is put into words. What a
 // help line proposes has been verified by the same analysis.
-#include "passes/mapped/check_legality.h"
+#include "passes/legality/check_legality.h"
 
 #include <algorithm>
 
 #include "analysis/memory/dependences.h"
 #include "analysis/nests.h"
+#include "analysis/pragmas.h"
+#include "analysis/scatters.h"
 #include "ir/visit.h"
-#include "passes/mapped/legality_text.h"
+#include "passes/legality/legality_text.h"
 
 namespace parpy {
 
@@ -50,12 +52,14 @@ private:
     }
 
     void judge(For& loop) {
-        const LoopFacts facts = dependences_.of(loop);
+        LoopFacts facts = dependences_.of(loop);
         add_requirements(context_.module, dependences_.accesses(), facts.conditions);
         // Scattered updates that are left have not been made atomic.
         const bool conflicts = facts.verdict == Verdict::kRefuted || facts.scatters;
         const bool strict = context_.options.legality == Legality::kStrict;
-        if (conflicts && facts.decisive && facts.decisive->exact) {
+        const bool relaxes = pragma_of(loop).spreads() && only_relaxes(loop, facts);
+        if (relaxes) facts.reason = "values decide whether a minimum or maximum changes an element";
+        if (conflicts && !relaxes && facts.decisive && facts.decisive->exact) {
             refuse(loop, *facts.decisive);
         } else if (is_general() && (strict || context_.options.deterministic) &&
                    (facts.verdict == Verdict::kUnknown || facts.scatters)) {
@@ -68,7 +72,7 @@ private:
                            "deterministic=True: its iterations may update the same elements, and " +
                            "the order of such updates shows")
                 .help = "leave the loop out of the mapping to run it sequentially";
-        } else if (facts.verdict == Verdict::kUnknown || facts.scatters) {
+        } else if (facts.verdict == Verdict::kUnknown || facts.scatters || relaxes) {
             doubt(loop, facts);
         }
     }
@@ -88,8 +92,9 @@ private:
             conflict.source->array != conflict.sink->array ||
             (first.access->array == second.access->array &&
              first.element.size() == second.element.size() && first.element != second.element);
+        const Pragma pragma = pragma_of(loop);
         auto& error = context_.diagnostics.error(
-            Code::kP401, loop.span,
+            Code::kP401, pragma.span.valid() ? pragma.span : loop.span,
             "loop '" + loop.var->shown() + "' cannot run in parallel: " +
                 event(first, conflict.commutes) + ", " + event(second, conflict.commutes) +
                 (other_name ? ", which is the same memory" : ""));
@@ -99,7 +104,9 @@ private:
                                    "'" + instance->access->array->shown() + "' is " +
                                        participle(*instance->access, conflict.commutes) + " here"});
         }
-        error.help = advice(loop, conflict);
+        if (pragma.span.valid()) error.notes.push_back({loop.span, "the loop"});
+        error.help = pragma.spreads() ? advice(loop, conflict, "take the pragma away")
+                                      : advice(loop, conflict, "leave the loop out of the mapping");
     }
 
     void doubt(For& loop, const LoopFacts& facts) {
@@ -119,14 +126,18 @@ private:
                                   "'" + facts.decisive->source->array->shown() + "' is " +
                                       participle(*facts.decisive->source, false) + " here"});
         }
+        const std::string otherwise = pragma_of(loop).spreads()
+                                          ? "take the pragma away"
+                                          : "leave the loop out of the mapping";
         made.help = strict ? "use legality='check' if the iterations are known to be independent, "
-                             "or leave the loop out of the mapping"
+                             "or " +
+                                 otherwise
                            : "";
     }
 
     // ------------------------------------------------------------ what would be legal
 
-    std::string advice(For& loop, const Dependence& conflict) {
+    std::string advice(For& loop, const Dependence& conflict, const std::string& otherwise) {
         std::string text;
         if (For* other = parallel_alternative(loop)) {
             text = "map loop '" + shown_names({&loop, other}).back() +
@@ -140,8 +151,7 @@ private:
             text = "read from a copy of '" + conflict.source->array->shown() +
                    "': iterations only overwrite what earlier ones have read";
         }
-        return text + (text.empty() ? "leave the loop out of the mapping to run it sequentially"
-                                    : ", or leave the loop out of the mapping");
+        return text + (text.empty() ? otherwise + " to run it sequentially" : ", or " + otherwise);
     }
 
     // Another loop of the nest, not mapped yet, that may run in parallel.

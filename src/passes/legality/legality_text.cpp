@@ -1,5 +1,5 @@
 // See legality_text.h.
-#include "passes/mapped/legality_text.h"
+#include "passes/legality/legality_text.h"
 
 #include <algorithm>
 

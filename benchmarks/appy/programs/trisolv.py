@@ -1,0 +1,22 @@
+"""Solves L x = b for a lower triangle."""
+
+import parpy.appy as appy
+from parpy.appy import dot
+
+
+@appy.jit
+def loops(L, x, b, N):
+    #pragma sequential for
+    for i in range(N):
+        total = 0.0
+        #pragma simd
+        for j in range(i):
+            total += L[i, j] * x[j]
+        x[i] = (b[i] - total) / L[i, i]
+
+
+@appy.jit(auto_simd=True)
+def tensors(L, x, b, N):
+    #pragma sequential for
+    for i in range(N):
+        x[i] = (b[i] - dot(L[i, :i], x[:i])) / L[i, i]

@@ -1,0 +1,108 @@
+"""APPy's programs, timed: annotated loops and tensor expressions against the automatic mode, NumPy and the best peer.
+
+    python benchmarks/appy/run.py [PROGRAM ...] [--preset paper] [--backend cpu|cuda] [--seconds 1]
+
+Data, references, sizes and the way of timing are those of benchmarks/npbench/run.py; on a GPU the data lie there, which
+takes CuPy. `auto` is the kernel of that folder in automatic mode, whose algorithm may be another one, `plain` the loops
+here with their pragmas taken away; the `x` behind them are their times over those of the loops, that behind `tensors`
+the time of the loops over theirs. Without names writes benchmarks/results/appy_<backend>.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+
+from npbench.kernel import BACKENDS  # noqa: E402
+from npbench.run import PEERS, Case, Device, Host, compare, milliseconds, number, ratio  # noqa: E402
+
+import parpy  # noqa: E402
+from appy import NAMES, load  # noqa: E402
+from parpy.appy import compile_from_src  # noqa: E402
+
+WIDTHS = (16, 9, 9, 6, 9, 6, 9, 6, 9, 6)
+
+
+def without_pragmas(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, which the automatic mode maps."""
+    source = function.__parpy_source__
+    header = "from parpy.appy import *\n"
+    lines = [line for line in source.text.split("\n") if not line.lstrip().startswith("#pragma")]
+    return compile_from_src(header + "\n".join(lines))
+
+
+def timed(case: Case, function: Callable[..., Any], backend: str) -> float:
+    """The median of the milliseconds of a call, behind one whose outputs are compared with NumPy's."""
+    opts = parpy.auto(backend=BACKENDS[backend])
+
+    def call(*values: Any) -> None:
+        function(*values, opts=opts)
+
+    compare(case.place, case.kernel, call, function, case.trial, case.want)
+    milliseconds(case.place, call, function, case.data, 0.0)
+    times = milliseconds(case.place, call, function, case.data, case.options.seconds)
+    return float(sorted(times)[len(times) // 2])
+
+
+def row_of(name: str, options: argparse.Namespace, place: Host) -> dict[str, Any]:
+    case = Case(name, options, place)
+    loops, tensors = load(name, "loops"), load(name, "tensors")
+    row: dict[str, Any] = {"program": name, "sizes": dict(case.sizes)}
+    row["loops"] = timed(case, loops, options.backend)
+    row["tensors"] = timed(case, tensors, options.backend)
+    row["plain"] = timed(case, without_pragmas(loops), options.backend)
+    row["auto"] = case.auto()["ms"]
+    if options.backend == "cpu":
+        row["numpy"] = case.numpy()["ms"]
+    elif options.preset == "paper":
+        row |= {"peer": min((ms for ms in PEERS.get(name, {}).values() if ms), default=None)}
+    return row
+
+
+def line(row: dict[str, Any]) -> str:
+    other = row.get("numpy") or row.get("peer")
+    cells = [row["program"], number(row["loops"])]
+    cells += [number(row["tensors"]), ratio(row["loops"], row["tensors"])]
+    for theirs in (row["plain"], row["auto"], other):
+        cells += [number(theirs), ratio(theirs, row["loops"])]
+    return " ".join(f"{cell:>{width}}" for cell, width in zip(cells, WIDTHS, strict=False))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=", ".join(NAMES))
+    parser.add_argument("--preset", default="M", choices=["tiny", "S", "M", "L", "paper"])
+    parser.add_argument("--backend", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--seconds", type=float, default=1.0, help="measuring time of each figure")
+    parser.add_argument("--check-steps", type=int, default=0, help="at most so many time steps are checked; 0: all")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    options.set = []
+    place = Device() if options.backend == "cuda" else Host()
+    print(f"{place.name}; preset {options.preset}; ms")
+    last = "NumPy" if options.backend == "cpu" else "best peer"
+    head = ("program", "loops", "tensors", "x", "plain", "x", "auto", "x", last, "x")
+    print(" ".join(f"{cell:>{width}}" for cell, width in zip(head, WIDTHS, strict=True)), flush=True)
+    rows, failures = [], []
+    for name in options.programs or NAMES:
+        try:
+            rows.append(row_of(name, options, place))
+            print(line(rows[-1]), flush=True)
+        except Exception as error:  # the other programs still count
+            failures.append(f"{name}: {type(error).__name__}: {error}")
+            print(failures[-1], file=sys.stderr, flush=True)
+    target = options.out or HERE.parent / f"results/appy_{options.backend}.json"
+    if options.out or not options.programs:
+        target.write_text(json.dumps({"machine": place.name, "preset": options.preset, "rows": rows}, indent=1) + "\n")
+    sys.exit(bool(failures))
+
+
+if __name__ == "__main__":
+    main()

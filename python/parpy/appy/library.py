@@ -1,0 +1,41 @@
+"""APPy's functions that NumPy has not, for numbers and arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..syntax.source import capture
+
+
+def _compiled(function: Any) -> Any:
+    """The function with its source, by which compiled code knows what it can call."""
+    function.__parpy_source__ = capture(function)
+    return function
+
+
+@_compiled
+def rsqrt(x: Any) -> Any:
+    return 1.0 / np.sqrt(x)
+
+
+@_compiled
+def cdiv(a: Any, b: Any) -> Any:
+    return (a + b - 1) // b
+
+
+@_compiled
+def atomic_add(a: Any, offset: Any, b: Any) -> None:
+    a[offset] += b
+
+
+@_compiled
+def debug_barrier() -> None:
+    pass
+
+
+rsqrt.__doc__ = "1 / sqrt(x)."
+cdiv.__doc__ = "a / b, rounded up: how many blocks of b hold a."
+atomic_add.__doc__ = "Adds `b` to an element, as one step also where several workers do so."
+debug_barrier.__doc__ = "Nothing: within a worker the compiler sees to the order."

@@ -1,0 +1,44 @@
+"""Python's `sum`, `max` and `min` of slices in functions with pragmas: tensor expressions, which reduce as NumPy's do,
+in any order, so that their loops run in vectors."""
+
+from __future__ import annotations
+
+import ast
+
+from ... import _native
+from ...pragmas.slices import runs_over
+from ...pragmas.words import StatementPragma
+from ..lowering import lower
+from ..scope import FunctionScope
+
+
+def lower_tensor_reduction(fn: FunctionScope, node: ast.Call, name: str) -> _native.Expr | None:
+    """`max(a[i, :n])`; None where Python's function is meant: of names, of rows of two dimensions."""
+    if not fn.source.pragmas or len(node.args) != 1 or node.keywords:
+        return None
+    slices = widest_slices(node.args[0])
+    axes = reduced_axes(slices, fn.tensor_pragma)
+    if not slices or (len(slices) > 1 and not axes):
+        return None
+    whole = len(axes) in (0, len(slices))
+    return fn.module.reduce(name, lower(fn, node.args[0]), [] if whole else axes, False, fn.span(node))
+
+
+def reduced_axes(slices: list[ast.Slice], pragma: StatementPragma | None) -> list[int]:
+    """The dimensions of an operand that the pragma of its statement reduces: of `:M=>parallel :N=>reduce(sum)` in front
+    of `y[:M] = sum(A[:M, :N])` the second one."""
+    dims = [dim for dim in pragma.dims if dim.reduction] if pragma is not None else []
+    return [number for number, part in enumerate(slices) if any(runs_over(dim, part) for dim in dims)]
+
+
+def widest_slices(node: ast.expr) -> list[ast.Slice]:
+    """Those of the operand with the most dimensions."""
+    return max((slices_of(part) for part in ast.walk(node) if isinstance(part, ast.expr)), key=len, default=[])
+
+
+def slices_of(node: ast.expr) -> list[ast.Slice]:
+    """Those of x[…], dimension by dimension."""
+    if not isinstance(node, ast.Subscript):
+        return []
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return [part for part in parts if isinstance(part, ast.Slice)]

@@ -1,0 +1,119 @@
+"""Which dimensions the reductions and contractions in an expression over slices run over, for the pragmas that name
+them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ...pragmas.words import StatementPragma
+from ..calls.intrinsics import REDUCTIONS, Intrinsic, intrinsic_of
+from ..calls.tensors import reduced_axes, slices_of
+from ..patterns import integer_constant
+from ..scope import FunctionScope
+
+Dimension = ast.Slice | None
+"""The slice that runs over it; None where an array without slices does."""
+
+_SUMS = ("sum", "mean")  # what a pragma calls sum
+
+
+class Reduced(NamedTuple):
+    """A dimension that is reduced, and how; '' where that is not known."""
+
+    part: Dimension
+    operator: str
+
+
+class Reductions:
+    """Those in the value of a statement. `without_axis` is told of functions of NumPy that reduce more dimensions than
+    the pragma says."""
+
+    def __init__(
+        self, fn: FunctionScope, pragma: StatementPragma, without_axis: Callable[[ast.Call, str, list[int]], None]
+    ) -> None:
+        self._fn, self._pragma, self._without_axis = fn, pragma, without_axis
+
+    def of(self, node: ast.AST) -> list[Reduced]:
+        """In the order of their loops."""
+        found: list[Reduced] = []
+        factors = self._factors(node)
+        if factors is not None:
+            found.append(Reduced((self._dimensions(factors[0]) or [None])[-1], "sum"))
+        elif isinstance(node, ast.Call) and (call := self._reduction(node)) is not None:
+            operand, operator, axes = call
+            dimensions = self._dimensions(operand)
+            parts = dimensions if axes is None else [dimensions[each % len(dimensions)] for each in axes if dimensions]
+            found += [Reduced(part, operator) for part in parts or [None]]
+        return found + [each for part in ast.iter_child_nodes(node) for each in self.of(part)]
+
+    def _known(self, call: ast.Call) -> Intrinsic | None:
+        binding = self._fn.resolve(call.func)
+        return None if binding is None else intrinsic_of(binding.value)
+
+    def _factors(self, node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+        """Those of `A @ x`, mv(A, x), np.dot(A, x)."""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            return node.left, node.right
+        if isinstance(node, ast.Call) and len(node.args) == 2:
+            known = self._known(node)
+            if known is not None and known.op == "matmul":
+                return node.args[0], node.args[1]
+        return None
+
+    def _reduction(self, call: ast.Call) -> tuple[ast.expr, str, list[int] | None] | None:
+        """The operand, the operator, and the axes that are reduced, None for all of them."""
+        known = self._known(call)
+        method = call.func if isinstance(call.func, ast.Attribute) and call.func.attr in REDUCTIONS else None
+        if known is None and method is not None and self._fn.resolve(method) is None:
+            return method.value, _named(method.attr), self._axes(call, call.args)
+        if known is None or not call.args:
+            return None
+        if known.lowering == "reduce":
+            axes = self._axes(call, call.args[1:])
+            if axes is None:
+                self._check(call, known)
+            return call.args[0], _named(known.op), axes
+        if known.lowering not in ("sum", "extreme") or len(call.args) > 1 or call.keywords:
+            return None
+        named = reduced_axes(_slices(self._dimensions(call.args[0])), self._pragma)
+        return call.args[0], known.name, named or None
+
+    def _axes(self, call: ast.Call, positional: list[ast.expr]) -> list[int] | None:
+        given = [each.value for each in call.keywords if each.arg == "axis"] or positional[:1]
+        if not given or (isinstance(given[0], ast.Constant) and given[0].value is None):
+            return None
+        numbers = [integer_constant(each) for each in (given[0].elts if isinstance(given[0], ast.Tuple) else given)]
+        return [number for number in numbers if number is not None]
+
+    def _check(self, call: ast.Call, known: Intrinsic) -> None:
+        dimensions = self._dimensions(call.args[0])
+        axes = reduced_axes(_slices(dimensions), self._pragma)
+        if len(_slices(dimensions)) == len(dimensions) and axes and len(axes) < len(dimensions):
+            self._without_axis(call, known.name, axes)
+
+    def _dimensions(self, node: ast.expr) -> list[Dimension]:
+        """Of the value of an expression; [] where no slice tells."""
+        if isinstance(node, ast.Attribute) and node.attr == "T":
+            return self._dimensions(node.value)[::-1]
+        if (factors := self._factors(node)) is not None:
+            left, right = (self._dimensions(each) for each in factors)
+            return left[:-1] + (right[:-2] + right[-1:] if len(right) > 1 else [])
+        if isinstance(node, ast.Call) and (call := self._reduction(node)) is not None:
+            operand, _, axes = call
+            dimensions = self._dimensions(operand)
+            gone = set() if axes is None else {each % len(dimensions) for each in axes if dimensions}
+            return [] if axes is None else [each for number, each in enumerate(dimensions) if number not in gone]
+        if isinstance(node, ast.Subscript):
+            return [*slices_of(node)]
+        parts = (part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
+        return max(map(self._dimensions, parts), key=len, default=[])
+
+
+def _slices(dimensions: list[Dimension]) -> list[ast.Slice]:
+    return [each for each in dimensions if each is not None]
+
+
+def _named(operator: str) -> str:
+    return "sum" if operator in _SUMS else operator

@@ -1,0 +1,34 @@
+"""What pragmas ask of the compiler: labels of loops, which src/analysis/pragmas.h reads. One that begins with "pragma"
+is nobody's name."""
+
+from __future__ import annotations
+
+from .words import Dim, LoopPragma, Place
+
+NOTHING = "pragma"
+"""The label of a dimension that a pragma says nothing about."""
+
+
+def label_of_loop(pragma: LoopPragma) -> str:
+    """For example "pragma@7:5:24 parallel simd block=128 shared=s"; the numbers are the line and columns."""
+    words = [_begin(pragma.place)]
+    words += ["parallel"] if pragma.parallel else []
+    words += ["sequential"] if pragma.sequential else []
+    words += ["simd"] if pragma.simd else []
+    words += [f"block={pragma.width}"] if pragma.width else []
+    words += [f"warps={pragma.warps}"] if pragma.warps else []
+    words += [f"shared={name}" for name in pragma.names("shared", "reduction")]
+    return " ".join(words)
+
+
+def label_of_dim(dim: Dim) -> str:
+    """For example "pragma@7:13:33 parallel block=2"."""
+    words = [_begin(dim.place)]
+    words += ["parallel"] if dim.parallel else []
+    words += ["simd"] if dim.simd or dim.reduction else []
+    words += [f"block={dim.width}"] if isinstance(dim.width, int) and dim.width > 0 else []
+    return " ".join(words)
+
+
+def _begin(place: Place) -> str:
+    return f"pragma@{place.line}:{place.begin}:{place.end}"
