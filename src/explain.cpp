@@ -275,11 +275,19 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
         const auto found = std::ranges::find(passes, name, &Pass::name);
         return static_cast<std::size_t>(found - passes.begin());
     };
-    PassContext normal{module, options, signature, diagnostics};
     const std::size_t ordered = place("distribute-loops"), chosen = place("choose-mapping");
-    if (!run_passes(normal, passes.first(ordered))) return out;
-    const std::vector<const Stmt*> as_written = loops_of(module);
-    if (!run_passes(normal, passes.subspan(ordered, chosen - ordered))) return out;
+    Diagnostics early;  // errors are the caller's, notes part of the explanation
+    PassContext normal{module, options, signature, early};
+    std::vector<const Stmt*> as_written;
+    const auto order = [&] {
+        if (!run_passes(normal, passes.first(ordered))) return false;
+        as_written = loops_of(module);
+        return run_passes(normal, passes.subspan(ordered, chosen - ordered));
+    };
+    const bool ordinary = order();
+    for (const Diagnostic& each : early.all())
+        (ordinary ? out.diagnostics : diagnostics).report(each);
+    if (!ordinary) return out;
     out.restructured = loops_of(module) != as_written;
     Explainer explainer(module, options);
     explainer.facts(out);
