@@ -49,8 +49,21 @@ private:
         }
     }
 
+    // infer_reductions leaves some in order: those neither reduce nor are atomic.
+    static bool left_in_order(const For& loop, const UpdateGroup& group) {
+        const Update& update = group.updates.front();
+        return group.by_analysis &&
+               std::ranges::none_of(loop.mapping.reductions, [&](const Reduction& r) {
+                   return r.var == update.var && same(r.indices, *update.indices);
+               });
+    }
+
     void judge(For& loop) {
-        const LoopFacts facts = dependences_.of(loop);
+        LoopFacts facts = dependences_.of(loop);
+        facts.scatters = facts.scatters ||
+                         std::ranges::any_of(facts.reductions, [&](const UpdateGroup& group) {
+                             return left_in_order(loop, group);
+                         });
         add_requirements(context_.module, dependences_.accesses(), facts.conditions);
         // Scattered updates that are left have not been made atomic.
         const bool conflicts = facts.verdict == Verdict::kRefuted || facts.scatters;
