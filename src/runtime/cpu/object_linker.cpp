@@ -44,6 +44,7 @@ llvm::orc::SymbolMap abi_symbols(LLJIT& jit) {
     add("parpy_work", &parpy_work);
     add("parpy_work_done", &parpy_work_done);
     add("parpy_result", &parpy_result);
+    add("parpy_stream", &parpy_stream);
     add("parpy_fetch", &parpy_fetch);
     add("parpy_sim_here", &parpy_sim_here);
     add("parpy_sim_enter", &parpy_sim_enter);
