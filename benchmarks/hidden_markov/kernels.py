@@ -74,3 +74,8 @@ def forward(model, signals, lengths, alpha1, alpha2, likelihoods):
 def mapping(signals: int, states: int) -> dict[str, parpy.LoopPar]:
     """Blocks for each signal; a thread for each state."""
     return {"signals": threads(signals), "states": threads(states).tpb(256), "sums": threads(min(states, 1024)).reduce()}
+
+
+def one_thread_each(signals: int, states: int) -> dict[str, parpy.LoopPar]:
+    """The published form: a thread for each state in the largest blocks, and the sums of a signal in one block."""
+    return {"signals": threads(signals), "states": threads(states), "sums": threads(min(states, 1024)).reduce()}

@@ -214,13 +214,26 @@ def test_libraries(tmp_path):
         opts.includes, opts.libs, opts.extra_flags = [str(tmp_path)], libs, flags
         f(x := np.ones(5), 5, opts=opts)
         assert (x == 4).all()
-    opts = options("sim", {"i": 32})
-    opts.includes = [str(tmp_path)]
-    with pytest.raises(parpy.BackendError, match=r"P512[\s\S]*twice[\s\S]*opts\.libs"):
-        f(np.ones(5), 5, opts=opts)
 
 
 # ---------------------------------------------------------------- mistakes
+
+
+def test_a_library_that_is_not_named(tmp_path):
+    (tmp_path / "missing.h").write_text('extern "C" void nobody_defines_this(double* x);\n')
+
+    @parpy.external("nobody_defines_this", CompileBackend.Cuda, Target.Host, header="missing.h")
+    def missing(x: buffer(F64, [N])):
+        pass
+
+    @parpy.jit
+    def f(x):
+        missing(x)
+
+    opts = options("sim", {})
+    opts.includes = [str(tmp_path)]
+    message = refused(f, np.ones(5), opts=opts, error=parpy.BackendError)
+    assert "P512" in message and "nobody_defines_this" in message and "opts.libs" in message
 
 
 def refused(function, *given, opts, error=parpy.CompileError):
@@ -273,7 +286,17 @@ def test_arrays_in_helpers(include):
         for i in range(n):
             x[i] += 1
 
-    f(x := np.ones(3), 3, opts=include(options("sim", {"i": 32})))
+    message = refused(f, np.ones(3), 3, opts=include(options("sim", {"i": 32})))
+    assert "P029" in message and "it is called in the helper 'halving'" in message and "parpy.builtin.inline" in message
+
+    @parpy.jit
+    def inlined(x, n):
+        parpy.builtin.inline(halving(x, n))
+        parpy.label("i")
+        for i in range(n):
+            x[i] += 1
+
+    inlined(x := np.ones(3), 3, opts=include(options("sim", {"i": 32})))
     assert (x == 1.5).all()
 
 
