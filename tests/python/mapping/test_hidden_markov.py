@@ -13,7 +13,7 @@ import places
 from backends import TARGETS
 
 sys.path.insert(0, str(places.ROOT / "benchmarks"))
-from hidden_markov.kernels import forward, mapping, one_thread_each  # noqa: E402
+from hidden_markov.kernels import forward, forward_by_kmers, mapping, mapping_by_kmers, one_thread_each  # noqa: E402
 from hidden_markov.model import log_sum, random_model, random_signals, reference  # noqa: E402
 
 
@@ -31,14 +31,21 @@ CASES = [(1, 3, 2, 9), (2, 4, 5, 20), (3, 16, 3, 8)]
 
 @pytest.mark.parametrize("backend", TARGETS)
 @pytest.mark.parametrize("sizes", CASES, ids=str)
-@pytest.mark.parametrize("how", ["blocks", "one thread each", "automatic"])
+@pytest.mark.parametrize("how", ["blocks", "one thread each", "automatic", "k-mers", "k-mers, automatic"])
 def test_likelihoods(sizes, backend, how):
     given, states = case(*sizes)
+    kmers = given[0]["kmers"]
     opts = parpy.CompileOptions(automatic=True)
-    if how != "automatic":
+    if how == "k-mers":
+        opts = parpy.par(mapping_by_kmers(sizes[2], kmers))
+    elif "automatic" not in how:
         opts = parpy.par((mapping if how == "blocks" else one_thread_each)(sizes[2], states))
     opts.backend = parpy.CompileBackend(backend)
-    forward(*given, opts=opts)
+    if "k-mers" in how:
+        alphas = [each.reshape(len(each), -1, kmers) for each in given[3:5]]
+        forward_by_kmers(*given[:3], *alphas, given[-1], opts=opts)
+    else:
+        forward(*given, opts=opts)
     np.testing.assert_allclose(given[-1], reference(*given[:3]), rtol=1e-5)
 
 
