@@ -112,7 +112,7 @@ private:
                                    "'" + instance->access->array->shown() + "' is " +
                                        participle(*instance->access, conflict.commutes) + " here"});
         }
-        error.help = advice(loop, conflict);
+        error.help = advice(loop, conflict) + "; where the conflict does no harm, legality='trust' runs it";
     }
 
     void doubt(For& loop, const LoopFacts& facts) {

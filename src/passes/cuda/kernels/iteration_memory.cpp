@@ -1,5 +1,5 @@
 // See iteration_memory.h.
-#include "passes/cuda/iteration_memory.h"
+#include "passes/cuda/kernels/iteration_memory.h"
 
 #include <algorithm>
 

@@ -9,7 +9,7 @@
 // A Gpu block counts as a loop of one iteration. Its pieces go to the host one by one, and so do
 // sequential loops and branches around parallel ones, if the host can evaluate their control;
 // scalars then travel from kernel to kernel in device memory (outline_kernels).
-#include "passes/cuda/split_kernels.h"
+#include "passes/cuda/kernels/split_kernels.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -19,8 +19,8 @@
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
-#include "passes/cuda/iteration_memory.h"
-#include "passes/cuda/kernel_stages.h"
+#include "passes/cuda/kernels/iteration_memory.h"
+#include "passes/cuda/kernels/kernel_stages.h"
 
 namespace parpy {
 

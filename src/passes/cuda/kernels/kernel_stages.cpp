@@ -1,5 +1,5 @@
 // See kernel_stages.h.
-#include "passes/cuda/kernel_stages.h"
+#include "passes/cuda/kernels/kernel_stages.h"
 
 #include <algorithm>
 
