@@ -138,7 +138,6 @@ def test_declarations_that_cannot_be():
         (lambda: parpy.external("f", cpu, device, header=3), TypeError, "header"),
         (lambda: parpy.external("f", cpu, device, parallelize=3), TypeError, "LoopPar"),
         (lambda: parpy.external("f", cpu, Target.Host, parallelize=parpy.threads(3)), ValueError, "device"),
-        (lambda: parpy.external("f", CompileBackend.Cuda, Target.Host), ValueError, "CUDA has no external"),
     ]:
         with pytest.raises(error, match=message):
             call()
@@ -241,8 +240,7 @@ def test_labels_of_shapes():
 
     assert text() == text(implicit_shape_labels=True)
     assert text().count("parpy_parallel_for(context") == 2
-    with pytest.raises(parpy.CompileError, match="label 'N'"):
-        text(implicit_shape_labels=False)
+    assert "parpy_parallel_for(context" not in text(implicit_shape_labels=False)
 
 
 @pytest.mark.parametrize("backend", TARGETS)

@@ -1,13 +1,15 @@
 // See split_kernels.h. Distributing a parallel loop over the statements in its body is always legal
-// for arrays, since its iterations are independent. Scalars are the obstacle: one that is defined
-// in one piece and read in another must be cheap to define again there (a definition without side
-// effects, of values that nothing in the loop changes). Where it is not, the inner loops are
-// confined to one block, in which barriers order the pieces; that is reported as lost parallelism.
+// for arrays, since its iterations are independent. A scalar that is defined in one piece and read
+// in another is defined again there (where it has no side effects, and nothing in the loop changes
+// what it is made of) or passed on in memory, an element for each iteration. What a kernel can do
+// before and after its loop over several blocks stays there (kernel_stages). Where the host does not
+// know how many iterations there are, the inner loops are confined to one block, in which barriers
+// order the pieces; that is reported as lost parallelism.
 //
 // A Gpu block counts as a loop of one iteration. Its pieces go to the host one by one, and so do
 // sequential loops and branches around parallel ones, if the host can evaluate their control;
 // scalars then travel from kernel to kernel in device memory (outline_kernels).
-#include "passes/cuda/split_kernels.h"
+#include "passes/cuda/kernels/split_kernels.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -17,6 +19,8 @@
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
+#include "passes/cuda/kernels/iteration_memory.h"
+#include "passes/cuda/kernels/kernel_stages.h"
 
 namespace parpy {
 
@@ -91,8 +95,16 @@ public:
     explicit Splitter(PassContext& context)
         : context_(context),
           module_(context.module),
-          written_(uses_of(context.module.entry_function()->body).written) {}
+          written_(uses_of(context.module.entry_function()->body).written),
+          memory_(context.module) {}
 
+    void run() {
+        Body& entry = module_.entry_function()->body;
+        host(entry);
+        entry.insert(entry.begin(), memory_.made().begin(), memory_.made().end());
+    }
+
+private:
     // Host code: every parallel loop and Gpu block in it becomes one or more kernels.
     void host(Body& body) {
         Body out;
@@ -110,7 +122,6 @@ public:
         body = std::move(out);
     }
 
-private:
     static void append(Body& out, const Body& more) {
         out.insert(out.end(), more.begin(), more.end());
     }
@@ -131,7 +142,9 @@ private:
         Body stmts;
         for (Stmt* stmt : loop.body) {
             if (For* inner = spreading_loop(stmt)) {
+                around_.push_back(&loop);
                 append(stmts, split(*inner));
+                around_.pop_back();
             } else {
                 if (contains_spreading(*stmt)) give_up(*stmt, loop, "control flow stands between");
                 single_block(*stmt);
@@ -143,7 +156,7 @@ private:
         if (spreading == 0) return {&loop};
 
         const Definitions definitions(loop.body);
-        std::vector<Body> pieces = pieces_of(loop.body, definitions);
+        const std::vector<Body> pieces = pieces_of(loop.body, definitions);
         if (!countable(loop) && reduces_in_groups(loop)) {
             return give_up_inside(loop,
                                   "the blocks of a reduction need memory for each iteration of '" +
@@ -156,18 +169,29 @@ private:
             return give_up_inside(
                 loop, "a 'continue' or 'break' may end the iteration between its parts");
         }
-        if (pieces.size() == 1 && spreading == 1) {
-            Body chain = definitions.needed_by(module_, pieces[0]);
-            append(chain, pieces[0]);
+        std::vector<const For*> loops = around_;
+        loops.push_back(&loop);
+        const std::vector<KernelStage> stages = kernel_stages(pieces, loops);
+        std::vector<Body> bodies;
+        for (const KernelStage& stage : stages)
+            bodies.push_back(stage.body());
+        if (const Var* array = array_between(bodies))
+            return give_up_inside(loop, "'" + array->shown() + "' is made before and used after");
+        const VarSet tied = scalars_between(bodies, definitions, loop);
+        if (!tied.empty() && !std::ranges::all_of(loops, [&](const For* l) { return countable(*l); }))
+            return give_up_inside(
+                loop, "'" + (*tied.begin())->shown() + "' is computed before and read after");
+        for (Var* scalar : tied)
+            pass_on(*scalar, bodies, loops);
+        if (bodies.size() == 1) {
+            Body chain = definitions.needed_by(module_, bodies[0]);
+            append(chain, bodies[0]);
             loop.body = std::move(chain);
             return {&loop};
         }
-        if (const Var* tie = tie_between(pieces, definitions, loop)) {
-            return give_up_inside(loop, "'" + tie->shown() + "' is computed before and read after");
-        }
         Body result;
-        for (Body& piece : pieces)
-            result.push_back(distributed(loop, std::move(piece), definitions));
+        for (Body& body : bodies)
+            result.push_back(distributed(loop, std::move(body), definitions));
         return result;
     }
 
@@ -186,13 +210,11 @@ private:
         return pieces;
     }
 
-    // An array that one piece makes and another uses, or a scalar that one computes and another
-    // needs, and that cannot be computed again there.
-    static const Var* tie_between(const std::vector<Body>& pieces, const Definitions& definitions,
-                                  const For& loop) {
+    // An array that one kernel makes and another uses.
+    static const Var* array_between(const std::vector<Body>& bodies) {
         std::vector<Uses> uses;
-        for (const Body& piece : pieces)
-            uses.push_back(uses_of(piece));
+        for (const Body& body : bodies)
+            uses.push_back(uses_of(body));
         for (const Uses& makes : uses) {
             for (const Var* array : makes.allocated) {
                 const auto used = [&](const Uses& other) {
@@ -201,15 +223,42 @@ private:
                 if (std::ranges::any_of(uses, used)) return array;
             }
         }
-        for (std::size_t i = 0; i < pieces.size(); ++i) {
-            for (const Var* scalar : exposed_reads(pieces[i])) {
-                if (definitions.define(scalar) || reduces(loop, scalar)) continue;
-                for (std::size_t j = 0; j < pieces.size(); ++j) {
-                    if (j != i && uses[j].written.contains(scalar)) return scalar;
-                }
-            }
-        }
         return nullptr;
+    }
+
+    // Scalars that one kernel computes and a later one needs, and that cannot be computed again
+    // there.
+    static VarSet scalars_between(const std::vector<Body>& bodies, const Definitions& definitions,
+                                  const For& loop) {
+        VarSet written, tied;
+        for (const Body& body : bodies) {
+            for (Var* scalar : exposed_reads(body)) {
+                const bool own = definitions.define(scalar) || reduces(loop, scalar);
+                if (written.contains(scalar) && !own) tied.insert(scalar);
+            }
+            written.insert(uses_of(body).written);
+        }
+        return tied;
+    }
+
+    // Each kernel that needs the scalar fetches it, and each that changes it for a later one keeps
+    // it.
+    void pass_on(Var& scalar, std::vector<Body>& bodies, const std::vector<const For*>& loops) {
+        std::size_t last = 0;  // that needs it
+        for (std::size_t i = 0; i < bodies.size(); ++i) {
+            if (exposed_reads(bodies[i]).contains(&scalar)) last = i;
+        }
+        bool known = false;
+        for (std::size_t i = 0; i <= last; ++i) {
+            VarSet later;
+            if (i < last) later.insert(&scalar);
+            const bool writes = uses_of(bodies[i]).written.contains(&scalar);
+            const bool needs = exposed_reads(bodies[i], writes ? later : VarSet{}).contains(&scalar);
+            if (known && needs)
+                bodies[i].insert(bodies[i].begin(), memory_.fetch(&scalar, loops));
+            if (writes && i < last) bodies[i].push_back(memory_.keep(&scalar, loops));
+            known = known || writes;
+        }
     }
 
     // Whether loops below reduce over several blocks, separately for each iteration of `loop`.
@@ -385,14 +434,16 @@ private:
 
     PassContext& context_;
     Module& module_;
-    const VarSet written_;  // scalars that the entry assigns
+    const VarSet written_;            // scalars that the entry assigns
+    std::vector<const For*> around_;  // of the loop that is split: those over blocks, outermost first
+    IterationMemory memory_;
     VarSet on_device_;      // scalars that the Gpu block at hand computes
 };
 
 }  // namespace
 
 void split_kernels(PassContext& context) {
-    Splitter(context).host(context.module.entry_function()->body);
+    Splitter(context).run();
 }
 
 }  // namespace parpy
