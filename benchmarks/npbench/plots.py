@@ -78,7 +78,9 @@ def heat_map(result: Row, pyplot: Any) -> Any:
             value = grid[row][name]
             texts.append(speed_text(value) if value else by_name.get(row, {}).get(name, {}).get("failure", ""))
         for x, text in enumerate(texts):
-            axes.text(x, y, text, ha="center", va="center", fontsize=7, weight=weight)
+            dark = abs(colours[y][x]) > 1.4  # the colour behind it
+            colour = "white" if dark else "black"
+            axes.text(x, y, text, ha="center", va="center", fontsize=7, weight=weight, color=colour)
     axes.set_xticks(range(len(names) + 1), ["NumPy", *(TITLES[name] for name in names)], rotation=30, ha="left")
     axes.xaxis.tick_top()
     axes.set_yticks(range(len(rows)), rows)

@@ -157,7 +157,7 @@ def machine(backend: str) -> str:
 def begun(options: argparse.Namespace, frameworks: list[str]) -> Row:
     """The results to add to."""
     result: Row = {"machine": machine(options.backend), "processor": processor(), "backend": options.backend}
-    result |= {"preset": options.preset, "seconds": options.seconds, "limit": options.limit}
+    result |= {"load": os.getloadavg()[0], "preset": options.preset, "seconds": options.seconds, "limit": options.limit}
     result |= {"versions": versions_of(*(FRAMEWORKS[name].module for name in frameworks)), "rows": []}
     if options.resume and options.out and options.out.exists():
         old = json.loads(options.out.read_text())
