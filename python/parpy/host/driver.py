@@ -112,11 +112,17 @@ class Driver:
         return bound_to(self._splitter.annotations, dict(zip(self._names, values, strict=True)))
 
     def inspect(self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., Any]) -> list[Any]:
-        """`look(region, arguments, opts)` for each region that a call gets to, without running any."""
+        """`look(region, arguments, opts)` for each region that a call gets to, without running any; where Python needs
+        what a region computes, for those in front of that."""
         found: list[Any] = []
-        self._visit(
-            _bound(self._splitter.source, values, {}), opts, lambda *region: found.append(look(*region)), Seen()
-        )
+        given = _bound(self._splitter.source, values, {})
+        try:
+            self._visit(given, opts, lambda *region: found.append(look(*region)), Seen())
+        except CompileError:
+            raise
+        except Exception:
+            if not found:
+                raise
         return found
 
     def _visit(
@@ -125,11 +131,17 @@ class Driver:
         """The same, also for the functions that Python calls; those that were `seen` are not looked at."""
         per_region = None if opts is None else self._per_region(opts)
         seen.drivers[self._splitter.source.function] = self
+        unknown: set[str] = set()  # variables that regions give other values than the zeros here
 
         def run(index: int, *inputs: Any) -> tuple[int, ...]:
             region = self.regions[index]
-            function, arguments, _ = region.call(inputs)
-            _look_at(look, function, arguments, None if per_region is None else per_region[index])
+            try:
+                function, arguments, _ = region.call(inputs)
+                _look_at(look, function, arguments, None if per_region is None else per_region[index])
+            except CompileError:
+                if unknown.isdisjoint(region.inputs):
+                    raise
+            unknown.update(region.outputs)
             return (0,) * len(region.outputs)
 
         def call(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..calls import jit as _host
-from ..cuda._kernel import jit as _cuda_jit
+from ..cuda._decorators import jit as _cuda_jit
 from ..vocabulary.signatures import Signature, argument_type
 
 _DEVICES = ("gpu", "cuda")

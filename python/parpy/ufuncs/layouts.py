@@ -105,7 +105,7 @@ def core_prototype(found: Signature, layout: Layout, name: str, parameters: int)
     for number, (kind, dimensions) in enumerate(zip(found.arguments, layout.operands, strict=True)):
         is_output = number >= len(layout.inputs)
         rank = len(dimensions)
-        if isinstance(kind, Array):
+        if isinstance(kind, Array) and isinstance(kind.element, Scalar):
             if kind.ndim != max(rank, 1):
                 raise TypeError(_misfit(kind, dimensions, number, name, f"an array of {max(rank, 1)} dimensions"))
             names.append(kind.element.name)
