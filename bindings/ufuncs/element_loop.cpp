@@ -278,8 +278,7 @@ bool ElementLoop::prepare() {
     Buffer<char*, kInlineOperands> data(operand_count());
     Buffer<std::int64_t, kInlineOperands> steps(operand_count());
     for (std::size_t i = 0; i < operand_count(); ++i) {
-        data[i] = nullptr;
-        data[i] += (std::int64_t{1} << 20) * static_cast<std::int64_t>(i + 1);
+        data[i] = reinterpret_cast<char*>((std::uintptr_t{1} << 20) * (i + 1));
         steps[i] = ir::size_in_bytes(parts_.types[i]);
     }
     return variant(layout(data.data(), 2, steps.data())) != nullptr;

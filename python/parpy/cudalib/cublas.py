@@ -120,9 +120,7 @@ class _OnGpu:
     def __init__(self, given: dict[str, Any], stored: Sequence[str], stream: Any) -> None:
         self._stream = stream_of(list(given.values()), stream)
         self._back = [(given[name], name) for name in stored if not is_on_device(given[name])]
-        self.arrays = {
-            name: value if is_on_device(value) else to_device(as_operand(value)) for name, value in given.items()
-        }
+        self.arrays = {name: value if is_on_device(value) else _sent(value) for name, value in given.items()}
 
     @property
     def stream(self) -> int:
@@ -131,6 +129,15 @@ class _OnGpu:
     def give_back(self) -> None:
         for host, name in self._back:
             host[...] = self.arrays[name].copy_to_host(stream=external_stream(self._stream) if self._stream else 0)
+
+
+def _sent(array: Any) -> Any:
+    """A copy on the GPU that cuBLAS reads as it would read the host's array."""
+    host = np.asarray(as_operand(array))
+    if host.ndim < 2 or _is_turned(host):
+        return to_device(np.ascontiguousarray(host))
+    order = (*range(host.ndim - 2), host.ndim - 1, host.ndim - 2)
+    return to_device(np.ascontiguousarray(host.transpose(order))).transpose(order)
 
 
 def _vector(array: Any, name: str) -> tuple[ctypes.c_void_p, int, int]:
