@@ -149,9 +149,9 @@ def test_lengths_and_strides(target, count):
     np.testing.assert_allclose(f(a, b, c), a * b + c)
     np.testing.assert_allclose(f(a[0], b, c), a[0] * b + c)
     np.testing.assert_allclose(f(a, b[0], c[0]), a * b[0] + c[0])
-    out = a.copy()
-    f(out, b, c, out=out)
-    np.testing.assert_allclose(out, a * b + c)
+    for out in (a.copy(), np.repeat(a, 3)[::3], np.repeat(a[::-1], 2)[::-2]):
+        f(out, b, c, out=out)
+        np.testing.assert_allclose(out, a * b + c)
 
 
 @pytest.mark.parametrize("target", HOSTS)
