@@ -154,6 +154,24 @@ def test_lengths_and_strides(target, count):
         np.testing.assert_allclose(out, a * b + c)
 
 
+@pytest.mark.parametrize("target", [each for each in TARGETS if each not in HOSTS])
+def test_arrays_of_several_dimensions_as_one_row(target):
+    @parpy.vectorize(["float64(float64, float64)"], target=target)
+    def f(a, b):
+        return a * b + a
+
+    x = np.random.rand(50, 20, 20)
+    a, b = on_device(x), on_device(x.astype("f4"))
+    for _ in range(2):  # the second call is one that was planned
+        np.testing.assert_allclose(on_host(f(a, b)), x * x.astype("f4") + x)
+        np.testing.assert_allclose(on_host(f(a, 2.0)), x * 3)
+        out = on_device(np.zeros_like(x))
+        f(a, b, out=out)
+        np.testing.assert_allclose(on_host(out), x * x.astype("f4") + x)
+        np.testing.assert_allclose(on_host(f(a.T, a.T)), (x * x + x).T)
+        np.testing.assert_allclose(f(x, x), x * x + x)
+
+
 @pytest.mark.parametrize("target", HOSTS)
 def test_complex_numbers_in_records(target):
     """Aligned to half their size."""
