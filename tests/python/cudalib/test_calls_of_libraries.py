@@ -11,7 +11,7 @@ import pytest
 
 from parpy import cudalib
 from parpy.arrays.libraries import is_on_device
-from parpy.cudalib import _libraries, cublas, cufft, curand
+from parpy.cudalib import _libraries, _operands, cublas, cufft, curand
 
 STREAM = 7
 
@@ -78,7 +78,7 @@ def gpu(monkeypatch, place_of_calls):
 
     yield use
     cufft.clear_plan_cache()
-    cublas._handles.__dict__.clear()
+    _operands._handles.__dict__.clear()
 
 
 class FftFunctions:
@@ -267,7 +267,7 @@ class BlasFunctions:
 
 @pytest.fixture
 def blas(gpu):
-    return gpu(BlasFunctions(), cublas)
+    return gpu(BlasFunctions(), cublas, _operands)
 
 
 def test_products(blas):
@@ -293,7 +293,7 @@ def test_products(blas):
 
 def test_host_arrays_are_sent_as_they_are_read(blas, monkeypatch):
     """Copies keep the order of matrices, and results come back."""
-    monkeypatch.setattr(cublas, "is_on_device", is_on_device)
+    monkeypatch.setattr(_operands, "is_on_device", is_on_device)
     rng = np.random.default_rng(8)
     a, b = np.asfortranarray(rng.random((6, 3))), np.asfortranarray(rng.random((3, 5)))
     inside = np.zeros((9, 7), order="F")
