@@ -295,6 +295,7 @@ def test_auto_goes_where_large_arrays_of_the_host_take_less_time(monkeypatch):
         np.testing.assert_array_equal(f(x, 2.0), x * 2)
 
 
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="NumPy 2.0 refuses types that it found twice")
 def test_other_threads():
     @parpy.vectorize(target="parallel")
     def f(a, b):
@@ -305,15 +306,19 @@ def test_other_threads():
     def run():
         for kind in ("f4", "f8", "c8"):
             y = x.astype(kind)
-            if not np.allclose(f(y, y[::-1]), y * y[::-1] + 1):
-                wrong.append(kind)
+            try:
+                if not np.allclose(f(y, y[::-1]), y * y[::-1] + 1):
+                    wrong.append(kind)
+            except Exception as error:
+                wrong.append(error)
 
     threads = [threading.Thread(target=run) for _ in range(4)]
     for each in threads:
         each.start()
     for each in threads:
         each.join()
-    assert not wrong and len(set(f.types)) == len(f.types) == 3
+    assert not wrong
+    assert len(set(f.types)) == len(f.types) == 3
 
 
 def test_garbage():
