@@ -33,7 +33,8 @@ using Clock = std::chrono::steady_clock;
 enum class Stride : std::uint8_t { kNone, kUnit, kAny };
 
 struct ByteSpan {
-    const char *first, *last;
+    const char *first, *last;  // left uninitialised by the other constructor
+    ByteSpan() {}
     ByteSpan(const char* data, std::int64_t count, std::int64_t step, std::int64_t size)
         : first(data), last(data + size) {
         const std::int64_t reach = (count - 1) * step;
@@ -83,6 +84,8 @@ struct ElementLoop::Range {
 ElementLoop::ElementLoop(PyObject* parsed, PyObject* parameters, PyObject* reducing,
                          LoopParts parts)
     : Loop(parsed, parameters, std::move(parts)) {
+    for (const ir::Scalar type : parts_.types)
+        sizes_.push_back(ir::size_in_bytes(type));
     if (reducing == Py_None) return;
     const Owned two(PyTuple_GetSlice(parameters, 0, 2));
     reducing_ = std::make_unique<LoopBody>(reducing, two.get());
@@ -102,38 +105,37 @@ ElementLoop::Layout ElementLoop::layout(char* const* data, std::int64_t count,
                                         const std::int64_t* steps) const {
     Layout result;
     const std::size_t all = operand_count(), inputs = parts_.inputs;
-    for (std::size_t i = 0; i < all; ++i)
-        result.odd |= steps[i] & (ir::size_in_bytes(parts_.types[i]) - 1);
     if (all > kInlineOperands) {
+        for (std::size_t i = 0; i < all; ++i)
+            result.odd |= steps[i] & (ir::size_in_bytes(parts_.types[i]) - 1);
         result.overlapping = true;
         return result;
     }
+    const std::int64_t* const sizes = sizes_.data();
+    ByteSpan spans[kInlineOperands];
     for (std::size_t i = 0; i < all; ++i) {
-        const std::int64_t size = ir::size_in_bytes(parts_.types[i]);
-        const bool unit = steps[i] == size || count == 1;
+        result.odd |= steps[i] & (sizes[i] - 1);
+        const bool unit = steps[i] == sizes[i] || count == 1;
         result.strides[i] = unit ? Stride::kUnit : steps[i] == 0 ? Stride::kNone : Stride::kAny;
         result.key = result.key * 4 + static_cast<std::uint64_t>(result.strides[i]) + 1;
+        spans[i] = {data[i], count, steps[i], sizes[i]};
     }
     for (std::size_t o = inputs; o < all; ++o) {
-        const std::int64_t size = ir::size_in_bytes(parts_.types[o]);
-        const ByteSpan stored(data[o], count, steps[o], size);
         result.alias[o] = kNotAliased;
         for (std::size_t i = 0; i < all; ++i) {
-            if (i == o) continue;
-            const std::int64_t other = ir::size_in_bytes(parts_.types[i]);
-            if (!stored.meets({data[i], count, steps[i], other})) continue;
-            const bool same = i < inputs && data[i] == data[o] && size == other &&
-                              (steps[i] == steps[o] || count == 1) &&
-                              result.strides[i] != Stride::kAny;
+            if (i == o || !spans[o].meets(spans[i])) continue;
+            const bool same = i < inputs && data[i] == data[o] && sizes[i] == sizes[o] &&
+                              (steps[i] == steps[o] || count == 1);
             if (same && result.alias[o] == kNotAliased) {
                 result.alias[o] = static_cast<std::uint8_t>(i);
             } else {
                 result.overlapping = true;
             }
         }
-        result.reduces = result.reduces || result.strides[o] == Stride::kNone;
-        result.overlapping = result.overlapping ||
-                             (result.strides[o] == Stride::kNone && result.alias[o] == kNotAliased);
+        if (result.strides[o] == Stride::kNone) {
+            result.reduces = true;
+            result.overlapping = result.overlapping || result.alias[o] == kNotAliased;
+        }
         result.key = result.key * 16 + result.alias[o];
     }
     if (result.overlapping) result.key = 0;
@@ -278,8 +280,7 @@ bool ElementLoop::prepare() {
     Buffer<char*, kInlineOperands> data(operand_count());
     Buffer<std::int64_t, kInlineOperands> steps(operand_count());
     for (std::size_t i = 0; i < operand_count(); ++i) {
-        data[i] = nullptr;
-        data[i] += (std::int64_t{1} << 20) * static_cast<std::int64_t>(i + 1);
+        data[i] = reinterpret_cast<char*>((std::uintptr_t{1} << 20) * (i + 1));
         steps[i] = ir::size_in_bytes(parts_.types[i]);
     }
     return variant(layout(data.data(), 2, steps.data())) != nullptr;

@@ -93,6 +93,7 @@ private:
     std::atomic<const Variant*> variants_{nullptr};  // the one that was used last comes first
     std::atomic<double> cost_{0};                    // of an element, in nanoseconds; 0: unknown
     std::unique_ptr<LoopBody> reducing_;
+    std::vector<std::int64_t> sizes_;  // bytes of an element of each operand
 };
 
 // Arrays of fixed ranks for each of the operands: one call of the program for the loop dimension

@@ -50,6 +50,23 @@ TEST(ThreadPool, ChunksAreThoseOfTheEnvironment) {
         testing::ExitedWithCode(0), "");
 }
 
+TEST(ThreadPool, LoopsOfOneWorkerAreWhole) {
+    constexpr double kCost = 1e6;
+    const std::int64_t before = parpy_chunks(nullptr, 1000, kCost, 0);
+    {
+        const OneWorker outer;
+        EXPECT_EQ(parpy_chunks(nullptr, 1000, kCost, 0), 1);
+        {
+            const OneWorker inner;
+        }
+        EXPECT_EQ(parpy_chunks(nullptr, 1000, kCost, 0), 1);
+        std::int64_t elsewhere = 0;
+        std::thread([&] { elsewhere = parpy_chunks(nullptr, 1000, kCost, 0); }).join();
+        EXPECT_EQ(elsewhere, before);
+    }
+    EXPECT_EQ(parpy_chunks(nullptr, 1000, kCost, 0), before);
+}
+
 TEST(ThreadPool, EveryIterationRunsOnce) {
     for (const std::int64_t n : {0, 1, 2, 7, 64, 1000}) {
         for (const std::int64_t chunks : {1, 2, 3, 8, 1000, 5000}) {

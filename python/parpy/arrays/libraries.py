@@ -51,6 +51,7 @@ def _device_array(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, strea
     return device_array(shape, dtype, stream=stream or 0)
 
 
+_OWN_TYPES = (DeviceNDArray, Buffer)
 HOST = Library("numpy", False, _of_numpy)
 _TORCH = Library("torch", True, _of_torch)
 _TORCH_HOST = Library("torch", False, _of_torch)
@@ -165,6 +166,21 @@ def is_read_only(array: Any) -> bool:
     return found is not None and found.read_only
 
 
+def is_c_contiguous(array: Any) -> bool:
+    """Whether elements follow each other, the last dimension fastest."""
+    view = array._view if array.__class__ in _OWN_TYPES else array
+    if isinstance(view, np.ndarray):
+        return view.flags.c_contiguous
+    found = memory_of(array)
+    assert found is not None
+    expected = found.size
+    for extent, stride in zip(reversed(found.shape), reversed(found.strides), strict=True):
+        if extent != 1 and stride != expected:
+            return False
+        expected *= extent
+    return True
+
+
 def _range(address: int, shape: Sequence[int], strides: Sequence[int], size: int) -> tuple[int, int]:
     if 0 in shape:
         return address, address
@@ -180,9 +196,6 @@ def overlap(stored: Any, read: Any) -> bool:
         return False
     (a, b), (c, d) = _range(*first[:4]), _range(*second[:4])
     return a < d and c < b
-
-
-_OWN_TYPES = (DeviceNDArray, Buffer)
 
 
 def _bounds(array: Any) -> tuple[int, int] | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.libraries import HOST, as_operand, copied, is_on_device, library_of, memory_of
+from ..arrays.libraries import HOST, as_operand, copied, is_c_contiguous, is_on_device, library_of, memory_of
 from ..buffer import Buffer
 from ..calls.options import CompileBackend
 from ..cuda import to_device
@@ -66,18 +66,6 @@ def address(array: Any) -> ctypes.c_void_p:
     found = memory_of(array)
     assert found is not None
     return ctypes.c_void_p(found.address)
-
-
-def is_c_contiguous(array: Any) -> bool:
-    """Whether elements follow each other, the last dimension fastest."""
-    found = memory_of(array)
-    assert found is not None
-    expected = found.size
-    for extent, stride in zip(reversed(found.shape), reversed(found.strides), strict=True):
-        if extent != 1 and stride != expected:
-            return False
-        expected *= extent
-    return True
 
 
 def contiguous(array: Any, stream: Any) -> Any:

@@ -10,138 +10,20 @@ float32, float64, complex64 or complex128, all of one type in a call.
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from .. import _native
 from ..arrays.libraries import HOST, as_operand, dtype_of, is_on_device, library_of, memory_of, shape_of, stream_of
-from ..cuda import external_stream, to_device
+from ..cuda import to_device
 from ._host_blas import ROUTINES as HOST_ROUTINES
-from ._libraries import LibraryError, open_library
+from ._operands import KINDS, Columns, OnGpu, columns_of, handle_of, is_turned, letter_of, number_of, real_of, vector_of
 from ._places import address, host_view, require_writable, runs_on_gpu
 from ._rotations import modified_rotation, rotation
 from ._routines import MATRICES, NUMBERS, OPTIONS, ROUTINES, SIZES, VECTORS, Routine, extents
 
 __all__ = ["Blas", "dot", "matmul"]
-
-_LETTERS = {"f4": "s", "f8": "d", "c8": "c", "c16": "z"}
-_KINDS = {letter: code for code, letter in _LETTERS.items()}
-
-
-class Columns(NamedTuple):
-    """How cuBLAS reads a matrix: rows and columns in Fortran order, and the elements from a column to the next."""
-
-    rows: int
-    columns: int
-    leading: int
-    turned: bool  # the array has it in C order
-
-
-def _columns(array: Any, name: str) -> Columns:
-    found = memory_of(array)
-    assert found is not None
-    if len(found.shape) != 2:
-        raise ValueError(f"'{name}' is a matrix, not an array of shape {found.shape}")
-    (rows, columns), (down, across) = found.shape, (each // found.size for each in found.strides)
-    if (down == 1 or rows == 1) and (across >= max(rows, 1) or columns == 1):
-        return Columns(rows, columns, max(across if columns > 1 else rows, 1), False)
-    if (across == 1 or columns == 1) and (down >= max(columns, 1) or rows == 1):
-        return Columns(columns, rows, max(down if rows > 1 else columns, 1), True)
-    raise ValueError(
-        f"'{name}' has no dimension whose elements follow each other; copy it with np.asfortranarray or "
-        "np.ascontiguousarray"
-    )
-
-
-def _letter(arrays: Sequence[Any]) -> str:
-    kinds = {dtype_of(each) for each in arrays}
-    if len(kinds) > 1:
-        raise TypeError(f"the arrays of a call have one type, not {', '.join(sorted(map(str, kinds)))}")
-    kind = kinds.pop()
-    found = _LETTERS.get(f"{kind.kind}{kind.itemsize}")
-    if found is None:
-        raise TypeError(f"BLAS is for float32, float64, complex64 and complex128, not for {kind}")
-    return found
-
-
-def _number(letter: str, value: Any) -> Any:
-    """A number as cuBLAS takes it, by reference."""
-    kind = np.dtype(_KINDS[letter])
-    if letter in "sd" and isinstance(value, complex | np.complexfloating) and value.imag:
-        raise TypeError(f"a complex number, {value}, is given for arrays of real ones")
-    made = np.asarray(value).real.astype(kind) if letter in "sd" else np.asarray(value).astype(kind)
-    return ctypes.create_string_buffer(made.tobytes(), made.itemsize)
-
-
-def _real(letter: str) -> str:
-    return {"c": "s", "z": "d"}.get(letter, letter)
-
-
-class _Handle:
-    """A context of cuBLAS for one device and thread."""
-
-    def __init__(self) -> None:
-        self.library = open_library("cublas")
-        self.pointer = ctypes.c_void_p()
-        self.library.call("cublasCreate_v2", ctypes.byref(self.pointer))
-
-    def call(self, names: Sequence[str], stream: int, *arguments: Any) -> None:
-        """Calls the first of these functions that the library has."""
-        found = next((each for each in names if self.library.has(each)), None)
-        if found is None:
-            raise LibraryError(f"'{self.library.file}' has no function '{names[0]}': another version of it is needed")
-        self.library.call("cublasSetStream_v2", self.pointer, ctypes.c_void_p(stream))
-        self.library.call(found, self.pointer, *arguments)
-
-    def __del__(self) -> None:
-        if getattr(self, "pointer", None):
-            self.library.call("cublasDestroy_v2", self.pointer)
-
-
-_handles = threading.local()
-
-
-def _handle(array: Any) -> _Handle:
-    found = memory_of(array)
-    assert found is not None
-    device = int(_native.device_of_pointer(found.address))
-    known: dict[int, _Handle] = _handles.__dict__.setdefault("known", {})
-    if device not in known:
-        known[device] = _Handle()
-    return known[device]
-
-
-class _OnGpu:
-    """The arrays of a call on the GPU; those that came from the host go back there when the call is done."""
-
-    def __init__(self, given: dict[str, Any], stored: Sequence[str], stream: Any) -> None:
-        self._stream = stream_of(list(given.values()), stream)
-        self._back = [(given[name], name) for name in stored if not is_on_device(given[name])]
-        self.arrays = {
-            name: value if is_on_device(value) else to_device(as_operand(value)) for name, value in given.items()
-        }
-
-    @property
-    def stream(self) -> int:
-        return self._stream
-
-    def give_back(self) -> None:
-        for host, name in self._back:
-            host[...] = self.arrays[name].copy_to_host(stream=external_stream(self._stream) if self._stream else 0)
-
-
-def _vector(array: Any, name: str) -> tuple[ctypes.c_void_p, int, int]:
-    """Address, size and step of a vector, as BLAS has them for negative steps too."""
-    found = memory_of(array)
-    assert found is not None
-    if len(found.shape) != 1:
-        raise ValueError(f"'{name}' is a vector, not an array of shape {found.shape}")
-    step = found.strides[0] // found.size if found.shape[0] > 1 else 1
-    first = found.address + (found.shape[0] - 1) * found.strides[0] if step < 0 else found.address
-    return ctypes.c_void_p(first), found.shape[0], step
 
 
 class Blas:
@@ -178,21 +60,21 @@ class Blas:
         return int(self._reduced("amin", x))
 
     def _reduced(self, name: str, x: Any) -> Any:
-        letter = _letter([x])
+        letter = letter_of([x])
         if not runs_on_gpu(x):
             return _HOST_REDUCTIONS[name](_checked_vector(x))
-        there = _OnGpu({"x": x}, (), self.stream)
-        pointer, size, step = _vector(there.arrays["x"], "x")
+        there = OnGpu({"x": x}, (), self.stream)
+        pointer, size, step = vector_of(there.arrays["x"], "x")
         capital = letter.upper()
         if name in ("amax", "amin"):
             index = ctypes.c_int()
             names = [f"cublasI{letter}{name}_v2", f"cublasI{letter}{name}"]
-            _handle(there.arrays["x"]).call(names, there.stream, size, pointer, step, ctypes.byref(index))
+            handle_of(there.arrays["x"]).call(names, there.stream, size, pointer, step, ctypes.byref(index))
             return index.value - 1
         prefix = {"c": "Sc", "z": "Dz"}.get(letter, capital)
         result = ctypes.create_string_buffer(8)
         names = [f"cublas{prefix}{name}_v2", f"cublas{prefix}{name}"]
-        _handle(there.arrays["x"]).call(names, there.stream, size, pointer, step, result)
+        handle_of(there.arrays["x"]).call(names, there.stream, size, pointer, step, result)
         return np.frombuffer(result.raw, np.float32 if letter in "sc" else np.float64)[0]
 
     def dot(self, x: Any, y: Any) -> Any:
@@ -208,19 +90,19 @@ class Blas:
         return self._product("dotc", x, y)
 
     def _product(self, name: str, x: Any, y: Any) -> Any:
-        letter = _letter([x, y])
+        letter = letter_of([x, y])
         _same_size(x, y)
         if not runs_on_gpu(x, y):
             first, second = _checked_vector(x), _checked_vector(y)
             return np.vdot(first, second) if name == "dotc" else np.dot(first, second)
-        there = _OnGpu({"x": x, "y": y}, (), self.stream)
-        (px, size, sx), (py, _, sy) = (_vector(there.arrays[each], each) for each in "xy")
+        there = OnGpu({"x": x, "y": y}, (), self.stream)
+        (px, size, sx), (py, _, sy) = (vector_of(there.arrays[each], each) for each in "xy")
         kind = dtype_of(there.arrays["x"])
         result = ctypes.create_string_buffer(kind.itemsize)
         spelled = name if letter in "sd" else "dotc" if name == "dotc" else "dotu"
         spelled = "dot" if letter in "sd" else spelled
         names = [f"cublas{letter.upper()}{spelled}_v2", f"cublas{letter.upper()}{spelled}"]
-        _handle(there.arrays["x"]).call(names, there.stream, size, px, sx, py, sy, result)
+        handle_of(there.arrays["x"]).call(names, there.stream, size, px, sx, py, sy, result)
         return np.frombuffer(result.raw, kind)[0]
 
     def scal(self, alpha: Any, x: Any) -> None:
@@ -283,7 +165,7 @@ class Blas:
         real: Sequence[bool] = (),
         more: Sequence[Any] = (),
     ) -> None:
-        letter = _letter(list(given.values()))
+        letter = letter_of(list(given.values()))
         if "y" in given:
             _same_size(given["x"], given["y"])
         require_writable(*(given[each] for each in stored))
@@ -292,17 +174,19 @@ class Blas:
             for key, value in host(views).items():
                 views[key][...] = value
             return
-        there = _OnGpu(given, stored, self.stream)
+        there = OnGpu(given, stored, self.stream)
         arguments: list[Any] = []
         size = 0
         for key, value in there.arrays.items():
-            pointer, size, step = _vector(value, key)
+            pointer, size, step = vector_of(value, key)
             arguments += [pointer, step]
         flags = list(real) or [False] * len(numbers)
-        values = [_number(_real(letter) if flag else letter, each) for flag, each in zip(flags, numbers, strict=True)]
+        values = [
+            number_of(real_of(letter) if flag else letter, each) for flag, each in zip(flags, numbers, strict=True)
+        ]
         arguments = [*arguments, *values, *more] if behind else [*values, *arguments, *more]
         names = [f"cublas{letter.upper()}{name}_v2", f"cublas{letter.upper()}{name}"]
-        _handle(there.arrays["x"]).call(names, there.stream, size, *arguments)
+        handle_of(there.arrays["x"]).call(names, there.stream, size, *arguments)
         there.give_back()
 
     # ------------------------------------------------------------ levels 2 and 3
@@ -311,16 +195,16 @@ class Blas:
         row = ROUTINES[name]
         given = _checked(name, row, arguments)
         arrays = {word: given[word] for word in row.arguments if word in MATRICES | VECTORS | {"AP"}}
-        letter = _letter(list(arrays.values()))
+        letter = letter_of(list(arrays.values()))
         if letter not in row.types:
             kind = "complex" if row.types == "cz" else "real"
-            raise TypeError(f"{name} is for {kind} numbers, not for {np.dtype(_KINDS[letter])}")
+            raise TypeError(f"{name} is for {kind} numbers, not for {np.dtype(KINDS[letter])}")
         require_writable(*(arrays[word] for word in row.stored))
         shapes = _checked_shapes(name, given, arrays)
         if not runs_on_gpu(*arrays.values()):
             _run_on_host(name, row, given, arrays, shapes)
             return
-        there = _OnGpu(arrays, row.stored, self.stream)
+        there = OnGpu(arrays, row.stored, self.stream)
         spelled: list[Any] = []
         for word in row.arguments:
             if word in SIZES:
@@ -328,17 +212,17 @@ class Blas:
             elif word in OPTIONS:
                 spelled.append(ctypes.c_int(OPTIONS[word][given[word]]))
             elif word in NUMBERS:
-                spelled.append(_number(_real(letter) if word in row.real else letter, given[word]))
+                spelled.append(number_of(real_of(letter) if word in row.real else letter, given[word]))
             elif word in VECTORS:
-                pointer, _, step = _vector(there.arrays[word], word)
+                pointer, _, step = vector_of(there.arrays[word], word)
                 spelled += [pointer, ctypes.c_int(step)]
             elif word == "AP":
                 spelled.append(address(there.arrays[word]))
             else:
-                leading = _columns(there.arrays[word], word).leading
+                leading = columns_of(there.arrays[word], word).leading
                 spelled += [address(there.arrays[word]), ctypes.c_int(leading)]
         capital = f"cublas{letter.upper()}{name}"
-        _handle(next(iter(there.arrays.values()))).call([f"{capital}_v2", capital], there.stream, *spelled)
+        handle_of(next(iter(there.arrays.values()))).call([f"{capital}_v2", capital], there.stream, *spelled)
         there.give_back()
 
     def gemm_strided_batched(
@@ -349,7 +233,7 @@ class Blas:
         row = ROUTINES["gemm"]
         given = _checked("gemm", row, (transa, transb, m, n, k, alpha, A, B, beta, C))
         arrays = {"A": A, "B": B, "C": C}
-        letter = _letter(list(arrays.values()))
+        letter = letter_of(list(arrays.values()))
         require_writable(C)
         count = _batch(arrays)
         if not runs_on_gpu(*arrays.values()):
@@ -358,26 +242,26 @@ class Blas:
                 each = {key: value[i] if value.ndim == 3 else value for key, value in views.items()}
                 self._routine("gemm", *(each[w] if w in MATRICES else given[w] for w in row.arguments))
             return
-        there = _OnGpu(arrays, ("C",), self.stream)
+        there = OnGpu(arrays, ("C",), self.stream)
         spelled: list[Any] = [
             ctypes.c_int(OPTIONS["transa"][given["transa"]]),
             ctypes.c_int(OPTIONS["transb"][given["transb"]]),
         ]
         spelled += [ctypes.c_int(each) for each in (m, n, k)]
-        spelled.append(_number(letter, alpha))
+        spelled.append(number_of(letter, alpha))
         for word in ("A", "B", "C"):
             if word == "C":
-                spelled.append(_number(letter, beta))
+                spelled.append(number_of(letter, beta))
             array = there.arrays[word]
             found = memory_of(array)
             assert found is not None
             first = array[0] if len(found.shape) == 3 else array
-            columns = _columns(first, word)
+            columns = columns_of(first, word)
             _check_columns(word, columns, extents("gemm", given)[word])
             stride = found.strides[0] // found.size if len(found.shape) == 3 else 0
             spelled += [address(array), ctypes.c_int(columns.leading), ctypes.c_longlong(stride)]
         name = f"cublas{letter.upper()}gemmStridedBatched"
-        _handle(there.arrays["C"]).call([name], there.stream, *spelled, ctypes.c_int(count))
+        handle_of(there.arrays["C"]).call([name], there.stream, *spelled, ctypes.c_int(count))
         there.give_back()
 
     def gemm_batched(
@@ -400,12 +284,12 @@ class Blas:
         if not everything:
             return
         row = ROUTINES["gemm"]
-        letter = _letter(everything)
+        letter = letter_of(everything)
         for a, b, c in zip(A, B, C, strict=True):
             given = _checked("gemm", row, (transa, transb, m, n, k, alpha, a, b, beta, c))
             _checked_shapes("gemm", given, {"A": a, "B": b, "C": c})
         require_writable(*C)
-        leading = [[_columns(each, word).leading for each in of] for word, of in (("A", A), ("B", B), ("C", C))]
+        leading = [[columns_of(each, word).leading for each in of] for word, of in (("A", A), ("B", B), ("C", C))]
         same = all(len(set(each)) == 1 for each in leading)
         if not same or not runs_on_gpu(*everything) or not all(map(is_on_device, everything)):
             for a, b, c in zip(A, B, C, strict=True):
@@ -414,10 +298,10 @@ class Blas:
         stream = stream_of(everything, self.stream)
         lists = [to_device(np.array([address(each).value for each in of], np.uint64)) for of in (A, B, C)]
         spelled: list[Any] = [ctypes.c_int(OPTIONS["transa"][transa]), ctypes.c_int(OPTIONS["transb"][transb])]
-        spelled += [*map(ctypes.c_int, (m, n, k)), _number(letter, alpha)]
+        spelled += [*map(ctypes.c_int, (m, n, k)), number_of(letter, alpha)]
         spelled += [address(lists[0]), ctypes.c_int(leading[0][0]), address(lists[1]), ctypes.c_int(leading[1][0])]
-        spelled += [_number(letter, beta), address(lists[2]), ctypes.c_int(leading[2][0]), ctypes.c_int(len(A))]
-        _handle(C[0]).call([f"cublas{letter.upper()}gemmBatched"], stream, *spelled)
+        spelled += [number_of(letter, beta), address(lists[2]), ctypes.c_int(leading[2][0]), ctypes.c_int(len(A))]
+        handle_of(C[0]).call([f"cublas{letter.upper()}gemmBatched"], stream, *spelled)
 
 
 def _method(name: str) -> Callable[..., None]:
@@ -466,13 +350,13 @@ def _checked_shapes(name: str, given: dict[str, Any], arrays: dict[str, Any]) ->
     wanted = extents(name, given)
     for word, array in arrays.items():
         if word in VECTORS or word == "AP":
-            _, size, step = _vector(array, word)
+            _, size, step = vector_of(array, word)
             if size < wanted[word][0]:
                 raise ValueError(f"'{word}' has {size} elements; {name} takes {wanted[word][0]}")
             if word == "AP" and step != 1:
                 raise ValueError("the elements of a packed matrix follow each other")
         else:
-            _check_columns(word, _columns(array, word), wanted[word])
+            _check_columns(word, columns_of(array, word), wanted[word])
     return wanted
 
 
@@ -527,7 +411,7 @@ def _run_on_host(
     for word, array in arrays.items():
         view = host_view(array)
         if word in MATRICES:
-            view = view.T if _columns(view, word).turned else view
+            view = view.T if columns_of(view, word).turned else view
             views[word] = view[: shapes[word][0], : shapes[word][1]]
         else:
             views[word] = view[: shapes[word][0]]
@@ -545,7 +429,7 @@ def matmul(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
     ``out`` takes the result. Raises ValueError for shapes that do not fit, TypeError as routines do.
     """
     a, b = as_operand(a), as_operand(b)
-    _letter([a, b])
+    letter_of([a, b])
     shapes = tuple(shape_of(a)), tuple(shape_of(b))
     if not all(2 <= len(each) <= 3 for each in shapes) or shapes[0][-1] != shapes[1][-2]:
         raise ValueError(f"arrays of shapes {shapes[0]} and {shapes[1]} have no product")
@@ -564,7 +448,7 @@ def matmul(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
         return out
     blas, (rows, columns, inner) = Blas(stream), (result[-2], result[-1], shapes[0][-1])
     run = blas.gemm_strided_batched if batches else blas.gemm  # type: ignore[attr-defined]
-    if _is_turned(out):
+    if is_turned(out):
         # What cuBLAS reads as the result is its transpose: the product of the transposes, turned round.
         run(_option(b, "N"), _option(a, "N"), columns, rows, inner, 1, b, a, 0, out)
     else:
@@ -572,13 +456,9 @@ def matmul(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
     return out
 
 
-def _is_turned(array: Any) -> bool:
-    return _columns(array[0] if len(shape_of(array)) == 3 else array, "out").turned
-
-
 def _option(array: Any, if_turned: str) -> str:
     """The option for an array that is read as its transpose, or the other one."""
-    return if_turned if _is_turned(array) else "T" if if_turned == "N" else "N"
+    return if_turned if is_turned(array) else "T" if if_turned == "N" else "N"
 
 
 def dot(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
@@ -594,7 +474,7 @@ def dot(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
         if out is None:
             anchor = a if is_on_device(a) else b
             out = (library_of(anchor) or HOST).empty((m,), dtype_of(a), anchor, stream)
-        turned = _columns(a, "a").turned
+        turned = columns_of(a, "a").turned
         sizes = (n, m) if turned else (m, n)
         Blas(stream).gemv("T" if turned else "N", *sizes, 1, a, b, 0, out)  # type: ignore[attr-defined]
         return out

@@ -21,6 +21,7 @@ from ..arrays.libraries import (
     as_operand,
     copied,
     dtype_of,
+    is_c_contiguous,
     library_of,
     memory_of,
     overlap,
@@ -31,7 +32,7 @@ from ..arrays.libraries import (
 from ..cuda import external_stream
 from ..cuda._arrays import DeviceNDArray
 from ._libraries import open_library
-from ._places import address, contiguous, host_view, is_c_contiguous, like, on_the_gpu, require_writable, runs_on_gpu
+from ._places import address, contiguous, host_view, like, on_the_gpu, require_writable, runs_on_gpu
 from ._scaling import scale
 
 __all__ = [

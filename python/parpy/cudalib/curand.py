@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..arrays.libraries import dtype_of, is_on_device, library_of, reshaped, shape_of, stream_of
+from ..arrays.libraries import dtype_of, is_c_contiguous, is_on_device, library_of, reshaped, shape_of, stream_of
 from ..cuda import device_array
 from ._libraries import MissingLibraryError, open_library
-from ._places import address, host_view, is_c_contiguous, require_writable, runs_on_gpu
+from ._places import address, host_view, require_writable, runs_on_gpu
 
 __all__ = ["PRNG", "QRNG", "lognormal", "normal", "poisson", "quasi", "uniform"]
 

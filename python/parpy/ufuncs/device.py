@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from .vectorize import Scalars
 
 _MOST_PLANS = 256  # calls of different arrays that are remembered
+_LEAST_FLAT = 1 << 14  # elements from which arrays of several dimensions are looked at as one row
 
 
 class DeviceUfunc:
@@ -250,7 +252,16 @@ class DeviceUfunc:
         library = next((found for found in map(library_of, (*inputs, *outs)) if found and found.on_device), None)
         if library is None:
             library = _first_library(inputs)
-        return Plan(function, self._options.on(stream), changes, library, inputs, types[len(inputs) :], shape, stream)
+        flat = None
+        rows = [each if each.dimensions is None else Operand((0,), each.converted) for each in operands]
+        whole_arrays = all(each.dimensions in (None, tuple(range(len(shape)))) for each in operands)
+        many = len(shape) > 1 and math.prod(shape) >= _LEAST_FLAT
+        if many and whole_arrays and mask is None and self._scalars.outputs == 1:
+            flat = self._function(
+                (tuple(rows), key[1], 1, None), lambda: elementwise(self._scalars.source, rows, 1, 1, None)
+            )
+        dtypes = types[len(inputs) :]
+        return Plan(function, self._options.on(stream), changes, library, inputs, dtypes, shape, stream, flat)
 
     # ------------------------------------------------------------ methods
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..arrays.libraries import HOST, Library, library_of, reshaped, shape_of
+from ..arrays.libraries import HOST, Library, is_c_contiguous, library_of, reshaped, shape_of
 from ..calls.options import CompileOptions
 
 _NUMBERS = (float, int, complex, bool)
@@ -32,7 +33,10 @@ def as_number(kind: Any, value: Any) -> Any:
 class Plan:
     """A compiled function with all that a call needs to know of its operands."""
 
-    __slots__ = ("_anchor", "_changes", "_dtypes", "_function", "_library", "_options", "_scalar", "_shape", "_stream")
+    __slots__ = (
+        "_anchor", "_arrays", "_changes", "_count", "_dtypes", "_flat", "_function", "_library", "_options", "_scalar",
+        "_shape", "_stream",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -44,8 +48,12 @@ class Plan:
         dtypes: Sequence[np.dtype[Any]],
         shape: tuple[int, ...],
         stream: Any,
+        flat: Any = None,
     ) -> None:
+        """``flat``: the function for the elements of arrays as one row, where all have the plan's shape."""
         self._function, self._options = function, options
+        self._flat, self._count = flat, math.prod(shape)
+        self._arrays = [k for k, each in enumerate(inputs) if library_of(each) is not None]
         self._changes = tuple(changes) if any(changes) else None
         self._library, self._dtypes, self._shape, self._stream = library, tuple(dtypes), shape, stream
         self._anchor = next((k for k, each in enumerate(inputs) if library_of(each) is library), 0)
@@ -63,13 +71,24 @@ class Plan:
             return self.run(values, [None] * len(self._dtypes), None)
         made = self._library.empty(shape, self._dtypes[0], values[self._anchor], self._stream)
         if 0 not in shape:
-            self._function(*self._given(values), made, opts=self._options)
+            self._call(values, made)
         return made
+
+    def _call(self, values: Sequence[Any], out: Any) -> None:
+        """Stores to the only output."""
+        given = self._given(values)
+        if self._flat is None or not all(is_c_contiguous(each) for each in (out, *(given[k] for k in self._arrays))):
+            self._function(*given, out, opts=self._options)
+            return
+        rows = list(given)
+        for k in self._arrays:
+            rows[k] = reshaped(rows[k], (self._count,))
+        self._flat(*rows, reshaped(out, (self._count,)), opts=self._options)
 
     def into(self, values: Sequence[Any], out: Any) -> Any:
         """The call with one output, of the plan's shape."""
         if 0 not in self._shape:
-            self._function(*self._given(values), out, opts=self._options)
+            self._call(values, out)
         return out
 
     def run(self, values: Sequence[Any], outs: Sequence[Any], mask: Any) -> Any:

@@ -1,0 +1,142 @@
+"""The operands of cuBLAS: matrices as it reads them, vectors, numbers, and the contexts of its calls."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _native
+from ..arrays.libraries import as_operand, dtype_of, is_on_device, memory_of, shape_of, stream_of
+from ..cuda import external_stream, to_device
+from ._libraries import LibraryError, open_library
+
+_LETTERS = {"f4": "s", "f8": "d", "c8": "c", "c16": "z"}
+KINDS = {letter: code for code, letter in _LETTERS.items()}
+
+
+class Columns(NamedTuple):
+    """How cuBLAS reads a matrix: rows and columns in Fortran order, and the elements from a column to the next."""
+
+    rows: int
+    columns: int
+    leading: int
+    turned: bool  # the array has it in C order
+
+
+def columns_of(array: Any, name: str) -> Columns:
+    found = memory_of(array)
+    assert found is not None
+    if len(found.shape) != 2:
+        raise ValueError(f"'{name}' is a matrix, not an array of shape {found.shape}")
+    (rows, columns), (down, across) = found.shape, (each // found.size for each in found.strides)
+    if (down == 1 or rows == 1) and (across >= max(rows, 1) or columns == 1):
+        return Columns(rows, columns, max(across if columns > 1 else rows, 1), False)
+    if (across == 1 or columns == 1) and (down >= max(columns, 1) or rows == 1):
+        return Columns(columns, rows, max(down if rows > 1 else columns, 1), True)
+    raise ValueError(
+        f"'{name}' has no dimension whose elements follow each other; copy it with np.asfortranarray or "
+        "np.ascontiguousarray"
+    )
+
+
+def letter_of(arrays: Sequence[Any]) -> str:
+    kinds = {dtype_of(each) for each in arrays}
+    if len(kinds) > 1:
+        raise TypeError(f"the arrays of a call have one type, not {', '.join(sorted(map(str, kinds)))}")
+    kind = kinds.pop()
+    found = _LETTERS.get(f"{kind.kind}{kind.itemsize}")
+    if found is None:
+        raise TypeError(f"BLAS is for float32, float64, complex64 and complex128, not for {kind}")
+    return found
+
+
+def number_of(letter: str, value: Any) -> Any:
+    """A number as cuBLAS takes it, by reference."""
+    kind = np.dtype(KINDS[letter])
+    if letter in "sd" and isinstance(value, complex | np.complexfloating) and value.imag:
+        raise TypeError(f"a complex number, {value}, is given for arrays of real ones")
+    made = np.asarray(value).real.astype(kind) if letter in "sd" else np.asarray(value).astype(kind)
+    return ctypes.create_string_buffer(made.tobytes(), made.itemsize)
+
+
+def real_of(letter: str) -> str:
+    return {"c": "s", "z": "d"}.get(letter, letter)
+
+
+class _Handle:
+    """A context of cuBLAS for one device and thread."""
+
+    def __init__(self) -> None:
+        self.library = open_library("cublas")
+        self.pointer = ctypes.c_void_p()
+        self.library.call("cublasCreate_v2", ctypes.byref(self.pointer))
+
+    def call(self, names: Sequence[str], stream: int, *arguments: Any) -> None:
+        """Calls the first of these functions that the library has."""
+        found = next((each for each in names if self.library.has(each)), None)
+        if found is None:
+            raise LibraryError(f"'{self.library.file}' has no function '{names[0]}': another version of it is needed")
+        self.library.call("cublasSetStream_v2", self.pointer, ctypes.c_void_p(stream))
+        self.library.call(found, self.pointer, *arguments)
+
+    def __del__(self) -> None:
+        if getattr(self, "pointer", None):
+            self.library.call("cublasDestroy_v2", self.pointer)
+
+
+_handles = threading.local()
+
+
+def handle_of(array: Any) -> _Handle:
+    found = memory_of(array)
+    assert found is not None
+    device = int(_native.device_of_pointer(found.address))
+    known: dict[int, _Handle] = _handles.__dict__.setdefault("known", {})
+    if device not in known:
+        known[device] = _Handle()
+    return known[device]
+
+
+class OnGpu:
+    """The arrays of a call on the GPU; those that came from the host go back there when the call is done."""
+
+    def __init__(self, given: dict[str, Any], stored: Sequence[str], stream: Any) -> None:
+        self._stream = stream_of(list(given.values()), stream)
+        self._back = [(given[name], name) for name in stored if not is_on_device(given[name])]
+        self.arrays = {name: value if is_on_device(value) else _sent(value) for name, value in given.items()}
+
+    @property
+    def stream(self) -> int:
+        return self._stream
+
+    def give_back(self) -> None:
+        for host, name in self._back:
+            host[...] = self.arrays[name].copy_to_host(stream=external_stream(self._stream) if self._stream else 0)
+
+
+def _sent(array: Any) -> Any:
+    """A copy on the GPU that cuBLAS reads as it would read the host's array."""
+    host = np.asarray(as_operand(array))
+    if host.ndim < 2 or is_turned(host):
+        return to_device(np.ascontiguousarray(host))
+    order = (*range(host.ndim - 2), host.ndim - 1, host.ndim - 2)
+    return to_device(np.ascontiguousarray(host.transpose(order))).transpose(order)
+
+
+def vector_of(array: Any, name: str) -> tuple[ctypes.c_void_p, int, int]:
+    """Address, size and step of a vector, as BLAS has them for negative steps too."""
+    found = memory_of(array)
+    assert found is not None
+    if len(found.shape) != 1:
+        raise ValueError(f"'{name}' is a vector, not an array of shape {found.shape}")
+    step = found.strides[0] // found.size if found.shape[0] > 1 else 1
+    first = found.address + (found.shape[0] - 1) * found.strides[0] if step < 0 else found.address
+    return ctypes.c_void_p(first), found.shape[0], step
+
+
+def is_turned(array: Any) -> bool:
+    return columns_of(array[0] if len(shape_of(array)) == 3 else array, "out").turned
