@@ -60,10 +60,10 @@ private:
 
     void judge(For& loop) {
         LoopFacts facts = dependences_.of(loop);
-        facts.scatters = facts.scatters ||
-                         std::ranges::any_of(facts.reductions, [&](const UpdateGroup& group) {
-                             return left_in_order(loop, group);
-                         });
+        facts.scatters =
+            facts.scatters || std::ranges::any_of(facts.reductions, [&](const UpdateGroup& group) {
+                return left_in_order(loop, group);
+            });
         add_requirements(context_.module, dependences_.accesses(), facts.conditions);
         // Scattered updates that are left have not been made atomic.
         const bool conflicts = facts.verdict == Verdict::kRefuted || facts.scatters;
@@ -112,7 +112,8 @@ private:
                                    "'" + instance->access->array->shown() + "' is " +
                                        participle(*instance->access, conflict.commutes) + " here"});
         }
-        error.help = advice(loop, conflict) + "; where the conflict does no harm, legality='trust' runs it";
+        error.help =
+            advice(loop, conflict) + "; where the conflict does no harm, legality='trust' runs it";
     }
 
     void doubt(For& loop, const LoopFacts& facts) {
