@@ -519,7 +519,7 @@ void note_empty_mapping(PassContext& context, const Function& entry) {
         .performance(
             Code::kP316, entry.span,
             "the mapping is empty: all of '" + entry.name + "' runs on one thread of the GPU")
-        .help = "map its loops, or leave out 'opts' to have them mapped";
+        .help = "map its loops, or have them mapped: parpy.auto()";
 }
 
 }  // namespace
