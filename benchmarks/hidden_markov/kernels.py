@@ -1,9 +1,9 @@
-"""The forward algorithm of model.py as loops: two arrays of α take turns, a step of all signals is one launch.
+"""The forward algorithm of model.py as loops: two arrays of f take turns, a step of all signals is one launch.
 
-`forward` is the form in which such programs are written: each step picks by its parity which array it reads and which it
-writes, and signals that have ended are left alone. `model` is a dict; what a state takes from its predecessors is a
-function of its own. `forward_by_kmers` does the same with a k-mer for each thread, whose layers have the predecessors in
-common: the sum over these is there once.
+`forward` is the form in which such programs are written: each step picks by its parity which array it reads and which
+it writes, and signals that have ended are left alone. `model` is a dict; what a state takes from its predecessors is a
+function of its own. `forward_by_kmers` does the same with a k-mer for each thread, whose layers have the predecessors
+in common: the sum over these is there once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from parpy import threads
 
 @parpy.jit
 def advanced(model, alpha, n, level, s):
-    """α of a state, from those of the step before."""
+    """f of a state, from those of the step before."""
     kmers = model["kmers"]
     layers = model["layers"]
     d = s // kmers
@@ -40,7 +40,7 @@ def advanced(model, alpha, n, level, s):
 
 @parpy.jit
 def sum_up(lengths, alpha1, alpha2, likelihoods):
-    """The likelihoods of the signals, whose last α is in the one array or in the other."""
+    """The likelihoods of the signals, whose last f is in the one array or in the other."""
     parpy.label("signals")
     for n in range(lengths.shape[0]):
         last = alpha1
@@ -133,7 +133,11 @@ def forward_by_kmers(model, signals, lengths, alpha1, alpha2, likelihoods):
 
 def mapping(signals: int, states: int) -> dict[str, parpy.LoopPar]:
     """Blocks for each signal; a thread for each state."""
-    return {"signals": threads(signals), "states": threads(states).tpb(256), "sums": threads(min(states, 1024)).reduce()}
+    return {
+        "signals": threads(signals),
+        "states": threads(states).tpb(256),
+        "sums": threads(min(states, 1024)).reduce(),
+    }
 
 
 def mapping_by_kmers(signals: int, kmers: int) -> dict[str, parpy.LoopPar]:

@@ -1,17 +1,17 @@
 """A hidden Markov model with durations, its data, and the forward algorithm with NumPy.
 
-A pore sees k bases of a strand at a time, one of K = 4^k k-mers w, as one of S levels of current; each k-mer is seen for
-some samples. A state is a k-mer with the number of samples to come, at most D - 1 of them: s = d K + w. From a state with
-d > 0 the model goes to d - 1; with the most samples it stays there with probability γ. From d = 0 the strand moves on by
-a base: from w to one of four k-mers w' = 4 w mod K + base, with probability A(w, w'), of which the next d is drawn from
-P(d). Each sample x_t is drawn from E(w, x). So the four predecessors of w' are w' // 4 + b K/4, and with
-α_0(s) = P(s) E(w, x_0),
+A pore sees k bases of a strand at a time, one of K = 4^k k-mers w, as one of S levels of current; each k-mer is seen
+for some samples. A state is a k-mer with the number of samples to come, at most D - 1 of them: s = d K + w. From a
+state with d > 0 the model goes to d - 1; with the most samples it stays there with probability g. From d = 0 the strand
+moves on by a base: from w to one of four k-mers w' = 4 w mod K + base, with probability A(w, w'), of which the next d
+is drawn from P(d). Each sample x_t is drawn from E(w, x). So the four predecessors of w' are p_b = w' // 4 + b K/4, and
+with f_0(s) = P(s) E(w, x_0),
 
-    α_t(w, d) = E(w, x_t) [ P(d) Σ_b A(p_b, w) α_{t-1}(p_b, 0)  +  c(d) α_{t-1}(w, min(d + 1, D - 1)) ],
-    c(D - 1) = γ,   c(D - 2) = 1 - γ,   c(d) = 1 else,
+    f_t(w, d) = E(w, x_t) [ P(d) sum_b A(p_b, w) f_{t-1}(p_b, 0)  +  c(d) f_{t-1}(w, min(d + 1, D - 1)) ],
+    c(D - 1) = g,   c(D - 2) = 1 - g,   c(d) = 1 else,
 
-and the likelihood of a signal of T samples is Σ_s α_{T-1}(s). All numbers are logarithms: thousands of steps leave the
-range of floating-point numbers otherwise.
+and the likelihood of a signal of T samples is the sum of f_{T-1}(s) over all s. All numbers are logarithms: thousands
+of steps leave the range of floating-point numbers otherwise.
 """
 
 from __future__ import annotations

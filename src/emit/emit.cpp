@@ -332,9 +332,8 @@ std::string headline(const Function& entry) {
 
 // The sources that foreign functions are defined in, as they are, between `head` and the rest of
 // `file`, whose lines count on where such a source has lines of its own.
-std::string foreign_sources(const ir::Module& module,
-                            const std::vector<const Function*>& functions, const std::string& head,
-                            const std::string& file) {
+std::string foreign_sources(const ir::Module& module, const std::vector<const Function*>& functions,
+                            const std::string& head, const std::string& file) {
     std::string text, known;
     std::vector<std::uint32_t> done;
     for (const Function* function : functions) {
@@ -468,17 +467,15 @@ Program emit_program(const ir::Module& module, Backend backend, const Options& o
             with_prelude(*device, functions_text(*device, facts, {FunctionKind::kKernel}, true));
         const std::vector<const Function*> called = foreign_functions(module, true);
         const std::string first = before_host_headers(called);
-        program.host =
-            first + foreign_sources(module, called, first, program.name + ".cpp") +
-            with_prelude(cpu_dialect(),
-                         functions_text(cpu_dialect(), facts, {FunctionKind::kEntry}, false));
+        program.host = first + foreign_sources(module, called, first, program.name + ".cpp") +
+                       with_prelude(cpu_dialect(), functions_text(cpu_dialect(), facts,
+                                                                  {FunctionKind::kEntry}, false));
         program.text = std::string(kDeviceMarker) + "\n" + program.device + "\n";
     } else {
         std::string head = headline(entry);
         if (includes_files(module)) head += kIntegerNames;
         program.host =
-            head +
-            foreign_sources(module, foreign_functions(module), head, program.name + ".cpp") +
+            head + foreign_sources(module, foreign_functions(module), head, program.name + ".cpp") +
             with_prelude(cpu_dialect(),
                          functions_text(cpu_dialect(), facts,
                                         {FunctionKind::kKernel, FunctionKind::kEntry}, false));

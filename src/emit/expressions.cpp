@@ -549,10 +549,9 @@ Text ExprPrinter::print_call(const Expr& expr) const {
     }
     for (std::size_t i = 0; i < expr.operands.size(); ++i) {
         const Expr& operand = *expr.operands[i];
-        out += (i == 0 ? "" : ", ") +
-               (with_arrays && is_array(&operand) ? with_shape(operand)
-                : expr.callee->target.empty()     ? root(operand)
-                                                  : for_others(operand));
+        out += (i == 0 ? "" : ", ") + (with_arrays && is_array(&operand) ? with_shape(operand)
+                                       : expr.callee->target.empty()     ? root(operand)
+                                                                         : for_others(operand));
     }
     out += ")";
     if (!expr.callee->target.empty() && expr.type.is_scalar() && is_half(expr.type.scalar))
@@ -566,8 +565,9 @@ std::string ExprPrinter::for_others(const Expr& argument) const {
     const Scalar scalar = argument.type.scalar;
     const bool wide = scalar == Scalar::kI64 || scalar == Scalar::kU64;
     if (ir::array_passed(argument) == nullptr)
-        return is_half(scalar) ? "foreign_half(" + exact(argument, Precedence::kAssignment).text + ")"
-                               : root(argument);
+        return is_half(scalar)
+                   ? "foreign_half(" + exact(argument, Precedence::kAssignment).text + ")"
+                   : root(argument);
     return wide || is_half(scalar) ? "foreign_pointer(" + root(argument) + ")" : root(argument);
 }
 

@@ -33,16 +33,29 @@ Names = frozenset[str] | set[str]
 _MOST_TURNS = 8  # choices of arrays
 _TURNS = "__parpy_turns__"
 # What conditions consist of that have one value wherever their variables have.
-_PLAIN = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.operator, ast.unaryop)
-_PLAIN += (ast.boolop, ast.cmpop, ast.expr_context)
-_OPAQUE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Try, ast.Global, ast.Nonlocal, ast.Delete)
+_PLAIN = (
+    *(ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare),
+    *(ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context),
+)
+_OPAQUE = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Lambda,
+    ast.Try,
+    ast.Global,
+    ast.Nonlocal,
+    ast.Delete,
+)
 
 
 def note_turns(function: FunctionType, node: ast.AST | None) -> None:
     """Notes the variables that `with_turns` adds, as an attribute of the function."""
     if not isinstance(node, Function) or not _groups(node):
         return
-    before, after = ({part.id for part in ast.walk(each) if isinstance(part, ast.Name)} for each in (node, with_turns(node)))
+    before, after = (
+        {part.id for part in ast.walk(each) if isinstance(part, ast.Name)} for each in (node, with_turns(node))
+    )
     setattr(function, _TURNS, frozenset(after - before))
 
 
@@ -232,9 +245,7 @@ def _given_in(node: ast.AST, group: list[str]) -> set[str]:
 
 
 def _all_values(node: ast.stmt) -> list[ast.expr]:
-    return [
-        value for part in ast.walk(node) if isinstance(part, ast.stmt) for value in _bindings(part).values()
-    ]
+    return [value for part in ast.walk(node) if isinstance(part, ast.stmt) for value in _bindings(part).values()]
 
 
 # ---------------------------------------------------------------- the turns
@@ -299,9 +310,7 @@ class _Turns:
 
     # ------------------------------------------------------------ statements
 
-    def _block(
-        self, block: list[ast.stmt], turns: set[Roots], wanted: Names
-    ) -> tuple[list[ast.stmt], set[Roots]]:
+    def _block(self, block: list[ast.stmt], turns: set[Roots], wanted: Names) -> tuple[list[ast.stmt], set[Roots]]:
         """The block in place of this one, and the turns behind it, where the names `wanted` are used. Neighbours that
         use the names share their cases."""
         out: list[ast.stmt] = []
@@ -332,7 +341,9 @@ class _Turns:
         for node in reversed(block):
             if found := _bindings(node):
                 wanted = wanted - found.keys()
-                wanted |= {part.id for value in found.values() for part in ast.walk(value) if isinstance(part, ast.Name)}
+                wanted |= {
+                    part.id for value in found.values() for part in ast.walk(value) if isinstance(part, ast.Name)
+                }
             elif isinstance(node, ast.If):
                 wanted = self._live(node.body, wanted) | self._live(node.orelse, wanted)
             elif isinstance(node, ast.For | ast.While):
@@ -384,7 +395,9 @@ class _Turns:
 
     def _case(self, nodes: list[ast.stmt], turns: set[Roots]) -> list[ast.stmt]:
         used = [n for n, name in enumerate(self._group) if _uses(nodes, [name])]
-        if any(isinstance(part, ast.Return) and _uses([part], self._group) for each in nodes for part in ast.walk(each)):
+        if any(
+            isinstance(part, ast.Return) and _uses([part], self._group) for each in nodes for part in ast.walk(each)
+        ):
             raise _GiveUp  # Python returns the array itself
         choices: dict[Roots, list[Roots]] = {}
         for roots in sorted(turns, key=self._number):
@@ -404,7 +417,8 @@ class _Turns:
         self._asked = True
         self._asked_at_first |= self._first in turns
         tests: list[ast.expr] = [
-            ast.Compare(ast.Name(self._turn, ast.Load()), [ast.Eq()], [ast.Constant(self._number(each))]) for each in turns
+            ast.Compare(ast.Name(self._turn, ast.Load()), [ast.Eq()], [ast.Constant(self._number(each))])
+            for each in turns
         ]
         test = tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
         for part in ast.walk(test):
@@ -419,9 +433,7 @@ class _Turns:
 
     # ------------------------------------------------------------ what gives the names arrays
 
-    def _binding(
-        self, node: ast.stmt, turns: set[Roots], wanted: Names
-    ) -> tuple[list[ast.stmt], set[Roots]]:
+    def _binding(self, node: ast.stmt, turns: set[Roots], wanted: Names) -> tuple[list[ast.stmt], set[Roots]]:
         if found := _bindings(node):
             if not found.keys() <= set(self._group):
                 raise _GiveUp

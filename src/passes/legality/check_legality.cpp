@@ -62,10 +62,10 @@ private:
 
     void judge(For& loop) {
         LoopFacts facts = dependences_.of(loop);
-        facts.scatters = facts.scatters ||
-                         std::ranges::any_of(facts.reductions, [&](const UpdateGroup& group) {
-                             return left_in_order(loop, group);
-                         });
+        facts.scatters =
+            facts.scatters || std::ranges::any_of(facts.reductions, [&](const UpdateGroup& group) {
+                return left_in_order(loop, group);
+            });
         add_requirements(context_.module, dependences_.accesses(), facts.conditions);
         // Scattered updates that are left have not been made atomic.
         const bool conflicts = facts.verdict == Verdict::kRefuted || facts.scatters;

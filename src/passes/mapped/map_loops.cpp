@@ -449,8 +449,9 @@ private:
 };
 
 bool gets_arrays_of_host(const Expr& call) {
-    return is_of_host(*call.callee) &&
-           std::ranges::any_of(call.callee->params, [](const Var* p) { return p->type.is_array(); });
+    return is_of_host(*call.callee) && std::ranges::any_of(call.callee->params, [](const Var* p) {
+               return p->type.is_array();
+           });
 }
 
 // Of a helper's code one thread of the block may run what stores, so that no others are at hand.
@@ -462,8 +463,10 @@ void check_helpers(PassContext& context) {
             if (e.op == Op::kCall && gets_arrays_of_host(e)) {
                 context.diagnostics
                     .error(Code::kP029, e.span,
-                           "'" + e.callee->name + "' is a function of the host that gets arrays, but "
-                           "it is called in the helper '" + function->name + "'")
+                           "'" + e.callee->name +
+                               "' is a function of the host that gets arrays, but "
+                               "it is called in the helper '" +
+                               function->name + "'")
                     .help = "call it in '" + entry.name +
                             "', or make the helper part of it with parpy.builtin.inline";
             }
@@ -519,7 +522,7 @@ void note_empty_mapping(PassContext& context, const Function& entry) {
         .performance(
             Code::kP316, entry.span,
             "the mapping is empty: all of '" + entry.name + "' runs on one thread of the GPU")
-        .help = "map its loops, or leave out 'opts' to have them mapped";
+        .help = "map its loops, or have them mapped: parpy.auto()";
 }
 
 }  // namespace
@@ -544,8 +547,8 @@ void map_cuda_loops(PassContext& context) {
     if (!is_mapped && !is_by_hand(entry)) {
         const bool calls_host = host_call(entry.body) != nullptr;
         if (!context.options.automatic && !calls_host) note_empty_mapping(context, entry);
-        if (calls_host || std::ranges::any_of(
-                              entry.body, [](const Stmt* s) { return returns_arrays(*s); })) {
+        if (calls_host ||
+            std::ranges::any_of(entry.body, [](const Stmt* s) { return returns_arrays(*s); })) {
             put_arrays_on_gpu(context.module);
         } else {
             wrap_in_gpu(context.module, entry);

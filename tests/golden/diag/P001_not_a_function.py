@@ -1,4 +1,3 @@
 import parpy
 
-
 f = parpy.jit(print)

@@ -1,4 +1,3 @@
 import parpy
 
-
 f = parpy.jit(eval("lambda x, i: x[i]"))

@@ -3,7 +3,6 @@ import parpy
 
 @parpy.jit
 def f(x, n):
-    import no_such_module
 
     global total
     try:

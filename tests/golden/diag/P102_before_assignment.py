@@ -1,6 +1,5 @@
 import parpy
 
-
 scale = 2.0
 
 

@@ -2,7 +2,6 @@ import math
 
 import parpy
 
-
 names = ["a", "b"]
 
 

@@ -1,4 +1,4 @@
-"""Names that two or three arrays take in turns (`src, dst = dst, src`): one program, with the loop that changes them."""
+"""Names that several arrays take in turns (`src, dst = dst, src`): one program, with the loop that changes them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def by_iteration(a, b, n):
     parpy.label("i")
     for i in range(a.shape[0]):
         x = a if i % 3 == 0 else b
-        if a[i] < n:
+        if a[i] < n:  # noqa: SIM108
             y = b
         else:
             y = a

@@ -42,7 +42,8 @@ with warnings.catch_warnings(record=True) as caught:
             parpy.clear_cache()
         else:
             run(parpy.CompileOptions(backend=getattr(parpy.CompileBackend, word)))
-print(json.dumps([(str(w.message), w.category.__name__, w.filename) for w in caught]))
+told = [(str(w.message), w.category.__name__, w.filename) for w in caught]
+print(json.dumps([each for each in told if "P316" not in each[0]]))  # nothing is mapped
 """
 
 ROOT = os.geteuid() == 0

@@ -183,8 +183,13 @@ def test_text(function, given, include, tmp_path):
     graphs.use_cuda_graphs = True
     assert parpy.print_compiled(function, given, include(graphs))
     simulated = include(options("sim", {}))
-    again = parpy.compile_string(function.__name__, parpy.print_compiled(function, given, include(options("sim", {"i": 32}))), simulated)
-    got, want = [a.copy() if hasattr(a, "copy") else a for a in given], [a.copy() if hasattr(a, "copy") else a for a in given]
+    again = parpy.compile_string(
+        function.__name__, parpy.print_compiled(function, given, include(options("sim", {"i": 32}))), simulated
+    )
+    got, want = (
+        [a.copy() if hasattr(a, "copy") else a for a in given],
+        [a.copy() if hasattr(a, "copy") else a for a in given],
+    )
     again(*got)
     function(*want, seq=True)
     np.testing.assert_allclose(got[0], want[0])

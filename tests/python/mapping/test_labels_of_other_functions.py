@@ -75,9 +75,9 @@ def in_parts(x, y):
 
 def test_labels_of_functions_of_which_python_runs_a_part():
     x, y = np.zeros(3), np.eye(2)
-    with pytest.raises(parpy.CompileError, match="P301.*the label 'Rows'[\\s\\S]*help: write 'rows'"):
+    with pytest.raises(parpy.CompileError, match=r"P301.*the label 'Rows'[\s\S]*help: write 'rows'"):
         in_parts(x, y, opts=options("cpu", {"N": 3, "Rows": 3}))
-    with pytest.raises(parpy.CompileError, match="P301.*the label 'n'[\\s\\S]*help: write 'N'"):
+    with pytest.raises(parpy.CompileError, match=r"P301.*the label 'n'[\s\S]*help: write 'N'"):
         in_parts(x, y, opts=options("cpu", {"n": 3, "rows": 3}))
     opts = options("cpu", {"N": 3, "K": 3})
     in_parts(x := np.zeros(3), y, opts=opts)

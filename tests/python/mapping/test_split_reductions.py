@@ -1,4 +1,4 @@
-"""Reductions by slices and by scalars under mapped loops: as many blocks as are asked for, in as few kernels as can be."""
+"""Reductions by slices and by scalars under mapped loops: as many blocks as asked for, in as few kernels as can be."""
 
 from __future__ import annotations
 
@@ -193,7 +193,9 @@ def test_rows_are_one_kernel_of_as_many_blocks(function, how, clusters):
     found = parpy.explain(function, *arguments(function), opts=asked("sim", how, clusters))
     (kernel,) = found.facts["kernels"]
     blocks, size = ASKED[how][1]
-    assert (kernel["grid"][0], kernel["grid"][1], kernel["block"][0]) == ((blocks, 4, size) if blocks > 1 else (4, 1, 32))
+    assert (kernel["grid"][0], kernel["grid"][1], kernel["block"][0]) == (
+        (blocks, 4, size) if blocks > 1 else (4, 1, 32)
+    )
     assert kernel["cluster"][0] == (blocks if clusters else 1)
     assert found.facts["notes"] == []
     assert (f"({ASKED[how][0]._threads}: {blocks} blocks of {size})" in str(found)) == (blocks > 1)

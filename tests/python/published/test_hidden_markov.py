@@ -13,8 +13,8 @@ import places
 from backends import TARGETS
 
 sys.path.insert(0, str(places.ROOT / "benchmarks"))
-from hidden_markov.kernels import forward, forward_by_kmers, mapping, mapping_by_kmers, one_thread_each  # noqa: E402
-from hidden_markov.model import log_sum, random_model, random_signals, reference  # noqa: E402
+from hidden_markov.kernels import forward, forward_by_kmers, mapping, mapping_by_kmers, one_thread_each
+from hidden_markov.model import log_sum, random_model, random_signals, reference
 
 
 def case(bases, layers, count, samples):

@@ -1,5 +1,5 @@
-"""Programs of NPBench as users of the published ParPy write them: labels and sizes as arguments (0.1), annotations, labels by
-symbols and `parpy.reduce` (0.3). One mapping serves all of them."""
+"""Programs of NPBench as users of the published ParPy write them: labels and sizes as arguments (0.1), annotations,
+labels by symbols and `parpy.reduce` (0.3). One mapping serves all of them."""
 
 from __future__ import annotations
 
@@ -134,7 +134,10 @@ def hdiff(
     lap: buffer(F64, [None, None, K]),
 ):
     lap[: N + 2, : M + 2, :K] = 4.0 * src[1 : N + 3, 1 : M + 3, :] - (
-        src[2 : N + 4, 1 : M + 3, :] + src[0 : N + 2, 1 : M + 3, :] + src[1 : N + 3, 2 : M + 4, :] + src[1 : N + 3, 0 : M + 2, :]
+        src[2 : N + 4, 1 : M + 3, :]
+        + src[0 : N + 2, 1 : M + 3, :]
+        + src[1 : N + 3, 2 : M + 4, :]
+        + src[1 : N + 3, 0 : M + 2, :]
     )
     for i in range(N):
         for j in range(M):
@@ -143,7 +146,13 @@ def hdiff(
 
 
 @parpy.jit
-def spmv(rows: buffer(I64, [T]), columns: buffer(I64, [K]), values: buffer(F64, [K]), x: buffer(F64, [M]), y: buffer(F64, [N])):
+def spmv(
+    rows: buffer(I64, [T]),
+    columns: buffer(I64, [K]),
+    values: buffer(F64, [K]),
+    x: buffer(F64, [M]),
+    y: buffer(F64, [N]),
+):
     for i in range(N):
         y[i] = 0.0
         for j in range(rows[i], rows[i + 1]):

@@ -26,9 +26,8 @@ bool reduced_around(const Loops& around, const Reduction& target) {
 }
 
 bool combines(const For& spread, const Loops& around) {
-    return std::ranges::any_of(spread.mapping.reductions, [&](const Reduction& r) {
-        return !reduced_around(around, r);
-    });
+    return std::ranges::any_of(spread.mapping.reductions,
+                               [&](const Reduction& r) { return !reduced_around(around, r); });
 }
 
 // A loop around adds up what all of its iterations make of a target: which block does it would show
@@ -84,8 +83,8 @@ bool may_follow(const Body& after, const For& spread, const Loops& around) {
     return std::ranges::none_of(uses.loaded, [&](const Var* a) { return may_share(stored, *a); });
 }
 
-// `after` ends with constants that scalars start from, which nothing in the stage asks for: they go to
-// the next one.
+// `after` ends with constants that scalars start from, which nothing in the stage asks for: they go
+// to the next one.
 Body take_starts(KernelStage& stage) {
     const auto starts = [&](const Stmt* stmt) {
         const auto* assign = stmt->as<Assign>();

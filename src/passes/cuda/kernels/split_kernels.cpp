@@ -2,9 +2,9 @@
 // for arrays, since its iterations are independent. A scalar that is defined in one piece and read
 // in another is defined again there (where it has no side effects, and nothing in the loop changes
 // what it is made of) or passed on in memory, an element for each iteration. What a kernel can do
-// before and after its loop over several blocks stays there (kernel_stages). Where the host does not
-// know how many iterations there are, the inner loops are confined to one block, in which barriers
-// order the pieces; that is reported as lost parallelism.
+// before and after its loop over several blocks stays there (kernel_stages). Where the host does
+// not know how many iterations there are, the inner loops are confined to one block, in which
+// barriers order the pieces; that is reported as lost parallelism.
 //
 // A Gpu block counts as a loop of one iteration. Its pieces go to the host one by one, and so do
 // sequential loops and branches around parallel ones, if the host can evaluate their control;
@@ -178,7 +178,8 @@ private:
         if (const Var* array = array_between(bodies))
             return give_up_inside(loop, "'" + array->shown() + "' is made before and used after");
         const VarSet tied = scalars_between(bodies, definitions, loop);
-        if (!tied.empty() && !std::ranges::all_of(loops, [&](const For* l) { return countable(*l); }))
+        if (!tied.empty() &&
+            !std::ranges::all_of(loops, [&](const For* l) { return countable(*l); }))
             return give_up_inside(
                 loop, "'" + (*tied.begin())->shown() + "' is computed before and read after");
         for (Var* scalar : tied)
@@ -253,9 +254,9 @@ private:
             VarSet later;
             if (i < last) later.insert(&scalar);
             const bool writes = uses_of(bodies[i]).written.contains(&scalar);
-            const bool needs = exposed_reads(bodies[i], writes ? later : VarSet{}).contains(&scalar);
-            if (known && needs)
-                bodies[i].insert(bodies[i].begin(), memory_.fetch(&scalar, loops));
+            const bool needs =
+                exposed_reads(bodies[i], writes ? later : VarSet{}).contains(&scalar);
+            if (known && needs) bodies[i].insert(bodies[i].begin(), memory_.fetch(&scalar, loops));
             if (writes && i < last) bodies[i].push_back(memory_.keep(&scalar, loops));
             known = known || writes;
         }
@@ -434,10 +435,11 @@ private:
 
     PassContext& context_;
     Module& module_;
-    const VarSet written_;            // scalars that the entry assigns
-    std::vector<const For*> around_;  // of the loop that is split: those over blocks, outermost first
+    const VarSet written_;  // scalars that the entry assigns
+    std::vector<const For*>
+        around_;  // of the loop that is split: those over blocks, outermost first
     IterationMemory memory_;
-    VarSet on_device_;      // scalars that the Gpu block at hand computes
+    VarSet on_device_;  // scalars that the Gpu block at hand computes
 };
 
 }  // namespace
