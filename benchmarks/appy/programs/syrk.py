@@ -20,6 +20,6 @@ def loops(alpha, beta, C, A, M, N):
 def tensors(alpha, beta, C, A, M, N):
     #pragma parallel for
     for i in range(N):
-        C[i, : i + 1] *= beta
-        for k in range(M):
-            C[i, : i + 1] += alpha * A[i, k] * A[: i + 1, k]
+        #pragma parallel for
+        for j in range(i + 1):
+            C[i, j] = beta * C[i, j] + alpha * sum(A[i, :M] * A[j, :M])

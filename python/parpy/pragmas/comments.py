@@ -15,7 +15,7 @@ from .words import Fault, Place
 # What costs a function without pragmas one search.
 _MAY_BE = re.compile(r"#[Pp][A-Za-z]{3,8}(?![\w:])")
 _WORD = re.compile(r"#(\w+)(?![\w:])")
-_FIRST = re.compile(r"\s*(parallel|sequential|simd|atomic)\b|.*=>")
+_FIRST = re.compile(r"\s*(parallel|sequential|simd|atomic)\b|\s*\S*:\S+=>")
 
 
 def has_pragmas(text: str) -> bool:

@@ -3,6 +3,8 @@
 #include "passes/loops/fuse_loops.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <unordered_set>
 
@@ -43,9 +45,18 @@ public:
 private:
     void body(Body& stmts) {
         for (auto at = stmts.begin(); at != stmts.end();) {
-            const auto next = std::find_if_not(
-                at + 1, stmts.end(), [&](const Stmt* stmt) { return may_precede(*stmt, **at); });
-            if (next == stmts.end() || !fuse(stmts, at, next)) ++at;
+            std::vector<const Stmt*>
+                behind;  // of what stands between, what the second nest precedes
+            auto next = at + 1;
+            for (; next != stmts.end(); ++next) {
+                if (may_precede(**next, **at) && !is_tied(**next, behind)) continue;
+                if ((*at)->kind != StmtKind::kFor || (*next)->kind != StmtKind::kAssign) break;
+                behind.push_back(*next);
+            }
+            if (next == stmts.end() || !all_may_follow(behind, **next) ||
+                !fuse(stmts, at, next, behind)) {
+                ++at;
+            }
         }
         for (Stmt* stmt : stmts)
             for_each_body(*stmt, [&](Body& inner) { body(inner); });
@@ -60,6 +71,27 @@ private:
                !uses_of(*assign->value).calls && invariant(*assign->value, uses);
     }
 
+    // An assignment that reads what others assign, or assigns what they read or assign.
+    static bool is_tied(const Stmt& stmt, const std::vector<const Stmt*>& others) {
+        const auto& assign = *stmt.as<Assign>();
+        const Uses own = uses_of(assign);
+        return std::ranges::any_of(others, [&](const Stmt* each) {
+            const auto& other = *each->as<Assign>();
+            return own.read.contains(other.var) || other.var == assign.var ||
+                   uses_of(other).read.contains(assign.var);
+        });
+    }
+
+    // Assignments that come to the same behind `loop`.
+    static bool all_may_follow(const std::vector<const Stmt*>& stmts, const Stmt& loop) {
+        const Uses uses = uses_of(loop);
+        return std::ranges::all_of(stmts, [&](const Stmt* stmt) {
+            const auto& assign = *stmt->as<Assign>();
+            return !uses.read.contains(assign.var) && !uses.written.contains(assign.var) &&
+                   invariant(*assign.value, uses);
+        });
+    }
+
     ParallelLoops& loops() {
         if (loops_ == nullptr) {
             loops_ = std::make_unique<ParallelLoops>(entry_, options_.deterministic);
@@ -68,8 +100,9 @@ private:
         return *loops_;
     }
 
-    // `at` and `next`, with what stands between them in front. Keeps `at` valid.
-    bool fuse(Body& stmts, Body::iterator at, Body::iterator next) {
+    // `at` and `next`, with what stands between them in front, or `behind`. Keeps `at` valid.
+    bool fuse(Body& stmts, Body::iterator at, Body::iterator next,
+              const std::vector<const Stmt*>& behind) {
         auto* a = (*at)->as<For>();
         auto* b = (*next)->as<For>();
         if (a == nullptr || b == nullptr || analysed_ > kMostAnalysed) return false;
@@ -91,7 +124,14 @@ private:
         const Body added = clone(module_, second.back()->body, renamed);
         const Body before = stmts;
         fused.insert(fused.end(), added.begin(), added.end());
-        std::rotate(at, at + 1, next);  // the loop behind what stood between
+        const auto follows = [&](const Stmt* stmt) {
+            return std::ranges::find(behind, stmt) != behind.end();
+        };
+        Body order;
+        std::copy_if(at + 1, next, std::back_inserter(order), std::not_fn(follows));
+        order.push_back(*at);
+        std::copy_if(at + 1, next, std::back_inserter(order), follows);
+        std::ranges::copy(order, at);
         stmts.erase(next);
         loops_ = nullptr;
         if (keeps_order(first, both_legal, added)) return true;

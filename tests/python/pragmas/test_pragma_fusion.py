@@ -1,0 +1,44 @@
+"""Operators of a statement, and statements of one worker or of one pragma, become one loop where the order allows it, and
+no values go through memory."""
+
+# ruff: noqa: E501
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import parpy
+import parpy.appy as appy
+
+A, B, X, Y = np.ones((70, 300)), np.zeros((70, 300)), np.ones(300), np.zeros(70)
+CUDA = parpy.auto(backend=parpy.CompileBackend.Cuda)
+# The statements, and the loops of the one kernel that they become.
+PROGRAMS = {
+    "operators": ("#pragma :M=>parallel :N=>parallel\nB[:M, :N] = np.exp(A[:M, :N] * 2 + 1) - x[None, :N]", 2),
+    "products": ("#pragma :M=>parallel :N=>reduce(sum)\ny[:M] = appy.mv(2 * A[:M, :N], x[:N]) + appy.mv(B[:M, :N], x[:N])", 2),
+    "statements": (
+        "#pragma :M=>parallel :N=>parallel\nB[:M, :N] = A[:M, :N] * 2\n"
+        "#pragma :M=>parallel :N=>parallel\nA[:M, :N] = B[:M, :N] + 1",
+        2,
+    ),
+    "reductions_of_a_worker": (
+        "#pragma parallel for\nfor i in range(M):\n    s = sum(A[i, :N])\n    q = sum(A[i, :N] * A[i, :N])\n    y[i] = q - s * s",
+        2,
+    ),
+    "softmax": (
+        "#pragma parallel for\nfor i in range(M):\n"
+        "    B[i, :N] = np.exp(A[i, :N] - max(A[i, :N])) / sum(np.exp(A[i, :N] - max(A[i, :N])))",
+        4,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_one_kernel_without_memory(name):
+    body, loops = PROGRAMS[name]
+    lines = "".join(f"    {line}\n" for line in body.split("\n"))
+    function = appy.compile_from_src(f"@appy.jit(auto_simd=True)\ndef f(A, B, x, y, M, N):\n{lines}")
+    found = parpy.explain(function, A, B, X, Y, 70, 300, opts=CUDA)
+    assert len(found.facts["kernels"]) == 1 and len(found.facts["loops"]) == loops, found
+    text = parpy.print_compiled(function, (A, B, X, Y, 70, 300), CUDA)
+    assert "alloc" not in text
