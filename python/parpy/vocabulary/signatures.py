@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ class Scalar(_Element):
     name: str  # as IR text has it: "f32"
     shown: str
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype[Any]:
         """As NumPy has it; TypeError where it does not."""
         try:
