@@ -293,7 +293,8 @@ def of_numba(given: Any) -> Any:
     made = _OF_NUMBA.get(type(given).__name__)
     if made is not None:
         return made(given)
-    known = SCALARS.get(str(getattr(given, "name", "")).replace("bool", "boolean"))
+    name = str(getattr(given, "name", ""))
+    known = SCALARS.get(_PYTHON.get(name, name))
     return given if known is None else known
 
 
