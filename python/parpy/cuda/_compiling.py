@@ -76,13 +76,13 @@ def compile(
     if not name.isidentifier():
         raise ValueError(f"{name!r} is no name of a function")
     if not device:
-        text = _device_text(Kernel(pyfunc, (), chosen), wanted)
+        text = device_text(Kernel(pyfunc, (), chosen), wanted)
         return _ptx(text, pyfunc.__name__, cc, [*chosen.flags], chosen.fast_math), void
     _check_c_types(wanted.arguments)
     function = DeviceFunction(pyfunc, () if wanted.open else (wanted,))
     result: Any = _result_of(function, wanted, chosen) if wanted.open else wanted.result or void
     _check_c_types([result] if isinstance(result, Scalar) else [])
-    text = _as_function(_device_text(_calling(function, wanted, result, chosen), _with_place(wanted, result)), name,
+    text = _as_function(device_text(_calling(function, wanted, result, chosen), _with_place(wanted, result)), name,
                         wanted, result, abi)  # fmt: skip
     flags = [*chosen.flags, "--relocatable-device-code=true"]
     return _ptx(text, name, cc, flags, chosen.fast_math), result
@@ -114,7 +114,7 @@ def compile_all(pyfunc: Callable[..., Any], sig: Any, **options: Any) -> tuple[l
 # ---------------------------------------------------------------- text
 
 
-def _device_text(kernel: Kernel, wanted: Signature) -> str:
+def device_text(kernel: Kernel, wanted: Signature) -> str:
     """The CUDA C++ of a kernel for a GPU."""
     samples = tuple(map(sample, wanted.arguments))
     try:
@@ -151,7 +151,7 @@ def _result_of(function: DeviceFunction, wanted: Signature, options: Any) -> Any
     space = {"function": function, "same": operators.static_types_eq, "fail": operators.static_fail, "types": _Types}
     kernel = Kernel(_source("\n".join(lines) + "\n", space), (), options)
     try:
-        _device_text(kernel, wanted)
+        device_text(kernel, wanted)
     except CompileError as error:
         found = re.search(r"error\[P232\]: (\w+)$", str(error), re.MULTILINE)
         if found is not None and found[1] in SCALARS:

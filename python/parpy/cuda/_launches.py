@@ -56,6 +56,8 @@ class FirstLauncher:
 class PreparingLauncher(Launcher):
     """One that looks at the arguments first: checks them against signatures, takes records to the GPU."""
 
+    noted = False  # whether the kernel was told what it is called with
+
     def __call__(self, /, *arguments: Any, **keywords: Any) -> None:
         kernel, options = self.kernel, self.keywords["opts"]
         stream = options.stream or 0
@@ -64,7 +66,9 @@ class PreparingLauncher(Launcher):
             arguments = kernel.matched(arguments)
         chosen = kernel.variant(arguments)
         chosen.launch(self.args, arguments, options if chosen is kernel else chosen.options_on(stream))
-        kernel.overloads.note(map(type_of, arguments))
+        if not (self.noted or kernel.signatures):
+            self.noted = True
+            kernel.overloads.note(map(type_of, arguments))
         for each in behind:
             each()
 

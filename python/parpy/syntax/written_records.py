@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import copy
 
+from .names import Scope, jit_source
 from .source import FunctionSource, node_parameters
 
 
@@ -13,14 +14,30 @@ def written_records(source: FunctionSource) -> tuple[FunctionSource, tuple[int, 
     """The function with such parameters as arrays, and their places; the function itself if there are none."""
     node = source.written()
     parameters = node_parameters(node)
-    found = {name for part in ast.walk(node) if (name := _assigned_record(part)) in parameters}
-    found -= {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    found = _written(source, frozenset())
     if not found:
         return source, ()
     tree = _Element(found).visit(copy.deepcopy(node))
     made = FunctionSource(source.function, source.name, source.text, source.first_line, tree)
     made.declared, made.arrays, made.defaults = source.declared, source.arrays, source.defaults
     return made, tuple(place for place, name in enumerate(parameters) if name in found)
+
+
+def _written(source: FunctionSource, around: frozenset[FunctionSource]) -> set[str]:
+    """The parameters that the function assigns to as to records, or hands on to functions that do."""
+    node, scope = source.written(), Scope(source.function)
+    found = {name for part in ast.walk(node) if (name := _assigned_record(part)) is not None}
+    for call in (part for part in ast.walk(node) if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)):
+        given = [(place, each.id) for place, each in enumerate(call.args) if isinstance(each, ast.Name)]
+        binding = scope.lookup(call.func.id) if given else None  # type: ignore[attr-defined]
+        called = None if binding is None else jit_source(binding.value)
+        if called is None or called in around or not isinstance(called.written(), ast.FunctionDef):
+            continue
+        names = node_parameters(called.written())
+        written = _written(called, around | {source})
+        found |= {name for place, name in given if place < len(names) and names[place] in written}
+    again = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    return (found & {*node_parameters(node)}) - again
 
 
 def _assigned_record(node: ast.AST) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ class Scalar(_Element):
     name: str  # as IR text has it: "f32"
     shown: str
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype[Any]:
         """As NumPy has it; TypeError where it does not."""
         try:
@@ -292,7 +293,8 @@ def of_numba(given: Any) -> Any:
     made = _OF_NUMBA.get(type(given).__name__)
     if made is not None:
         return made(given)
-    known = SCALARS.get(str(getattr(given, "name", "")).replace("bool", "boolean"))
+    name = str(getattr(given, "name", ""))
+    known = SCALARS.get(_PYTHON.get(name, name))
     return given if known is None else known
 
 

@@ -112,6 +112,28 @@ def test_single_records_are_written():
     assert alone["a"] == 3.5
 
 
+@cuda.jit(device=True)
+def sets(r, value):
+    r.a = value
+
+
+@cuda.jit(device=True)
+def sets_later(value, r):
+    sets(r, value + 1)
+
+
+@cuda.jit
+def hands_on(r, other):
+    sets_later(2, r)
+    sets(other[1], 5)
+
+
+def test_single_records_are_handed_on():
+    records, others = np.zeros(2, RECORD), np.zeros(2, RECORD)
+    hands_on[1, 1](records[0], others)
+    assert records["a"].tolist() == [3, 0] and others["a"].tolist() == [0, 5]
+
+
 def test_records_of_signatures():
     record = cuda.from_dtype(RECORD)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kernel_places
+from nvrtc import cubin
 from parpy import builtin, cuda, types
 from parpy.cuda import bf16, fp16
 
@@ -22,6 +23,7 @@ TWO = {
     "heq": np.equal, "hne": np.not_equal, "hlt": np.less, "hle": np.less_equal, "hgt": np.greater,
     "hge": np.greater_equal,
 }  # fmt: skip
+COMPILED = ("hadd", "hexp10", "hfloor", "hmax", "hrsqrt", "htanh")  # by NVRTC as well
 X = np.array([0.3, 1.25, 2.0, 7.7, 0.01, 3.0], np.float32)
 Y = np.array([1.5, 1.25, 0.1, 2.0, 0.01, 5.0], np.float32)
 
@@ -47,6 +49,8 @@ def apply(function, dtype, *given):
 
     out = np.zeros(len(X), np.float32)
     kernel.forall(len(X))(*given, out)
+    if cuda.sim.enabled and function.__name__ in COMPILED:
+        cubin(kernel.inspect_source(*given, out))
     return out
 
 
@@ -84,6 +88,7 @@ def fused(x, out):
 def test_fused_and_conversions():
     x, out = np.array([1.0009765625, 1.0009765625, -1.0, 1.00390625], np.float32), np.zeros(5, np.float32)
     fused[1, 1](x, out)
+    cubin(fused.inspect_source(x, out)) if cuda.sim.enabled else None
     assert out[0] == np.float16(float(x[0]) ** 2 - 1)
     assert out[1:].tolist() == [0, 1, 1, 1.0078125]
 

@@ -10,12 +10,29 @@ import pytest
 
 import kernel_places
 import parpy.cuda as cuda
-from parpy.cuda import types
+from nvrtc import cubin
+from parpy.cuda import _compiling, types
+from parpy.cuda._kernel import Kernel
 from parpy.cuda.random import create_xoroshiro128p_states, xoroshiro128p_normal_float64, xoroshiro128p_uniform_float32
 
 backend = kernel_places.backend
 float32, float64, int32 = types.float32, types.float64, types.int32
 TPB = 16
+
+
+@pytest.fixture(autouse=True)
+def compiled_for_a_gpu(backend):
+    """What a test launches on the simulator, NVRTC compiles as well."""
+    before = {(kernel, types) for kernel in kernels() for types in kernel.overloads}
+    yield
+    for kernel in kernels() if cuda.sim.enabled else ():
+        for signature in kernel.overloads:
+            if (kernel, signature) not in before:
+                cubin(_compiling.device_text(kernel, types.void(*signature)))
+
+
+def kernels():
+    return [each for each in globals().values() if isinstance(each, Kernel)]
 
 
 @pytest.fixture

@@ -107,6 +107,8 @@ def _store_record(record: Any, array: Any) -> None:
 
 def type_of(value: Any) -> Any:
     """The type of an argument as signatures write it; None of what they have no type for."""
+    if isinstance(value, tuple) and type(value) is not tuple:
+        return None  # signatures have no named tuples
     if isinstance(value, tuple):
         parts = [type_of(each) for each in value]
         return None if None in parts else Tuple(tuple(parts))

@@ -11,8 +11,12 @@ from typing import Any
 import numpy as np
 
 from ...syntax.names import is_array
+from ...vocabulary.operators import NAME_OF
 from ...vocabulary.signatures import Array, Record, Scalar, Signature, TupleType
-from .._arrays import is_number
+from .._arrays import DeviceNDArray, is_number
+
+# NumPy's number types by the names that signatures have for them.
+_TYPES = {"boolean": np.bool_, **{name: np.dtype(name).type for name in NAME_OF if name not in ("bool", "bfloat16")}}
 
 
 class Match(IntEnum):
@@ -87,7 +91,22 @@ def _as_argument(name: str, kind: Any, argument: Any, matches: list[Match]) -> A
     return argument
 
 
+def _plain_number(to: np.dtype[Any], argument: Any) -> tuple[Match, Any] | None:
+    """The most frequent numbers as those of the type: its own, and those of Python that fit. None of others."""
+    given = type(argument)
+    if given is to.type:
+        return Match.EXACT, argument
+    if given is float and to.kind == "f":
+        return Match.EXACT if to.itemsize == 8 else Match.OTHER, to.type(argument)
+    if given is int and to.kind in "iu" and 0 <= argument < 1 << (8 * to.itemsize - 1):
+        return Match.EXACT if to == np.int64 else Match.OTHER, to.type(argument)
+    return None
+
+
 def _as_number(name: str, kind: Scalar, argument: Any) -> tuple[Match, Any]:
+    plain = _plain_number(kind.dtype, argument)
+    if plain is not None:
+        return plain
     if is_array(argument) and not isinstance(argument, np.generic) and getattr(argument, "ndim", 1) != 0:
         raise _Misfit(f"argument '{name}' must be {_a(kind)}, not an array")
     value, to = np.asarray(argument), kind.dtype
@@ -113,6 +132,10 @@ def _a(kind: object) -> str:
 
 
 def _array_misfit(kind: Any, argument: Any) -> str:
+    if isinstance(argument, np.ndarray | DeviceNDArray) and getattr(kind, "layout", "") == "A":
+        found, same = argument.dtype, argument.ndim == kind.ndim
+        if same and found.isnative and found.type is _TYPES.get(str(kind.element)):
+            return ""
     if not is_array(argument):
         return f"{type(argument).__name__}"
     if not hasattr(argument, "dtype") or not hasattr(argument, "ndim"):
