@@ -4,6 +4,7 @@
 #   make demo     build, then examples/quickstart.py      make wheel   dist/parpy-*.whl
 #   make test     build, then every test                  make lint    formatters and checkers
 #   make build    the development build                   make clean   removes what make made
+#   make bench    build, then NPBench beside its peers on this machine's CPU, at preset $(PRESET)
 #
 # PYTHON=... names the interpreter for .venv and for the wheel (3.11 or later).
 
@@ -11,8 +12,10 @@ PYTHON ?= python3
 JOBS ?= $(shell nproc)
 VENV := .venv/bin/python
 STAMP := .venv/.parpy-setup
+BENCH_STAMP := .venv/.parpy-bench
+PRESET ?= S
 
-.PHONY: setup build demo test lint wheel clean
+.PHONY: setup build demo test bench lint wheel clean
 .NOTPARALLEL:
 
 setup: $(STAMP)
@@ -30,6 +33,13 @@ demo: build
 
 test: build
 	@JOBS=$(JOBS) tools/test.sh
+
+$(BENCH_STAMP): $(STAMP)
+	@tools/setup.sh $(PYTHON) bench
+	@touch $@
+
+bench: build $(BENCH_STAMP)
+	@PYTHONPATH=python $(VENV) benchmarks/npbench/run.py --preset $(PRESET) --seconds 0.2 --limit 8
 
 lint: $(STAMP)
 	@tools/lint.sh

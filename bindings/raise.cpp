@@ -15,8 +15,12 @@ namespace parpy {
 
 void set_python_error(const Diagnostics& diagnostics, const std::vector<Source>& sources) {
     try {
+        Diagnostics shown;  // without labels of other functions, which are parpy.explain's to tell
+        for (const Diagnostic& each : diagnostics.all()) {
+            if (each.code != Code::kP301 || each.severity == Severity::kError) shown.report(each);
+        }
         nb::module_::import_("parpy.calls.errors")
-            .attr("fail")(nb::cast(&diagnostics, nb::rv_policy::reference), sources);
+            .attr("fail")(nb::cast(&shown, nb::rv_policy::reference), sources);
     } catch (nb::python_error& error) {
         error.restore();
     }

@@ -32,7 +32,7 @@
 #include "passes/cuda/overlap_launches.h"
 #include "passes/cuda/pair_iterations.h"
 #include "passes/cuda/promote_elements.h"
-#include "passes/cuda/split_kernels.h"
+#include "passes/cuda/kernels/split_kernels.h"
 #include "passes/legality/check_legality.h"
 #include "passes/legality/check_pragmas.h"
 #include "passes/loops/collapse_loops.h"

@@ -276,18 +276,29 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
         const auto found = std::ranges::find(passes, name, &Pass::name);
         return static_cast<std::size_t>(found - passes.begin());
     };
-    PassContext normal{module, options, signature, diagnostics};
     const std::size_t asked = place("check-pragmas"), ordered = place("distribute-loops"),
                       chosen = place("choose-mapping");
-    if (!run_passes(normal, passes.first(asked))) return out;
+    Diagnostics early;  // errors are the caller's, notes part of the explanation
+    PassContext normal{module, options, signature, early};
     PassContext mapped{module, options, signature, out.diagnostics};
-    if (!run_passes(mapped, passes.subspan(asked, 1))) {
+    std::vector<const Stmt*> as_written;
+    bool refuted = false;  // a pragma
+    const auto order = [&] {
+        if (!run_passes(normal, passes.first(asked))) return false;
+        refuted = !run_passes(mapped, passes.subspan(asked, 1));
+        if (refuted) return true;
+        if (!run_passes(normal, passes.subspan(asked + 1, ordered - asked - 1))) return false;
+        as_written = loops_of(module);
+        return run_passes(normal, passes.subspan(ordered, chosen - ordered));
+    };
+    const bool ordinary = order();
+    for (const Diagnostic& each : early.all())
+        (ordinary ? out.diagnostics : diagnostics).report(each);
+    if (!ordinary) return out;
+    if (refuted) {
         Explainer(module, options).facts(out);
         return out;
     }
-    if (!run_passes(normal, passes.subspan(asked + 1, ordered - asked - 1))) return out;
-    const std::vector<const Stmt*> as_written = loops_of(module);
-    if (!run_passes(normal, passes.subspan(ordered, chosen - ordered))) return out;
     out.restructured = loops_of(module) != as_written;
     Explainer explainer(module, options);
     explainer.facts(out);

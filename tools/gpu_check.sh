@@ -86,8 +86,8 @@ step pictures pictures
 step kernels "$python" benchmarks/gpu_kernels.py --out "$out/gpu_kernels.json" $kernels_options
 step launch "$python" benchmarks/gpu_launch.py --out "$out/gpu_launch.json"
 step byhand "$python" benchmarks/kernels_by_hand.py --out "$out/kernels_by_hand.json"
-step npbench "$python" benchmarks/npbench/run.py --backend cuda --preset paper --check-steps 20 --seconds 0.5 \
-    --out "$out/gpu_npbench.json"
+step npbench "$python" benchmarks/npbench/run.py --backend cuda --preset paper --check-steps 20 --seconds 0.3 --limit 15 \
+    --resume --out "$out/gpu_npbench.json"
 
 for name in kernels launch npbench; do
     [ -f "$out/gpu_$name.json" ] && printf '\n' && sed -n '1,40p' "$out/$name.log"

@@ -1,10 +1,11 @@
 #!/bin/sh
 # Installs what the build needs: the missing ones of tools/apt-packages.txt, and the Python packages
-# of pyproject.toml (build requirements and the 'dev' extra) into .venv.
-# usage: tools/setup.sh PYTHON        (an interpreter of 3.11 or later; default python3)
+# of pyproject.toml (build requirements, the 'dev' extra and others that are named) into .venv.
+# usage: tools/setup.sh PYTHON [EXTRA ...]        (an interpreter of 3.11 or later; default python3)
 set -eu
 cd "$(dirname "$0")/.."
 python=${1:-python3}
+[ $# = 0 ] || shift
 
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
     echo "$python is too old: ParPy needs Python 3.11 or later (make PYTHON=...)" >&2
@@ -37,11 +38,13 @@ if command -v dpkg-query >/dev/null; then
 fi
 
 [ -x .venv/bin/python ] || "$python" -m venv .venv
-.venv/bin/python - <<'PYTHON' | xargs -d '\n' .venv/bin/python -m pip install -q
+.venv/bin/python - "$@" <<'PYTHON' | xargs -d '\n' .venv/bin/python -m pip install -q
+import sys
 import tomllib
 
 with open("pyproject.toml", "rb") as file:
     settings = tomllib.load(file)
-for name in settings["build-system"]["requires"] + settings["project"]["optional-dependencies"]["dev"]:
+extras = settings["project"]["optional-dependencies"]
+for name in settings["build-system"]["requires"] + [each for extra in ("dev", *sys.argv[1:]) for each in extras[extra]]:
     print(name)
 PYTHON

@@ -1,12 +1,12 @@
 """What a module of kernels/ says about its kernel: data, reference, loops, mappings, cost.
 
-Everything that takes sizes takes them by name, as keyword arguments. Arguments of `function` and `reference` are chosen
-by the names of their parameters from what `initialize` makes and from the sizes.
+Everything that takes sizes takes them by name, as keyword arguments. Arguments of every form of a kernel are chosen
+by the names of its parameters from what `initialize` makes and from the sizes. A form stores its outputs to arguments,
+or returns them; `returns` names what the texts of tests/programs return.
 """
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 import parpy
+
+from . import texts
 
 Sizes = Mapping[str, int]
 Threads = Mapping[str, parpy.LoopPar]
@@ -38,23 +40,37 @@ def share(n: int, each: int) -> parpy.LoopPar:
 class Kernel:
     """One benchmark. `presets` has NPBench's S, M, L and paper, and `tiny` for tests."""
 
-    function: Callable[..., None]  # the loops, under parpy.jit
-    reference: Callable[..., None]  # the same with NumPy, into the same arrays
+    name: str  # that of its texts in tests/programs as well
+    function: Callable[..., Any]  # the loops, under parpy.jit
     initialize: Callable[..., dict[str, Any]]  # (rng, **sizes): arguments by name, random where values matter
-    outputs: tuple[str, ...]  # the arrays that are compared; what else a kernel stores is scratch
+    outputs: tuple[str, ...]  # what is compared, NPBench's outputs; what else a kernel stores is scratch
     presets: Mapping[str, Sizes]
-    cpu: Threads  # the best mapping found by hand, so for cuda
-    cuda: Callable[..., Threads]
     bytes: Callable[..., float]  # least memory traffic, each pass that a dependence forces reads and writes once
     flops: Callable[..., float]  # additions, multiplications, divisions, roots and exponentials count 1
+    unit: str = "f64"  # what does them at best, a key of floor.PEAKS
+    cpu: Threads | None = None  # the best mapping found by hand, so for cuda; None: there is none
+    cuda: Callable[..., Threads] | None = None
+    reference: Callable[..., Any] | None = None  # with NumPy and into arguments, where that is faster than the text
+    returns: tuple[str, ...] = ()  # which outputs the texts return, in this order
     steps: str = ""  # the size that is a number of time steps, which a check may cut
     tolerance: float = 0.0  # relative error in the 2-norm; 0: what the type of the result suggests
     cpu_function: Callable[..., None] | None = None  # where the CPU wants its loops in another order
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether there are mappings found by hand."""
+        return self.cuda is not None
+
+    @property
+    def oracle(self) -> Callable[..., Any]:
+        """What NumPy computes."""
+        return self.reference or texts.numpy_style(self.name)
 
     def on(self, backend: str) -> Callable[..., None]:
         return self.cpu_function or self.function if backend == "cpu" else self.function
 
     def mapping(self, backend: str, sizes: Sizes) -> Threads:
+        assert self.cpu is not None and self.cuda is not None, f"{self.name} has no mapping by hand"
         return self.cpu if backend == "cpu" else self.cuda(**sizes)
 
     def options(self, backend: str, sizes: Sizes, **fields: Any) -> parpy.CompileOptions:
@@ -66,14 +82,34 @@ class Kernel:
 
 def arguments(function: Callable[..., Any], data: Mapping[str, Any]) -> tuple[Any, ...]:
     """What `function` is called with."""
-    return tuple(data[name] for name in inspect.signature(getattr(function, "__wrapped__", function)).parameters)
+    return tuple(data[name] for name in texts.parameters(function))
+
+
+def results(kernel: Kernel, returned: Any, data: Mapping[str, Any], names: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The outputs behind a call that was given `data` and returned `returned`, which are `names` of them (default: what
+    the texts return)."""
+    names = names or kernel.returns
+    values = tuple(returned) if isinstance(returned, tuple | list) else () if returned is None else (returned,)
+    assert len(values) in (0, len(names)), f"{len(values)} values are returned where there are {len(names)}"
+    found = {**data, **dict(zip(names, values, strict=False))}
+    return {name: found[name] for name in kernel.outputs}
+
+
+def expected(kernel: Kernel, data: dict[str, Any]) -> dict[str, Any]:
+    """The outputs by NumPy, which changes `data`."""
+    found = results(kernel, kernel.oracle(*arguments(kernel.oracle, data)), data)
+    return {name: np.asarray(value) for name, value in found.items()}
 
 
 def error(got: Any, want: Any) -> float:
     """Relative, in the 2-norm; infinite where only one of them is finite."""
-    kind = np.complex128 if np.iscomplexobj(want) else np.float64
+    got, want = np.asarray(got), np.asarray(want)
+    if got.size != want.size:
+        return float("inf")
+    got, kind = got.reshape(want.shape), np.complex128 if np.iscomplexobj(want) else np.float64
     with np.errstate(invalid="ignore"):
         difference = np.subtract(got, want, dtype=kind)
+    difference = np.asarray(difference)
     if not np.isfinite(difference).all():
         difference[(got == want) | (np.isnan(got) & np.isnan(want))] = 0.0
     if not np.isfinite(difference).all():

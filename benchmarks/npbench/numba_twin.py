@@ -1,4 +1,4 @@
-"""Numba's versions of a kernel: its loops, serial and with `prange` where ours are parallel, and its reference."""
+"""Numba's versions of a kernel: its text for Numba, that of NumPy, and its loops, serial and with `prange`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import numba
 
+from . import texts
 from .kernel import CORES, Kernel
 
 
@@ -50,15 +51,18 @@ def loops(kernel: Kernel, parallel: bool) -> Callable[..., None]:
     definition = tree.body[0]
     assert isinstance(definition, ast.FunctionDef)
     definition.decorator_list = []
-    spread = {label for label, loop in kernel.cpu.items() if loop is CORES} if parallel else set()
+    spread = {label for label, loop in (kernel.cpu or {}).items() if loop is CORES} if parallel else set()
     definition.body = _Rewrite(spread).block(definition.body)
     space: dict[str, Any] = {**function.__globals__, "prange": numba.prange}
     exec(compile(ast.fix_missing_locations(tree), function.__name__, "exec"), space)
     return numba.njit(parallel=parallel, error_model="numpy")(space[function.__name__])
 
 
-def versions(kernel: Kernel) -> Iterator[tuple[str, Callable[..., None], Callable[..., None]]]:
+def versions(kernel: Kernel) -> Iterator[tuple[str, Callable[..., Any], Callable[..., Any]]]:
     """(name, function, whose parameters it has). Not all of them compile, nor does each give the right result."""
-    yield "serial", loops(kernel, False), kernel.on("cpu")
-    yield "prange", loops(kernel, True), kernel.on("cpu")
-    yield "NumPy", numba.njit(parallel=True, error_model="numpy")(kernel.reference), kernel.reference
+    yield "text", texts.under_numba(kernel.name), texts.numba_style(kernel.name)
+    if kernel.function is not texts.numba_style(kernel.name):
+        if kernel.by_hand:
+            yield "prange", loops(kernel, True), kernel.on("cpu")
+        yield "serial", loops(kernel, False), kernel.on("cpu")
+    yield "NumPy", numba.njit(parallel=True, error_model="numpy")(kernel.oracle), kernel.oracle

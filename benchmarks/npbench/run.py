@@ -1,237 +1,224 @@
-"""NPBench's kernels, timed: ParPy with mappings found by hand against NumPy and Numba, or on a GPU against its peers.
+"""NPBench's kernels, timed: ParPy beside NumPy, Numba, CuPy, JAX, and DaCe and docc where they are installed.
 
-    python benchmarks/npbench/run.py [KERNEL ...] [--preset paper] [--backend cpu|cuda] [--framework parpy …]
+    python benchmarks/npbench/run.py [KERNEL ...] [--preset paper] [--backend cpu|cuda] [--framework loops jax …]
 
-Times are what NPBench takes: one call and its synchronisation on arrays that are restored before. The median is that of
-the calls that fit into --seconds (three if that takes less than five times as long). Before, a call compiles, and its
-outputs are compared with NumPy's; --check-steps cuts the time steps of that call. `auto` is automatic mode, its `x` the
-speed in terms of the hand mapping's; the other `x` are the others' times over that of the hand mapping. Numba is the
-best of three versions (numba_twin.py). On a GPU the data lie there, which takes CuPy; the others are ParPy 0.3.3 and
-the best peer on an H200 at preset paper (peers_h200.json). Without names of kernels, writes
-benchmarks/results/npbench_<backend>.json.
+Times are what NPBench takes: one call and its synchronisation on arrays that are restored before; on a GPU the data lie
+there, which takes CuPy. The median is that of the calls that fit into --seconds (three if that takes less than five
+times as long). Before, a call compiles, and its outputs are compared with NumPy's; --check-steps cuts the time steps of
+that call. Each pair of a kernel and a framework has a process, which is ended after --limit seconds, or a multiple of
+that where a framework compiles for long; what was measured until then counts. The fastest valid version of a framework
+counts (frameworks.py).
+
+Results are written behind every kernel, by default for whole runs to results/npbench_<backend>_<preset>.json, with a
+table and plots beside them (report.py, plots.py). --resume keeps what a file has and measures what it lacks, which
+--budget may have left.
 """
 
 from __future__ import annotations
 
 import argparse
-import copy
+import ctypes
 import json
+import math
+import multiprocessing
 import os
-import platform
-import statistics
+import signal
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator
+from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
-import parpy  # noqa: E402
+from tqdm import tqdm  # noqa: E402
+
 from npbench import NAMES, load  # noqa: E402
-from npbench.kernel import BACKENDS, Kernel, Sizes, arguments, check  # noqa: E402
+from npbench.frameworks import DEFAULT, FRAMEWORKS, OURS, Target, available  # noqa: E402
+from npbench.measure import Job, Row, measure, prepare, versions_of  # noqa: E402
+from npbench.places import graphics_card, processor  # noqa: E402
+from npbench.report import head, line, summary  # noqa: E402
 
-Data = dict[str, Any]
-Call = Callable[..., Any]
-PEERS = json.loads((HERE / "peers_h200.json").read_text())
-
-
-class Host:
-    """Where data live and calls run."""
-
-    name = f"{platform.processor() or platform.machine()}, {len(os.sched_getaffinity(0))} cores"
-
-    def take(self, data: Mapping[str, Any]) -> Data:
-        return copy.deepcopy(dict(data))
-
-    def give(self, data: Data) -> Data:
-        return data
-
-    def synchronize(self) -> None:
-        pass
+# A process is a copy of one that has neither a GPU nor threads yet: its data need not be made again.
+FORK = multiprocessing.get_context("fork")
 
 
-class Device(Host):
-    def __init__(self) -> None:
-        import cupy
-
-        self.cupy = cupy
-        self.name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-
-    def take(self, data: Mapping[str, Any]) -> Data:
-        return {k: self.cupy.array(v) if hasattr(v, "shape") else v for k, v in data.items()}
-
-    def give(self, data: Data) -> Data:
-        return {k: self.cupy.asnumpy(v) if hasattr(v, "shape") else v for k, v in data.items()}
-
-    def synchronize(self) -> None:
-        self.cupy.cuda.Device().synchronize()
-
-
-def milliseconds(place: Host, call: Call, parameters: Call, data: Data, seconds: float) -> list[float]:
-    """The times of single calls; `data` are never touched."""
-    pristine, work = place.take(data), place.take(data)
-    values = arguments(parameters, work)
-    times: list[float] = []
-    start = time.perf_counter()
-    while time.perf_counter() - start < (seconds if len(times) >= 3 else 5 * seconds) and len(times) < 100:
-        for name, value in work.items():
-            if hasattr(value, "shape"):
-                value[...] = pristine[name]
-        place.synchronize()
-        begin = time.perf_counter()
-        call(*values)
-        place.synchronize()
-        times.append(1e3 * (time.perf_counter() - begin))
-    return times
+def apart(
+    seconds: float, work: Callable[[Callable[[Any], None]], None], first: float | None = None, quiet: bool = False
+) -> Iterator[Any]:
+    """What `work` tells in a process of its own, and how that ended, if not well: it is ended `first` seconds after it
+    began if it has told nothing by then, and later `seconds` after that. If `quiet`, it prints nothing."""
+    here, there = FORK.Pipe(duplex=False)
+    process = FORK.Process(target=_run, args=(work, there, quiet))
+    process.start()
+    there.close()
+    limit = seconds if first is None else first
+    end = time.monotonic() + limit
+    try:
+        while here.poll(max(0.0, end - time.monotonic())):
+            yield here.recv()
+            if first is not None:
+                first, limit = None, seconds
+                end = time.monotonic() + limit
+        yield {"failure": "late", "why": [f"ended after {limit:.0f} s"]}
+    except EOFError:
+        process.join()
+        if process.exitcode:
+            yield {"failure": "died", "why": [f"status {process.exitcode}"]}
+    finally:
+        process.kill()
+        process.join()
 
 
-def compare(place: Host, kernel: Kernel, call: Call, parameters: Call, data: Data, want: Data) -> None:
-    work = place.take(data)
-    call(*arguments(parameters, work))
-    check(kernel, place.give({name: work[name] for name in kernel.outputs}), want)
+def _run(work: Callable[[Callable[[Any], None]], None], there: Connection, quiet: bool) -> None:
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with the process that began it
+    if quiet:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+    with tempfile.TemporaryDirectory() as folder:  # for those that write beside themselves
+        os.chdir(folder)
+        work(there.send)
 
 
-class Case:
-    """One kernel at one preset on one backend."""
-
-    def __init__(self, name: str, options: argparse.Namespace, place: Host) -> None:
-        self.name, self.options, self.place = name, options, place
-        self.kernel = load(name)
-        self.sizes = self.kernel.presets[options.preset]
-        self.data = self.kernel.data(self.sizes)
-        self.checked, self.trial = self.sizes, self.data
-        steps = self.kernel.steps
-        if steps and options.check_steps and options.check_steps < self.sizes[steps]:
-            self.checked = {**self.sizes, steps: options.check_steps}
-            self.trial = self.kernel.data(self.checked)
-        self.want = copy.deepcopy(self.trial)
-        self.kernel.reference(*arguments(self.kernel.reference, self.want))
-
-    def parpy(self) -> dict[str, Any]:
-        return self.ours(lambda sizes, **fields: self.kernel.options(self.options.backend, sizes, **fields))
-
-    def auto(self) -> dict[str, Any]:
-        backend = BACKENDS[self.options.backend]
-        return self.ours(lambda sizes, **fields: parpy.auto(backend=backend, **fields))
-
-    def ours(self, options: Callable[..., parpy.CompileOptions]) -> dict[str, Any]:
-        function = self.kernel.on(self.options.backend)
-
-        def mapped(sizes: Sizes) -> Call:
-            opts = options(sizes, **dict.fromkeys(self.options.set, True))
-            return lambda *values: function(*values, opts=opts)
-
-        compare(self.place, self.kernel, mapped(self.checked), function, self.trial, self.want)
-        run = mapped(self.sizes)
-        run(*arguments(function, self.place.take(self.data)))
-        return self.row(milliseconds(self.place, run, function, self.data, self.options.seconds))
-
-    def numpy(self) -> dict[str, Any]:
-        reference = self.kernel.reference
-        return self.row(milliseconds(self.place, reference, reference, self.data, self.options.seconds))
-
-    def numba(self) -> dict[str, Any]:
-        from npbench.numba_twin import versions
-
-        rows = []
-        for version, function, parameters in versions(self.kernel):
-            try:
-                compare(self.place, self.kernel, function, parameters, self.trial, self.want)
-            except Exception as error:  # Numba's many, and AssertionError where conflicting iterations gave nonsense
-                if self.options.verbose:
-                    print(f"{self.name}: Numba's {version}: {type(error).__name__}: {error}"[:400], file=sys.stderr)
-                continue
-            times = milliseconds(self.place, function, parameters, self.data, self.options.seconds)
-            rows.append({**self.row(times), "version": version})
-        return min(rows, key=lambda row: row["ms"]) if rows else {}
-
-    @staticmethod
-    def row(times: list[float]) -> dict[str, Any]:
-        return {"ms": statistics.median(times), "best_ms": min(times), "calls": len(times)}
+def timed(framework: str, job: Job, options: argparse.Namespace) -> Row:
+    target = Target(options.backend, dict.fromkeys(options.set, True))
+    row: Row = {}
+    limit = options.limit * FRAMEWORKS[framework].patience
+    work = partial(measure, framework, job, target, options.seconds)
+    for told in apart(limit, work, quiet=not options.verbose):
+        if "ms" in row and "failure" in told:
+            row["cut"] = told["failure"]
+        else:
+            row = told
+    return row
 
 
-def ratio(theirs: float | None, ours: float | None) -> str:
-    return f"{theirs / ours:.2f}" if theirs and ours else "–"
+def all_timed(name: str, frameworks: list[str], options: argparse.Namespace, tell: Callable[[Any], None]) -> None:
+    job = prepare(load(name), options.preset, options.check_steps)
+    tell(("prepared", job.numpy))
+    for framework in frameworks:
+        tell((framework, timed(framework, job, options)))
 
 
-def number(value: float | None) -> str:
-    return f"{value:.4g}" if value else "–"
+def row_of(name: str, preset: str) -> Row:
+    kernel = load(name)
+    sizes = kernel.presets[preset]
+    least = {"bytes": kernel.bytes(**sizes), "flops": kernel.flops(**sizes), "unit": kernel.unit}
+    return {"kernel": name, "sizes": dict(sizes), **least}
 
 
-def layout(kernel: str, numbers: Sequence[str], note: str, rates: Sequence[str]) -> str:
-    widths = (9, 9, 6, 9, 6, 9, 6)
-    columns = " ".join(f"{text:>{width}}" for text, width in zip(numbers, widths, strict=True))
-    return f"{kernel:<16} {columns}  {note:<14} {rates[0]:>7} {rates[1]:>8}"
+def chosen(options: argparse.Namespace) -> list[str]:
+    asked = options.framework or DEFAULT[options.backend]
+    missing = [name for name in asked if not available(name, options.backend)]
+    if missing and options.framework:
+        print(f"not installed, or not for {options.backend}: {', '.join(missing)}", file=sys.stderr)
+    return [name for name in asked if name not in missing]
 
 
-def head(backend: str) -> str:
-    first, second = ("NumPy", "Numba") if backend == "cpu" else ("0.3.3", "best peer")
-    return layout("kernel", ["ParPy", "auto", "x", first, "x", second, "x"], "", ["GB/s", "Gflop/s"])
-
-
-def line(row: Mapping[str, Any], backend: str, preset: str) -> str:
-    ours, auto = row.get("parpy", {}).get("ms"), row.get("auto", {}).get("ms")
-    if backend == "cpu":
-        first, second = row.get("numpy", {}).get("ms"), row.get("numba", {}).get("ms")
-        note = row.get("numba", {}).get("version", "")
-    else:
-        measured = PEERS.get(row["kernel"], {}) if preset == "paper" else {}
-        peers = {name: ms for name, ms in measured.items() if ms}
-        note = min(peers, key=peers.__getitem__, default="")
-        first, second = peers.get("upstream parpy"), peers.get(note)
-    numbers = [number(ours), number(auto), ratio(ours, auto)]
-    numbers += [number(first), ratio(first, ours), number(second), ratio(second, ours)]
-    rates = [number(row[key] / (1e6 * ours)) if ours else "–" for key in ("bytes", "flops")]
-    return layout(row["kernel"], numbers, note, rates)
-
-
-def main() -> None:
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("kernels", nargs="*", metavar="KERNEL", help=", ".join(NAMES))
-    parser.add_argument("--preset", default="M", choices=["tiny", "S", "M", "L", "paper"])
+    parser.add_argument("--preset", default="S", choices=["tiny", "S", "M", "L", "paper"])
     parser.add_argument("--backend", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--framework", nargs="+", choices=["parpy", "auto", "numpy", "numba"])
-    parser.add_argument("--seconds", type=float, default=1.0, help="measuring time of each figure")
+    parser.add_argument("--framework", nargs="+", choices=list(FRAMEWORKS), help="default: all for this back end")
+    parser.add_argument("--seconds", type=float, default=1.0, help="measuring time of each version")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds for a pair, its validation included")
+    parser.add_argument("--numpy-limit", type=float, default=200.0, help="seconds for NumPy's validating call")
     parser.add_argument("--check-steps", type=int, default=0, help="at most so many time steps are checked; 0: all")
     parser.add_argument("--set", nargs="*", default=[], metavar="OPTION", help="compile options to set, as fast_math")
-    parser.add_argument("--verbose", action="store_true", help="why Numba's versions do not count")
+    parser.add_argument("--budget", type=float, default=math.inf, help="seconds after which no kernel is begun")
+    parser.add_argument("--resume", action="store_true", help="keep what the file of results has")
+    parser.add_argument("--verbose", action="store_true", help="why versions do not count")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     if unknown := set(options.kernels) - set(NAMES):
         parser.error(f"no such kernel: {', '.join(sorted(unknown))}")
-    frameworks = options.framework or (
-        ["parpy", "auto"] if options.backend == "cuda" else ["parpy", "auto", "numpy", "numba"]
-    )
+    if options.out:
+        options.out = options.out.absolute()
+    elif not options.kernels:
+        options.out = HERE.parent / f"results/npbench_{options.backend}_{options.preset}.json"
+    return options
 
-    place = Device() if options.backend == "cuda" else Host()
-    print(f"{place.name}; preset {options.preset}; ms")
-    print(head(options.backend), flush=True)
-    rows, failures = [], []
-    for name in options.kernels or NAMES:
-        kernel = load(name)
-        sizes = kernel.presets[options.preset]
-        row: dict[str, Any] = {"kernel": name, "sizes": sizes}
-        row |= {"bytes": kernel.bytes(**sizes), "flops": kernel.flops(**sizes)}
-        row["mapping"] = {label: repr(loop) for label, loop in kernel.mapping(options.backend, sizes).items()}
-        try:
-            case = Case(name, options, place)
-            for framework in frameworks:
-                row[framework] = getattr(case, framework)()
-        except Exception as error:  # the other kernels still count
-            failures.append(f"{name}: {type(error).__name__}: {error}")
-        rows.append(row)
-        print(line(row, options.backend, options.preset), flush=True)
-    target = options.out or HERE.parent / f"results/npbench_{options.backend}.json"
-    if options.out or not options.kernels:
-        result = {"machine": place.name, "preset": options.preset, "numpy": np.__version__, "rows": rows}
-        target.write_text(json.dumps(result, indent=1) + "\n")
-    for failure in failures:
-        print(failure, file=sys.stderr)
-    sys.exit(bool(failures))
+
+def machine(backend: str) -> str:
+    if backend == "cpu":
+        return processor()
+    told = next(apart(60.0, lambda tell: tell(graphics_card())))
+    if not isinstance(told, str):
+        sys.exit("CuPy finds no GPU here")
+    return told
+
+
+def begun(options: argparse.Namespace, frameworks: list[str]) -> Row:
+    """The results to add to."""
+    result: Row = {"machine": machine(options.backend), "processor": processor(), "backend": options.backend}
+    result |= {"load": os.getloadavg()[0], "preset": options.preset, "seconds": options.seconds, "limit": options.limit}
+    result |= {"versions": versions_of(*(FRAMEWORKS[name].module for name in frameworks)), "rows": []}
+    if options.resume and options.out and options.out.exists():
+        old = json.loads(options.out.read_text())
+        same = all(old.get(key) == result[key] for key in ("machine", "backend", "preset"))
+        if not same:
+            sys.exit(f"{options.out} has results of another machine or preset")
+        result |= {"versions": {**result["versions"], **old["versions"]}, "rows": old["rows"]}
+    return result
+
+
+def complete(row: Row, name: str, frameworks: list[str], options: argparse.Namespace, progress: Any) -> None:
+    """Measures what `row` lacks."""
+    missing = [framework for framework in frameworks if framework not in row]
+    progress.set_postfix_str(f"{name}, NumPy")
+    # The process ends itself behind its last pair; the limit is for what hangs all the same.
+    limit = sum(options.limit * FRAMEWORKS[framework].patience + 10.0 for framework in missing)
+    for told in apart(limit, lambda tell: all_timed(name, missing.copy(), options, tell), options.numpy_limit):
+        if isinstance(told, dict):  # the end of all, without the rest
+            row["numpy_once"] = row.get("numpy_once", told)
+            break
+        framework, found = told
+        if framework == "prepared":
+            row["numpy_once"] = found
+        else:
+            row[framework] = found
+            progress.update()
+            missing.remove(framework)
+            if options.verbose and found.get("why"):
+                progress.write("\n".join(f"  {framework}, {why}" for why in found["why"]), file=sys.stderr)
+        progress.set_postfix_str(f"{name}, {missing[0]}" if missing else name)
+
+
+def main() -> None:
+    options = arguments()
+    frameworks = chosen(options)
+    result = begun(options, frameworks)
+    tqdm.monitor_interval = 0  # processes that have threads are not to be copied
+    rows = {row["kernel"]: row for row in result["rows"]}
+    print(f"{result['machine']}; preset {options.preset}; ms")
+    print(head(frameworks), flush=True)
+    names = options.kernels or NAMES
+    progress = tqdm(total=len(names) * len(frameworks), file=sys.stderr, disable=None, leave=False, unit="pair")
+    begin = time.monotonic()
+    for done, name in enumerate(names):
+        if time.monotonic() - begin > options.budget:
+            progress.write(f"{len(names) - done} kernels are left, with which --resume goes on", file=sys.stderr)
+            break
+        row = rows.setdefault(name, row_of(name, options.preset))
+        complete(row, name, frameworks, options, progress)
+        progress.write(line(row, frameworks, result), file=sys.stdout)
+        sys.stdout.flush()
+        result["rows"] = [rows[each] for each in NAMES if each in rows]
+        if options.out:
+            options.out.write_text(json.dumps(result, indent=1) + "\n")
+    progress.close()
+    print("\n".join(summary(result)))
+    if options.out:
+        from npbench.plots import draw
+
+        draw(result, options.out)
+    sys.exit(any(row.get(name, {}).get("failure") == "wrong" for row in rows.values() for name in OURS))
 
 
 if __name__ == "__main__":

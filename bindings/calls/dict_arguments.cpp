@@ -68,12 +68,44 @@ PyObject* attribute(PyObject* value, PyObject* name) {
     return found;
 }
 
+// Whether objects of the class may have a say in how this attribute or entry of them is read: a
+// property, or a method of their own such as __getattr__. Classes made in C, and those that have
+// none of these, have none.
+bool may_have_say(PyTypeObject* kind, PyObject* name) {
+    if ((kind->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) return false;
+    if (kind->tp_getattro != PyObject_GenericGetAttr) return true;
+    const PyMappingMethods* entries = kind->tp_as_mapping;
+    if (entries != nullptr && entries->mp_subscript != nullptr) return true;
+    PyObject* found = _PyType_Lookup(kind, name);  // borrowed
+    return found != nullptr && Py_TYPE(found)->tp_descr_get != nullptr &&
+           !Py_IS_TYPE(found, &PyMemberDescr_Type);
+}
+
+// Whether reading is more than looking up, so that it may not be done once at the beginning of a
+// call. False with an exception where that cannot be found out.
+bool has_say(PyObject* value, PyObject* name) {
+    if (!may_have_say(Py_TYPE(value), name)) return false;
+    const Owned module(PyImport_ImportModule("parpy.calls.hooks"));
+    if (!module) return false;
+    const Owned says(PyObject_CallMethod(module.get(), "has_say", "OO", value, name));
+    return says && PyObject_IsTrue(says.get()) == 1;
+}
+
 }  // namespace
 
 PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* args,
                      Intake& intake) {
     PyObject* value = args[leaf.parameter];
     if (leaf.key == nullptr) return value;
+    if (has_say(value, leaf.key)) {
+        raise_fault(surface, static_cast<std::size_t>(&leaf - surface.leaves.data()),
+                    {Code::kP550,
+                     "is read by a method of the class '" + std::string(Py_TYPE(value)->tp_name) +
+                         "', which may do more than look it up",
+                     "store it as an attribute, or read it before the call"});
+        return nullptr;
+    }
+    if (PyErr_Occurred() != nullptr) return nullptr;
     PyObject* entry = PyObject_GetItem(value, leaf.key);
     if (entry == nullptr && PyErr_ExceptionMatches(PyExc_TypeError)) {
         entry = attribute(value, leaf.key);

@@ -200,7 +200,7 @@ Program Surface::compiled(const Signature& signature, const Options& options,
         // Nobody asked for it: where it does not fit any more, the automatic mode chooses.
         Diagnostics attempt;
         Program program = compile(*module, signature, *chosen, attempt, trace);
-        if (!attempt.has_errors()) {
+        if (!attempt.has_errors() && !attempt.contains(Code::kP301)) {
             for (const Diagnostic& note : attempt.all())
                 diagnostics.report(note);
             annotations.require(signature, program);
@@ -522,7 +522,7 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
     if (!check_devices(surface, specializations.options, arguments)) return nullptr;
     if (specializations.options.backend == Backend::kCuda) pass_search_paths_to_nvrtc();
     Specializations::Failure failure;
-    std::vector<Diagnostic> unproved;  // or in order: loops of the program, if it is a new one
+    std::vector<Diagnostic> warnings;  // of the program, if it is a new one
     const Specialization* made = nullptr;
     {
         const GilReleased released;
@@ -530,10 +530,11 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
             arguments,
             [&](const Signature& signature, const Options& options, Specializations::Failure& f) {
                 auto executable = build(surface, options, signature, f);
-                unproved.clear();
+                warnings.clear();
                 std::ranges::copy_if(
-                    f.diagnostics.all(), std::back_inserter(unproved), [](const Diagnostic& note) {
-                        return note.code == Code::kP403 || note.severity == Severity::kWarning;
+                    f.diagnostics.all(), std::back_inserter(warnings), [](const Diagnostic& note) {
+                        return note.code == Code::kP403 || note.code == Code::kP316 ||
+                               note.severity == Severity::kWarning;
                     });
                 return executable;
             },
@@ -546,7 +547,7 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
     if (made != nullptr) {
         if (PyErr_CheckSignals() != 0 || !warn_of_cache())
             return nullptr;  // of what came meanwhile
-        const bool told = std::ranges::all_of(unproved, [&](const Diagnostic& note) {
+        const bool told = std::ranges::all_of(warnings, [&](const Diagnostic& note) {
             return warn_of(note, surface.module->sources);
         });
         return told ? made : nullptr;

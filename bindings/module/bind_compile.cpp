@@ -171,6 +171,18 @@ void bind_compile(nb::module_& m) {
         "cache_info", cache_info, "function"_a,
         "(specialisations, compilations, names of what is passed at run time) of a jit function.");
     m.def(
+        "type_version",
+        [](nb::handle type) -> unsigned {
+            if (!PyType_Check(type.ptr())) throw nb::type_error("a type is needed");
+            static PyObject* const name = PyUnicode_InternFromString("__dict__");
+            auto* of = reinterpret_cast<PyTypeObject*>(type.ptr());
+            _PyType_Lookup(of, name);  // gives it a version where it has none
+            return of->tp_version_tag;
+        },
+        "type"_a,
+        "A number that changes whenever the type or one of its bases does; 0 where Python counts "
+        "no more of its changes.");
+    m.def(
         "parse_anew", [](nb::handle function) { jit_function(function)->state->surface = nullptr; },
         "function"_a, "The next call of the jit function parses it again.");
     m.def("clear_cache", [] {

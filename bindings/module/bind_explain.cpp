@@ -55,7 +55,9 @@ nb::dict explanation(nb::handle function, nb::tuple arguments, nb::handle option
         if (tuned) {
             Diagnostics attempt;
             found = explain(*call.surface->module, signature, *tuned, attempt);
-            if (attempt.has_errors() || found.diagnostics.has_errors()) tuned.reset();
+            const bool fits = !attempt.has_errors() && !found.diagnostics.has_errors() &&
+                              !found.diagnostics.contains(Code::kP301);
+            if (!fits) tuned.reset();
         }
         if (!tuned && !diagnostics.has_errors())
             found = explain(*call.surface->module, signature, chosen, diagnostics);

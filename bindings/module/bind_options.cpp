@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "module/options_object.h"
+#include "passes/types/check_labels.h"
 #include "raise.h"
 #include "runtime/cpu/cpp_compiler.h"
 #include "runtime/cuda/device.h"
@@ -258,6 +259,9 @@ void bind_options(nb::module_& m) {
     m.def(
         "cuda_unavailable", [] { return cuda::unavailable().message; },
         "Why CUDA code cannot run on this machine; '' if it can.");
+    m.def(
+        "are_alike", [](const std::string& a, const std::string& b) { return are_alike(a, b); },
+        nb::arg("a"), nb::arg("b"), "Whether one label is mistaken for the other.");
     m.def("set_default_backend", [](const std::string& name) {
         chosen_default = name == "auto" ? -1 : static_cast<int>(backend_named(name).value());
         ++current_epoch;

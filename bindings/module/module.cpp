@@ -20,6 +20,7 @@ void bind_explain(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_tune(nb::module_& m);
 void bind_buffer(nb::module_& m);
+void bind_ufuncs(nb::module_& m);
 void bind_interrupts();
 void bind_finalization();
 }  // namespace parpy
@@ -40,6 +41,7 @@ NB_MODULE(_native, m) {
     parpy::bind_text(m);
     parpy::bind_tune(m);
     parpy::bind_buffer(m);
+    parpy::bind_ufuncs(m);
     parpy::bind_interrupts();
     parpy::bind_finalization();
 }

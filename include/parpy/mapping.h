@@ -23,7 +23,7 @@ struct LoopPar {
 // into Gpu blocks; without that request such code is an error (P306).
 inline constexpr const char* kGpuCode = "gpu";
 
-// From label to request. Labels that no statement carries are an error (P301).
+// From label to request. Labels that no statement carries are noted; near misses are errors (P301).
 using Mapping = std::map<std::string, LoopPar>;
 
 }  // namespace parpy

@@ -32,6 +32,8 @@ from .calls.performance import PerformanceWarning
 from .reduce import Reduce
 from .studies.explain import explain
 from .studies.tune import tune
+from .ufuncs.guvectorize import guvectorize
+from .ufuncs.vectorize import vectorize
 from .vocabulary.reductions import all, any, max, mean, min, prod, sum
 
 reduce = cast(Reduce, _reduce)
@@ -61,6 +63,7 @@ __all__ = [
     "explain",
     "external",
     "gpu",
+    "guvectorize",
     "jit",
     "label",
     "math",
@@ -80,11 +83,12 @@ __all__ = [
     "threads",
     "tune",
     "types",
+    "vectorize",
 ]
 
 
 def __getattr__(name: str) -> ModuleType:
     """Languages of their own are loaded when they are asked for."""
-    if name in ("appy", "cudapy"):
+    if name in ("appy", "cudalib", "cudapy", "numbapro"):
         return import_module("." + name, __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

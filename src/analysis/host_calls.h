@@ -1,5 +1,6 @@
-// Calls of functions that only host code may make: external functions of the CPU that are declared
-// for Target.Host, whose Function::target is kHost.
+// Calls of functions that only host code may make: external functions that are declared for
+// Target.Host, whose Function::target is kHost, or kCudaHost in programs for a GPU. These may get
+// arrays, whose elements are on the device, and the stream of the call.
 #pragma once
 
 #include <string_view>
@@ -8,9 +9,12 @@
 
 namespace parpy {
 
-inline constexpr std::string_view kHost = "host";
+inline constexpr std::string_view kHost = "host", kCudaHost = "cuda host";
+
+[[nodiscard]] bool is_of_host(const ir::Function& function);
 
 // The first one in the statements, with those in the functions that these call; null: none.
 [[nodiscard]] const ir::Expr* host_call(const ir::Body& body);
+[[nodiscard]] const ir::Expr* host_call(ir::Stmt& stmt);
 
 }  // namespace parpy

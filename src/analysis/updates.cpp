@@ -266,12 +266,15 @@ public:
         uses_.written.insert(loop.var);
     }
 
-    std::vector<UpdateGroup> run() {
+    // `by_text`: those of which the text tells that the loop uses their targets for nothing else;
+    // else the other ones.
+    std::vector<UpdateGroup> run(bool by_text) {
         const std::vector<Update> updates = find_updates(loop_.body);
         std::vector<bool> taken(updates.size());
         std::vector<UpdateGroup> groups;
         for (std::size_t i = 0; i < updates.size(); ++i) {
             if (taken[i] || !may_accumulate(updates[i])) continue;
+            if (!by_text && updates[i].indices == nullptr) continue;
             UpdateGroup group{*operation(updates[i]), {}};
             std::vector<std::size_t> members;
             int reads = 0;
@@ -282,7 +285,8 @@ public:
                 members.push_back(j);
                 reads += other.reads;
             }
-            if (!only_uses(updates[i], reads, static_cast<int>(members.size()))) continue;
+            if (only_uses(updates[i], reads, static_cast<int>(members.size())) != by_text) continue;
+            group.by_analysis = !by_text;
             for (const std::size_t member : members)
                 taken[member] = true;
             groups.push_back(std::move(group));
@@ -458,7 +462,11 @@ bool separates(const Expr& index, const For& loop, const Uses& uses) {
 }
 
 std::vector<UpdateGroup> reductions_of(For& loop) {
-    return GroupFinder(loop).run();
+    return GroupFinder(loop).run(true);
+}
+
+std::vector<UpdateGroup> possible_reductions_of(For& loop) {
+    return GroupFinder(loop).run(false);
 }
 
 bool accumulates(For& loop) {

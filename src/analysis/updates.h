@@ -53,10 +53,14 @@ struct Update {
 struct UpdateGroup {
     ir::Op op{};
     std::vector<Update> updates;
+    bool by_analysis = false;  // the text of the loop does not tell (dependences.h)
     [[nodiscard]] bool forgets_nan() const;
     [[nodiscard]] bool is_ordered() const;  // one of them is
 };
 [[nodiscard]] std::vector<UpdateGroup> reductions_of(ir::For& loop);
+// Groups of elements that are left: `B[i, j] += A[i, k] * B[k, j]` in a loop over k. They are
+// reductions if the loop touches the element by these updates alone.
+[[nodiscard]] std::vector<UpdateGroup> possible_reductions_of(ir::For& loop);
 
 // The subscript has another value in each iteration of `loop`. `uses` are those of its body, with
 // its variable as written.

@@ -4,8 +4,10 @@
 #include "emit/emit.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "analysis/geometry.h"
+#include "analysis/host_calls.h"
 #include "analysis/uses.h"
 #include "emit/functions.h"
 #include "ir/ops.h"
@@ -330,23 +332,72 @@ std::string headline(const Function& entry) {
 
 // The sources that foreign functions are defined in, as they are, between `head` and the rest of
 // `file`, whose lines count on where such a source has lines of its own.
-std::string foreign_sources(const ir::Module& module, const std::string& head,
+std::string foreign_sources(const ir::Module& module,
+                            const std::vector<const Function*>& functions, const std::string& head,
                             const std::string& file) {
-    std::string text;
+    std::string text, known;
     std::vector<std::uint32_t> done;
-    for (const Function* function : module.functions) {
-        if (function->kind != FunctionKind::kForeign) continue;
+    for (const Function* function : functions) {
         const std::uint32_t source = function->span.source;
         if (source >= module.sources.size() || std::ranges::find(done, source) != done.end() ||
             !module.sources[source].name.ends_with(".cu")) {
             continue;
         }
         done.push_back(source);
-        text += module.sources[source].text + "\n";
+        const std::string& included = module.sources[source].text;
+        if (!included.empty()) text += included + "\n";
     }
+    for (const Function* function : functions) {
+        const std::uint32_t source = function->span.source;
+        if (source < module.sources.size() && module.sources[source].text.empty())
+            known += (known.empty() ? "" : ", ") + function->name;
+    }
+    if (!known.empty()) text += std::string(kKnownMarker) + known + "\n";
     if (!text.starts_with("#line ")) return text;
     const auto lines = std::ranges::count(head, '\n') + std::ranges::count(text, '\n');
     return text + "#line " + std::to_string(lines + 2) + " " + string_literal(file) + "\n";
+}
+
+// Foreign functions of the program; `of_host`: those that the host code of a GPU's program calls,
+// or those that its kernels do.
+std::vector<const Function*> foreign_functions(const ir::Module& module,
+                                               std::optional<bool> of_host = std::nullopt) {
+    std::vector<const Function*> found;
+    for (const Function* function : module.functions) {
+        if (function->kind != FunctionKind::kForeign) continue;
+        if (!of_host || *of_host == is_of_host(*function)) found.push_back(function);
+    }
+    return found;
+}
+
+bool includes_files(const ir::Module& module) {
+    return std::ranges::any_of(foreign_functions(module), [&](const Function* function) {
+        const std::uint32_t source = function->span.source;
+        return source < module.sources.size() &&
+               module.sources[source].text.starts_with("#include");
+    });
+}
+
+// The names of the C library, as it declares them.
+constexpr const char* kIntegerNames =
+    "typedef signed char int8_t;\ntypedef short int16_t;\ntypedef int int32_t;\n"
+    "typedef long int64_t;\ntypedef unsigned char uint8_t;\ntypedef unsigned short uint16_t;\n"
+    "typedef unsigned int uint32_t;\ntypedef unsigned long uint64_t;\n";
+
+// What stands in front of the headers whose functions the host calls: attributes of CUDA that they
+// may have, and what arrays are to them.
+std::string before_host_headers(const std::vector<const Function*>& functions) {
+    if (functions.empty()) return {};
+    return std::string(kIntegerNames) + R"(#define __host__
+#define __device__
+#define __forceinline__ inline
+// An array that a function of the host gets: where its elements are, and its shape.
+template <class T, int N> struct parpy_array {
+    T* data;
+    long long shape[N];
+    operator T*() const { return data; }
+};
+)";
 }
 
 std::vector<Slot> slots_of(const ProgramFacts& facts, const Function& entry) {
@@ -412,15 +463,22 @@ Program emit_program(const ir::Module& module, Backend backend, const Options& o
         }
         const std::string head = headline(entry) + std::string(device->preamble);
         program.device =
-            head + foreign_sources(module, head, program.name + ".cu") +
+            head +
+            foreign_sources(module, foreign_functions(module, false), head, program.name + ".cu") +
             with_prelude(*device, functions_text(*device, facts, {FunctionKind::kKernel}, true));
-        program.host = with_prelude(
-            cpu_dialect(), functions_text(cpu_dialect(), facts, {FunctionKind::kEntry}, false));
+        const std::vector<const Function*> called = foreign_functions(module, true);
+        const std::string first = before_host_headers(called);
+        program.host =
+            first + foreign_sources(module, called, first, program.name + ".cpp") +
+            with_prelude(cpu_dialect(),
+                         functions_text(cpu_dialect(), facts, {FunctionKind::kEntry}, false));
         program.text = std::string(kDeviceMarker) + "\n" + program.device + "\n";
     } else {
-        const std::string head = headline(entry);
+        std::string head = headline(entry);
+        if (includes_files(module)) head += kIntegerNames;
         program.host =
-            head + foreign_sources(module, head, program.name + ".cpp") +
+            head +
+            foreign_sources(module, foreign_functions(module), head, program.name + ".cpp") +
             with_prelude(cpu_dialect(),
                          functions_text(cpu_dialect(), facts,
                                         {FunctionKind::kKernel, FunctionKind::kEntry}, false));

@@ -10,6 +10,10 @@ namespace parpy {
 inline constexpr std::string_view kDeviceMarker = "// ---- device code ----";
 inline constexpr std::string_view kHostMarker = "// ---- host code ----";
 
+// Begins the line that lists the external functions without a header, of whose declarations the
+// simulator has those that other programs do without.
+inline constexpr std::string_view kKnownMarker = "// functions that the compiler knows: ";
+
 // `module` satisfies Profile::kTarget for `backend`.
 [[nodiscard]] Program emit_program(const ir::Module& module, Backend backend,
                                    const Options& options);

@@ -62,6 +62,8 @@ private:
     Text print_convert(const ir::Expr& expr) const;
     Text print_literal(const ir::Constant& constant, ir::Scalar scalar) const;
     Text print_call(const ir::Expr& expr) const;
+    std::string with_shape(const ir::Expr& array) const;
+    std::string for_others(const ir::Expr& argument) const;
     Text print_atomic(const ir::Expr& expr) const;
     Text print_tile(const ir::Expr& expr) const;
     Text print_mma(const ir::Expr& expr) const;

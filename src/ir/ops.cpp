@@ -99,6 +99,7 @@ Type special_result(const Expr& expr) {
         case Op::kBits:
             return Type::of(Scalar::kI64);
         case Op::kNumpy:
+        case Op::kOutput:
         case Op::kRound:
         case Op::kFull:
         case Op::kLike:

@@ -545,7 +545,8 @@ private:
 
     void typing(const Expr& e) {
         if (e.op == Op::kPyInt || e.op == Op::kPyIndex || e.op == Op::kPyFloat ||
-            e.op == Op::kPyBool || e.op == Op::kNumpy || e.op == Op::kRound) {
+            e.op == Op::kPyBool || e.op == Op::kNumpy || e.op == Op::kOutput ||
+            e.op == Op::kRound) {
             fail(e.span, "'" + print(e) + "' is a Python conversion");
             return;
         }

@@ -17,7 +17,7 @@ namespace {
 
 // Of a typical machine, whichever this is: the same program has the same mapping everywhere.
 constexpr double kCores = 8;
-constexpr double kDispatch = 2000;        // ns to hand a loop to workers and wait for them
+constexpr double kDispatch = 4000;        // ns to hand a loop to workers and wait for them
 constexpr double kAtomic = 20;            // ns of an update that other workers make as well
 constexpr std::int64_t kApart = 1 << 16;  // elements of an array where workers rarely meet
 constexpr std::int64_t kMostThreads = 1024;

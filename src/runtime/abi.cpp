@@ -64,6 +64,10 @@ extern "C" int parpy_launch_overlapped(ParpyContext* context, int index, unsigne
                             true});
 }
 
+extern "C" void* parpy_stream(ParpyContext* context) {
+    return context->session == nullptr ? nullptr : context->session->stream();
+}
+
 extern "C" int parpy_fetch(ParpyContext* context, std::int64_t site, void* to, const void* from,
                            std::int64_t bytes) {
     if (context->error) return 1;

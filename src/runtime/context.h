@@ -25,7 +25,7 @@ struct KernelLaunch {
 // "4 x 1 x 1", for messages.
 [[nodiscard]] std::string shape_text(const unsigned size[3]);
 
-// What parpy_launch, parpy_scratch and parpy_fetch do on a device, during one call.
+// What parpy_launch, parpy_scratch, parpy_stream and parpy_fetch do on a device, during one call.
 class DeviceSession {
 public:
     virtual ~DeviceSession() = default;
@@ -33,6 +33,7 @@ public:
     virtual int launch(const KernelLaunch& launch, RuntimeError& error) = 0;
     // Zero-filled device memory that lives until the call's work has run; nullptr with `error` set.
     virtual void* scratch(std::int64_t bytes, RuntimeError& error) = 0;
+    [[nodiscard]] virtual void* stream() const { return nullptr; }
     // Waits for the kernels enqueued so far and copies to the host; 0, or nonzero with `error` set,
     // which may be what one of those kernels noted. `site` is the program's that needs the value.
     virtual int fetch(std::int64_t site, void* to, const void* from, std::int64_t bytes,

@@ -18,8 +18,8 @@ extern "C" {
 // array of this size.
 inline constexpr std::int64_t kParpyMaxChunks = 1024;
 
-// Below this much work, in nanoseconds, a loop runs on the caller: waking a worker costs as much.
-inline constexpr double kParpySerialBelow = 40'000;
+// Below this much work, in nanoseconds, a loop runs on the caller: waking workers costs as much.
+inline constexpr double kParpySerialBelow = 15'000;
 
 struct ParpyContext;  // one call in flight: device, stream, module, first error
 
@@ -67,6 +67,8 @@ void* parpy_scratch(ParpyContext*, std::int64_t bytes);
 // keeps some of it for the next one. CPU only.
 void* parpy_work(ParpyContext*, std::int64_t bytes);
 void parpy_work_done(ParpyContext*, void*);  // null: nothing
+// The stream that the call's kernels run on; null on the simulator.
+void* parpy_stream(ParpyContext*);
 // Waits until the kernels launched so far have ended and copies from device memory. Returns 0 or an
 // error; `site` is the place of the program that needs the value.
 int parpy_fetch(ParpyContext*, std::int64_t site, void* to, const void* from, std::int64_t bytes);

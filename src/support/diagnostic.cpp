@@ -165,6 +165,10 @@ void Diagnostics::report(Diagnostic diagnostic) {
     all_.push_back(std::move(diagnostic));
 }
 
+bool Diagnostics::contains(Code code) const {
+    return std::ranges::find(all_, code, &Diagnostic::code) != all_.end();
+}
+
 void Diagnostics::clear() {
     all_.clear();
     errors_ = 0;

@@ -78,6 +78,7 @@ public:
     void report(Diagnostic diagnostic);
 
     [[nodiscard]] bool has_errors() const { return errors_ != 0; }
+    [[nodiscard]] bool contains(Code code) const;
     [[nodiscard]] const std::vector<Diagnostic>& all() const { return all_; }
     void clear();
 

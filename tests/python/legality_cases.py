@@ -434,7 +434,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         "for k in range(5):\n    for i in range(4):\n        for j in range(6):\n            c[i, j] += a[i, k] * b[k, j]",
     ),
     "triangular solve": (
-        "XS",
+        "XR",
         {"l": (5, 5), "x": (5,), "b": (5,)},
         "for i in range(5):\n    x[i] = b[i]\n    for j in range(i):\n        x[i] = x[i] - l[i, j] * x[j]\n    x[i] = x[i] / l[i, i]",
     ),
@@ -443,6 +443,23 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         {"l": (5, 5), "x": (5,)},
         "for j in range(5):\n    x[j] = x[j] / l[j, j]\n    for i in range(j + 1, 5):\n        x[i] -= l[i, j] * x[j]",
     ),
+    "triangular product": (
+        "XPR",
+        {"a": (5, 5), "b": (5, 6)},
+        "for i in range(5):\n    for j in range(6):\n        for k in range(i + 1, 5):\n"
+        "            b[i, j] += a[k, i] * b[k, j]",
+    ),
+    "triangular product, diagonal included": (
+        "XPX",
+        {"a": (5, 5), "b": (5, 6)},
+        "for i in range(5):\n    for j in range(6):\n        for k in range(i, 5):\n"
+        "            b[i, j] += a[k, i] * b[k, j]",
+    ),
+    "an element that another iteration stores": (
+        "X",
+        {"b": (8,), "c": (8,)},
+        "for i in range(8):\n    if i > 9:\n        b[0] += c[i]\n    b[i] += 2 * c[i]\n    c[i] = b[i] + b[0]",
+    ),
     "cholesky by columns": (
         "XPPP",
         {"a": (5, 5)},
@@ -450,7 +467,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         "    for m in range(k + 1, 5):\n        for j in range(k + 1, m + 1):\n            a[m, j] -= a[m, k] * a[j, k]",
     ),
     "cholesky by rows": (
-        "XXS",
+        "XXR",
         {"a": (5, 5)},
         "for i in range(5):\n    for j in range(i):\n        for k in range(j):\n            a[i, j] -= a[i, k] * a[j, k]\n"
         "        a[i, j] /= a[j, j]",
@@ -496,7 +513,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         "for i in range(6):\n    for j in range(6):\n        if i != j:\n            f[i] += x[i] - x[j]",
     ),
     "pairwise forces, both updated": (
-        "SS",
+        "SR",
         {"x": (6,), "f": (6,)},
         "for i in range(6):\n    for j in range(i):\n        f[i] += x[i] - x[j]\n        f[j] -= x[i] - x[j]",
     ),

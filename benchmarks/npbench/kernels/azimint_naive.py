@@ -42,10 +42,12 @@ def azimint_naive(data, radius, res, N, npt):
 
 
 KERNEL = Kernel(
+    name="azimint_naive",
     function=azimint_naive,
     reference=reference,
     initialize=initialize,
     outputs=("res",),
+    returns=("res",),
     presets=presets(
         "N npt",
         tiny=(701, 5),

@@ -40,6 +40,7 @@ def cholesky(A, N):
 
 
 KERNEL = Kernel(
+    name="cholesky",
     function=cholesky,
     reference=reference,
     initialize=initialize,
@@ -49,4 +50,5 @@ KERNEL = Kernel(
     cuda=lambda N: {"i": threads(N), "k": threads(64), "s": threads(N).tpb(128), "d": threads(N).tpb(128)},
     bytes=lambda N: 8 * N**2,
     flops=lambda N: N**3 / 3,
+    unit="f64 tensor",
 )

@@ -11,7 +11,7 @@ from ..kernel import CORES, SIMD, Kernel, presets
 
 
 def initialize(rng, M, N):
-    return {"data": rng.random((N, M)), "mean": np.zeros(M), "cov": np.zeros((M, M))}
+    return {"float_n": np.float64(N), "data": rng.random((N, M)), "mean": np.zeros(M), "cov": np.zeros((M, M))}
 
 
 def reference(data, cov, N):
@@ -78,14 +78,17 @@ def covariance_rows(data, mean, cov, M, N):
 
 
 KERNEL = Kernel(
+    name="covariance",
     function=covariance,
     cpu_function=covariance_rows,
     reference=reference,
     initialize=initialize,
     outputs=("cov",),
+    returns=("cov",),
     presets=presets("M N", tiny=(33, 41), S=(500, 600), M=(1400, 1800), L=(3200, 4000), paper=(1200, 1400)),
     cpu={"i": CORES, "j": SIMD},
     cuda=lambda M, N: {"m": threads(M), "k": threads(min(256, N)), "i": threads(M), "j": threads(M).tpb(128)},
     bytes=lambda M, N: 8 * (3 * N * M + M**2),
     flops=lambda M, N: M**2 * N,
+    unit="f64 tensor",
 )

@@ -44,6 +44,7 @@ def fdtd_2d(ex, ey, hz, _fict_, TMAX, NX, NY):
 
 
 KERNEL = Kernel(
+    name="fdtd_2d",
     function=fdtd_2d,
     reference=reference,
     initialize=initialize,

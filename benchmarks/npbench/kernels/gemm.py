@@ -48,6 +48,7 @@ def gemm_rows(alpha, beta, C, A, B, NI, NJ, NK):
 
 
 KERNEL = Kernel(
+    name="gemm",
     function=gemm,
     cpu_function=gemm_rows,
     reference=reference,
@@ -65,4 +66,5 @@ KERNEL = Kernel(
     cuda=lambda NI, NJ, NK: {"i": threads(NI), "j": threads(NJ).tpb(128)},
     bytes=lambda NI, NJ, NK: 8 * (NI * NK + NK * NJ + 2 * NI * NJ),
     flops=lambda NI, NJ, NK: 2 * NI * NJ * NK,
+    unit="f64 tensor",
 )

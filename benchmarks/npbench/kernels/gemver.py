@@ -79,6 +79,7 @@ def gemver_rows(alpha, beta, A, u1, v1, u2, v2, w, x, y, z, part, N):
 
 
 KERNEL = Kernel(
+    name="gemver",
     function=gemver,
     cpu_function=gemver_rows,
     reference=reference,

@@ -33,10 +33,12 @@ def gesummv(alpha, beta, A, B, x, y, N):
 
 
 KERNEL = Kernel(
+    name="gesummv",
     function=gesummv,
     reference=reference,
     initialize=initialize,
     outputs=("y",),
+    returns=("y",),
     presets=presets("N", tiny=(23,), S=(2000,), M=(4000,), L=(14_000,), paper=(11_200,)),
     cpu={"i": CORES, "j": SIMD},
     cuda=lambda N: {"i": threads(N), "j": threads(256)},

@@ -32,10 +32,12 @@ def go_fast(a, out, N):
 
 
 KERNEL = Kernel(
+    name="go_fast",
     function=go_fast,
     reference=reference,
     initialize=initialize,
     outputs=("out",),
+    returns=("out",),
     presets=presets("N", tiny=(45,), S=(2000,), M=(6000,), L=(20_000,), paper=(12_500,)),
     cpu={"d": SIMD, "i": CORES, "j": SIMD},
     cuda=lambda N: {"d": threads(min(1024, N)), "i": threads(N), "j": threads(min(1024, N))},

@@ -63,11 +63,13 @@ def gramschmidt_rows(A, Q, R, M, N):
 
 
 KERNEL = Kernel(
+    name="gramschmidt",
     function=gramschmidt,
     cpu_function=gramschmidt_rows,
     reference=reference,
     initialize=initialize,
     outputs=("Q", "R"),
+    returns=("Q", "R"),
     presets=presets("M N", tiny=(35, 14), S=(70, 60), M=(220, 180), L=(600, 500), paper=(240, 200)),
     cpu={"i": CORES, "j": SIMD},
     cuda=lambda M, N: {"j": threads(N), "m": threads(min(128, M))},

@@ -11,36 +11,31 @@ from ..kernel import CORES, SIMD, Kernel, presets
 
 
 def initialize(rng, I, J, K):
-    return {"src": rng.random((I + 4, J + 4, K)), "coeff": rng.random((I, J, K)), "out": np.zeros((I, J, K))}
-
-
-def reference(src, coeff, out):
-    lap = 4.0 * src[1:-1, 1:-1] - (src[2:, 1:-1] + src[:-2, 1:-1] + src[1:-1, 2:] + src[1:-1, :-2])
-    flux = lap[1:, 1:-1] - lap[:-1, 1:-1]
-    fx = np.where(flux * (src[2:-1, 2:-2] - src[1:-2, 2:-2]) > 0, 0.0, flux)
-    flux = lap[1:-1, 1:] - lap[1:-1, :-1]
-    fy = np.where(flux * (src[2:-2, 2:-1] - src[2:-2, 1:-2]) > 0, 0.0, flux)
-    out[:] = src[2:-2, 2:-2] - coeff * (fx[1:] - fx[:-1] + fy[:, 1:] - fy[:, :-1])
+    return {"in_field": rng.random((I + 4, J + 4, K)), "coeff": rng.random((I, J, K)), "out_field": np.zeros((I, J, K))}
 
 
 @parpy.jit
-def hdiff(src, coeff, out, I, J, K):
+def hdiff(in_field, coeff, out_field, I, J, K):
     parpy.label("i")
     for i in range(I):
         parpy.label("j")
         for j in range(J):
             parpy.label("k")
             for k in range(K):
-                v = src[i + 2, j + 2, k]
-                north = src[i + 1, j + 2, k]
-                south = src[i + 3, j + 2, k]
-                west = src[i + 2, j + 1, k]
-                east = src[i + 2, j + 3, k]
+                v = in_field[i + 2, j + 2, k]
+                north = in_field[i + 1, j + 2, k]
+                south = in_field[i + 3, j + 2, k]
+                west = in_field[i + 2, j + 1, k]
+                east = in_field[i + 2, j + 3, k]
                 centre = 4.0 * v - (south + north + east + west)
-                up = 4.0 * north - (v + src[i, j + 2, k] + src[i + 1, j + 3, k] + src[i + 1, j + 1, k])
-                down = 4.0 * south - (src[i + 4, j + 2, k] + v + src[i + 3, j + 3, k] + src[i + 3, j + 1, k])
-                left = 4.0 * west - (src[i + 3, j + 1, k] + src[i + 1, j + 1, k] + v + src[i + 2, j, k])
-                right = 4.0 * east - (src[i + 3, j + 3, k] + src[i + 1, j + 3, k] + src[i + 2, j + 4, k] + v)
+                up = 4.0 * north - (v + in_field[i, j + 2, k] + in_field[i + 1, j + 3, k] + in_field[i + 1, j + 1, k])
+                down = 4.0 * south - (
+                    in_field[i + 4, j + 2, k] + v + in_field[i + 3, j + 3, k] + in_field[i + 3, j + 1, k]
+                )
+                left = 4.0 * west - (in_field[i + 3, j + 1, k] + in_field[i + 1, j + 1, k] + v + in_field[i + 2, j, k])
+                right = 4.0 * east - (
+                    in_field[i + 3, j + 3, k] + in_field[i + 1, j + 3, k] + in_field[i + 2, j + 4, k] + v
+                )
                 flux_up = centre - up
                 flux_down = down - centre
                 flux_left = centre - left
@@ -53,14 +48,14 @@ def hdiff(src, coeff, out, I, J, K):
                     flux_left = 0.0
                 if flux_right * (east - v) > 0.0:
                     flux_right = 0.0
-                out[i, j, k] = v - coeff[i, j, k] * (flux_down - flux_up + flux_right - flux_left)
+                out_field[i, j, k] = v - coeff[i, j, k] * (flux_down - flux_up + flux_right - flux_left)
 
 
 KERNEL = Kernel(
+    name="hdiff",
     function=hdiff,
-    reference=reference,
     initialize=initialize,
-    outputs=("out",),
+    outputs=("out_field",),
     presets=presets(
         "I J K",
         tiny=(7, 9, 35),

@@ -59,6 +59,7 @@ def heat_3d(TSTEPS, A, B, N):
 
 
 KERNEL = Kernel(
+    name="heat_3d",
     function=heat_3d,
     reference=reference,
     initialize=initialize,

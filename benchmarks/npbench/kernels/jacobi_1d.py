@@ -30,6 +30,7 @@ def jacobi_1d(TSTEPS, A, B, N):
 
 
 KERNEL = Kernel(
+    name="jacobi_1d",
     function=jacobi_1d,
     reference=reference,
     initialize=initialize,

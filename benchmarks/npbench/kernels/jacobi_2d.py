@@ -34,6 +34,7 @@ def jacobi_2d(TSTEPS, A, B, N):
 
 
 KERNEL = Kernel(
+    name="jacobi_2d",
     function=jacobi_2d,
     reference=reference,
     initialize=initialize,

@@ -43,13 +43,16 @@ def softmax(x, out, N, H, SM):
 
 
 KERNEL = Kernel(
+    name="softmax",
     function=softmax,
     reference=reference,
     initialize=initialize,
     outputs=("out",),
+    returns=("out",),
     presets=presets("N H SM", tiny=(2, 3, 37), S=(16, 16, 128), M=(32, 8, 256), L=(64, 16, 448), paper=(64, 16, 512)),
     cpu={"n": CORES, "j": SIMD},
     cuda=lambda N, H, SM: {"n": threads(N), "h": threads(H), "i": threads(SM), "j": threads(32)},
     bytes=lambda N, H, SM: 8 * N * H * SM**2,
     flops=lambda N, H, SM: 8 * N * H * SM**2,
+    unit="f32",
 )

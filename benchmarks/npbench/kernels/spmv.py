@@ -12,31 +12,33 @@ from ..kernel import CORES, Kernel, presets
 
 def initialize(rng, M, N, nnz):
     places = np.unique(rng.integers(0, M * N, nnz))
-    row = np.searchsorted(places // N, np.arange(M + 1)).astype(np.uint32)
-    col = (places % N).astype(np.uint32)
-    return {"row": row, "col": col, "val": rng.random(len(col)), "x": rng.random(N), "y": np.zeros(M)}
+    A_row = np.searchsorted(places // N, np.arange(M + 1)).astype(np.uint32)
+    A_col = (places % N).astype(np.uint32)
+    return {"A_row": A_row, "A_col": A_col, "A_val": rng.random(len(A_col)), "x": rng.random(N), "y": np.zeros(M)}
 
 
-def reference(row, col, val, x, y, M):
-    of = np.searchsorted(row, np.arange(len(col)), side="right") - 1
-    y[:] = np.bincount(of, val * x[col], M)
+def reference(A_row, A_col, A_val, x, y, M):
+    of = np.searchsorted(A_row, np.arange(len(A_col)), side="right") - 1
+    y[:] = np.bincount(of, A_val * x[A_col], M)
 
 
 @parpy.jit
-def spmv(row, col, val, x, y, M):
+def spmv(A_row, A_col, A_val, x, y, M):
     parpy.label("i")
     for i in range(M):
         total = 0.0
-        for k in range(row[i], row[i + 1]):
-            total += val[k] * x[col[k]]
+        for k in range(A_row[i], A_row[i + 1]):
+            total += A_val[k] * x[A_col[k]]
         y[i] = total
 
 
 KERNEL = Kernel(
+    name="spmv",
     function=spmv,
     reference=reference,
     initialize=initialize,
     outputs=("y",),
+    returns=("y",),
     presets=presets(
         "M N nnz",
         tiny=(70, 60, 150),

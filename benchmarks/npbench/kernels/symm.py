@@ -53,6 +53,7 @@ def symm_rows(alpha, beta, C, A, B, M, N):
 
 
 KERNEL = Kernel(
+    name="symm",
     function=symm,
     cpu_function=symm_rows,
     reference=reference,
@@ -63,4 +64,5 @@ KERNEL = Kernel(
     cuda=lambda M, N: {"i": threads(M), "j": threads(N).tpb(128)},
     bytes=lambda M, N: 8 * (M**2 / 2 + 3 * M * N),
     flops=lambda M, N: 2 * M**2 * N,
+    unit="f64 tensor",
 )

@@ -33,6 +33,7 @@ def syr2k(alpha, beta, C, A, B, M, N):
 
 
 KERNEL = Kernel(
+    name="syr2k",
     function=syr2k,
     reference=reference,
     initialize=initialize,
@@ -42,4 +43,5 @@ KERNEL = Kernel(
     cuda=lambda M, N: {"i": threads(N), "j": threads(N), "k": threads(32)},
     bytes=lambda M, N: 8 * (2 * N * M + N**2),
     flops=lambda M, N: 2 * N**2 * M,
+    unit="f64 tensor",
 )

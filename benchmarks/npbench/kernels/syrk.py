@@ -32,6 +32,7 @@ def syrk(alpha, beta, C, A, M, N):
 
 
 KERNEL = Kernel(
+    name="syrk",
     function=syrk,
     reference=reference,
     initialize=initialize,
@@ -41,4 +42,5 @@ KERNEL = Kernel(
     cuda=lambda M, N: {"i": threads(N), "j": threads(N), "k": threads(32)},
     bytes=lambda M, N: 8 * (N * M + N**2),
     flops=lambda M, N: N**2 * M,
+    unit="f64 tensor",
 )

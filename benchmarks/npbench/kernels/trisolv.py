@@ -70,6 +70,7 @@ def trisolv_rows(L, x, b, N):
 
 
 KERNEL = Kernel(
+    name="trisolv",
     function=trisolv,
     cpu_function=trisolv_rows,
     reference=reference,

@@ -52,6 +52,7 @@ def trmm_rows(alpha, A, B, M, N):
 
 
 KERNEL = Kernel(
+    name="trmm",
     function=trmm,
     cpu_function=trmm_rows,
     reference=reference,
@@ -62,4 +63,5 @@ KERNEL = Kernel(
     cuda=lambda M, N: {"i": threads(M), "j": threads(N).tpb(128)},
     bytes=lambda M, N: 8 * (M**2 / 2 + 2 * M * N),
     flops=lambda M, N: M**2 * N,
+    unit="f64 tensor",
 )

@@ -111,6 +111,6 @@ def _annotated(function: FunctionType, types: dict[str, Any]) -> FunctionType:
 def _annotation(kind: object) -> object:
     if isinstance(kind, Scalar):
         return SIZES[kind.name]
-    if isinstance(kind, Array):
+    if isinstance(kind, Array) and isinstance(kind.element, Scalar):
         return BufferType(SIZES[kind.element.name], tuple(symbol(":") for _ in range(kind.ndim)))
     raise TypeError(f"parpy.jit takes numbers and arrays, which {kind} is none of")

@@ -75,12 +75,15 @@ class External:
 
     @property
     def place(self) -> str:
-        """The back end as a function of IR text names it; "host": host code of the CPU alone. The simulator's programs
-        are CUDA's. Of Metal and Triton there is no host code, and no code, that could call it."""
+        """The back end as a function of IR text names it; "host" and "cuda host": host code alone (host_calls.h). The
+        simulator's programs are CUDA's. Of Metal and Triton there is no host code, and no code, that could call it."""
+        on_cuda = self.backend in (CompileBackend.Cuda, CompileBackend.Sim)
         if self.target is Target.Host and self.backend is not CompileBackend.Auto:
+            if on_cuda:
+                return f"{CompileBackend.Cuda.value} host"
             return "host" if self.backend is CompileBackend.Cpu else f"{self.backend._value_} (host code)"
-        if self.backend is CompileBackend.Sim:
-            return CompileBackend.Cuda.value
+        if on_cuda:
+            return str(CompileBackend.Cuda.value)
         return "" if self.backend is CompileBackend.Auto else str(self.backend._value_)
 
     @property
@@ -115,8 +118,8 @@ def external(
     The annotations of the Python function, types of ``parpy.types``, are those of the external one; arrays and rows of
     them, ``h(x[i])``, are passed as pointers to their first element. ``header`` is a file to include, which is looked
     for in ``opts.includes``; functions that the compiler knows need none. ``backend`` is where it exists, ``target``
-    whether it runs on the host or on the device; CUDA functions are ``__device__`` functions, and the simulator's are
-    CUDA's. With
+    whether it runs on the host or on the device; CUDA functions are ``__device__`` functions or, for
+    ``Target.Host``, C++ that is called between kernels, and the simulator's are CUDA's. With
     ``parallelize=parpy.threads(n)`` the first ``n`` threads of a block make each call, with the same arguments, and
     must agree on the result; on the CPU it is one call.
     In plain Python the Python function runs.
@@ -139,8 +142,6 @@ def external(
         raise ValueError(f"the threads of one block make the call: at most {most}, not {parallelize._threads}")
     if parallelize is not None and target is Target.Host:
         raise ValueError("only a function of the device can run in parallel: target=parpy.Target.Device")
-    if backend in (CompileBackend.Cuda, CompileBackend.Sim) and target is Target.Host:
-        raise ValueError("CUDA has no external functions on the host, where the arrays are not")
 
     def declare(function: Callable[..., Any]) -> External:
         if not callable(function):

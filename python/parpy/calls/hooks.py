@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 from collections.abc import Iterable
 from types import FunctionType
 from typing import Any
 
-from .objects import Reads, attribute_of_class
+from ..syntax.names import LIBRARIES, callable_source
+from .errors import CompileError
+from .objects import Reads, attribute_of_class, is_object
 
 _OF_DICTS = ("__getitem__", "__missing__", "__contains__", "__iter__", "get", "items", "keys", "values")
 _OF_LIBRARY = functools.__name__
@@ -17,29 +20,91 @@ class ByPython(Exception):
     """Compiled code would differ from Python for such arguments; the message says why."""
 
 
+def has_say(value: Any, name: str) -> bool:
+    """Whether the class of such an object may do more than look it up when this attribute or entry is read. Arrays and
+    objects of libraries have none."""
+    if not is_object(value):
+        return False
+    kind = type(value)
+    found = attribute_of_class(kind, name)
+    if isinstance(value, dict):
+        return _own(kind, (*_OF_DICTS, "__getattribute__")) is not None or name not in value or _computes(kind)
+    return (
+        isinstance(found, property | functools.cached_property)
+        or isinstance(getattr(type(found), "__get__", None), FunctionType)
+        or _own(kind, ("__getattribute__", "__getattr__", "__getitem__")) is not None
+    )
+
+
 def check_hooks(value: Any, names: Iterable[str], reads: Reads) -> None:
     """Raises ByPython if the class of an object, of which these attributes or entries are read, does something else
     about them than to store them."""
     kind = type(value)
-    hooks: tuple[str, ...]
+    if hook := _own(kind, _hooks(value, names, reads)):
+        raise ByPython(f"the class '{kind.__name__}' has its own {hook}")
     if isinstance(value, dict):
-        hooks = (*_OF_DICTS, "__setitem__") if reads.stored else _OF_DICTS
-    elif getattr(getattr(kind, "__dataclass_params__", None), "frozen", False):
-        hooks = ("__getattribute__",)  # Python assigns to them (kept.py)
-    else:
-        hooks = ("__getattribute__", "__setattr__") if reads.stored.intersection(names) else ("__getattribute__",)
-    for hook in hooks:
-        if isinstance(getattr(kind, hook, None), FunctionType):
-            raise ByPython(f"the class '{kind.__name__}' has its own {hook}")
-    if isinstance(value, dict):
+        if _computes(kind):
+            raise ByPython(f"the class '{kind.__name__}' has its own __getattr__")
         return
     for name in reads.class_names(kind):
         found = attribute_of_class(kind, name)
-        of_library = type(found).__module__ == _OF_LIBRARY
         if isinstance(found, property):
             if name in reads.storing:
                 raise ByPython(f"the property '{name}' of the class '{kind.__name__}' assigns to something")
-        elif reads.stored and not of_library and isinstance(getattr(type(found), "__get__", None), FunctionType):
+        elif type(found).__module__ != _OF_LIBRARY and isinstance(getattr(type(found), "__get__", None), FunctionType):
             raise ByPython(f"'{name}' of the class '{kind.__name__}' has its own __get__")
         elif name in reads.stored and isinstance(getattr(type(found), "__set__", None), FunctionType):
             raise ByPython(f"'{name}' of the class '{kind.__name__}' has its own __set__")
+
+
+def _hooks(value: Any, names: Iterable[str], reads: Reads) -> Iterable[str]:
+    """The methods that must not be the class's own."""
+    yield "__getattribute__"
+    if isinstance(value, dict):
+        yield from _OF_DICTS
+        if reads.stored:
+            yield "__setitem__"
+        return
+    yield "__getattr__"
+    if reads.entries:
+        yield from ("__getitem__", "__setitem__")
+    frozen = getattr(getattr(type(value), "__dataclass_params__", None), "frozen", False)
+    if not frozen and reads.stored.intersection(names):  # Python assigns to those that are frozen (kept.py)
+        yield "__setattr__"
+
+
+def _own(kind: type, hooks: Iterable[str]) -> str | None:
+    """The first of these methods that the class has and that is written in Python, by a user."""
+    return next((hook for hook in hooks if _is_users(getattr(kind, hook, None))), None)
+
+
+def _is_users(value: object) -> bool:
+    return isinstance(value, FunctionType) and value.__module__.partition(".")[0] not in LIBRARIES
+
+
+def _computes(kind: type) -> bool:
+    """Whether a class of dicts has a `__getattr__` that does more than `return self[name]`."""
+    method = getattr(kind, "__getattr__", None)
+    if not isinstance(method, FunctionType):
+        return False
+    source = callable_source(method)
+    try:
+        tree = None if source is None else source.tree()
+    except CompileError:  # there is no text
+        return True
+    if not isinstance(tree, ast.FunctionDef):
+        return True
+    match [part for part in tree.body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))]:
+        case [ast.Return(value=ast.Subscript(value=ast.Name(id=owner), slice=ast.Name(id=key)))]:
+            pass
+        case [
+            ast.Try(
+                body=[ast.Return(value=ast.Subscript(value=ast.Name(id=owner), slice=ast.Name(id=key)))],
+                handlers=[ast.ExceptHandler(body=[ast.Raise()])],
+                finalbody=[],
+            )
+        ]:
+            pass
+        case _:
+            return True
+    return [owner, key] != [each.arg for each in tree.args.args]

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from .._native import type_version
 from ..frontend.patterns import string_key
 from ..syntax.lists import makes_list
 from ..syntax.names import ARRAY_PROTOCOLS, LIBRARIES, Scope, callable_source, has_elements
@@ -50,10 +51,11 @@ class Reads:
         self._names: set[str] = {"__call__"}
         self.stored: set[str] = set()  # those of which some are assigned to
         self.replaced: set[str] = set()  # of these the ones that are not updated alone
-        self.computed: set[str] = set()  # of the stored ones those that are updated by arithmetic
+        self.computed: set[str] = set()  # of the stored ones those that arithmetic gives values
         self.storing: frozenset[str] = frozenset()  # methods, properties and functions that assign to something
         self.unlike: set[str] = set()  # of those the ones that are assigned what is no number
         self.changed: set[str] = set()  # those of which a method of lists is called
+        self.entries: set[str] = set()  # those that are subscripts, as in `d["k"]`
         self.all_entries = False  # it runs over the entries of dicts, or over a variable that may be one
         self._functions: dict[str, list[FunctionSource]] = {}  # the methods that it may call
         self._called: dict[str, list[FunctionSource]] = {}  # the functions, by the names that they are called by
@@ -62,7 +64,8 @@ class Reads:
         self._sorted: list[str] = []
         self._classes: dict[type, list[str]] = {}  # what objects of them have that is not their own
         self._computed: dict[type, list[str]] = {}  # what these compute once, functools.cached_property
-        self._named: dict[type, list[str]] = {}  # what the classes have under these names
+        self._found: dict[type, dict[str, Any]] = {}  # what the classes have under these names, or _MISSING
+        self._versions: dict[type, int] = {}  # of the classes when that was found
         self._anew = 0  # how often a class was found to have changed
         self._count = -1  # of the names when methods were last looked for
         self._add(function)
@@ -78,8 +81,8 @@ class Reads:
         if kind not in self._classes:
             self._classes[kind] = []
             self._settle()
-        elif any(isinstance(attribute_of_class(kind, name), property) for name in self._classes[kind]):
-            self._anew += 1  # it was none
+        elif self.is_changed(kind):
+            self._anew += 1
             self._settle()
         own = getattr(value, "__dict__", {})
         for name in self.not_computed(value):
@@ -104,7 +107,18 @@ class Reads:
 
     def class_names(self, kind: type) -> list[str]:
         """What such a class has under the names that are read: methods, properties and other descriptors as well."""
-        return self._named.get(kind, [])
+        return [name for name, value in self._found.get(kind, {}).items() if value is not _MISSING]
+
+    def is_changed(self, kind: type) -> bool:
+        """Whether such a class has had something else under one of the names when it was looked at."""
+        found = self._found.get(kind)
+        version = type_version(kind)
+        if found is None or (version != 0 and version == self._versions[kind]):
+            return False
+        if any(attribute_of_class(kind, name) is not value for name, value in found.items()):
+            return True
+        self._versions[kind] = version
+        return False
 
     def _settle(self) -> None:
         """Finds the methods that may be called, and the attributes of the classes that may be read."""
@@ -120,7 +134,7 @@ class Reads:
         for kind in self._classes:
             slots = {name for each in kind.__mro__ for name in _slots(each)}
             found = {name: attribute_of_class(kind, name) for name in self._sorted}
-            self._named[kind] = [name for name, value in found.items() if value is not _MISSING]
+            self._found[kind], self._versions[kind] = found, type_version(kind)
             self._computed[kind] = [name for name, value in found.items() if isinstance(value, cached_property)]
             self._classes[kind] = [
                 name
@@ -181,14 +195,18 @@ class Reads:
                 targets = part.targets if isinstance(part, ast.Assign) else [part.target]
                 names = [name for each in targets for name in stored_names(each)]
                 self.replaced.update(names)
+                if part.value is not None and _is_arithmetic(part.value):
+                    self.computed.update(names)
                 if part.value is not None and _is_no_number(part.value):
                     self.unlike.update(names)
-            elif isinstance(part, ast.AugAssign) and not isinstance(part.op, ast.BitAnd | ast.BitOr | ast.BitXor):
-                self.computed.update(stored_names(part.target))
+            elif _is_arithmetic(part):
+                self.computed.update(stored_names(part))
             elif isinstance(part, ast.Attribute | ast.Subscript) and attribute_name(part) in _CHANGES:
                 name = attribute_name(part.value)
                 if name is not None:
                     self.changed.add(name)
+            if isinstance(part, ast.Subscript) and (key := string_key(part)) is not None:
+                self.entries.add(key)
 
     def _add(self, source: FunctionSource | None, method: str = "") -> None:
         if source is None or source.function.__code__ in self._codes:
@@ -230,6 +248,20 @@ def functions_of(kind: type, name: str) -> Iterator[Any]:
 def _slots(kind: type) -> tuple[str, ...]:
     slots = kind.__dict__.get("__slots__", ())
     return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def _is_arithmetic(node: ast.AST) -> bool:
+    """Whether it is an operation, or an update, whose results of truth values are integers."""
+    match node:
+        case ast.BinOp(op=op) | ast.AugAssign(op=op):
+            return not isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor)
+        case ast.UnaryOp(op=op):
+            return not isinstance(op, ast.Not)
+        case ast.IfExp(body=body, orelse=orelse):
+            return _is_arithmetic(body) or _is_arithmetic(orelse)
+        case ast.BoolOp(values=values):
+            return any(map(_is_arithmetic, values))
+    return False
 
 
 def _is_no_number(value: ast.expr) -> bool:

@@ -2,20 +2,26 @@
 
 # ruff: noqa: F403
 from ..vocabulary import device as _device
+from ..vocabulary import vectors as _vectors
 from ..vocabulary.device import *
-from . import _arrays, _devices, _streams, cg, random, types
+from ..vocabulary.signatures import from_dtype
+from ..vocabulary.vectors import *
+from . import _arrays, _compiling, _devices, _linking, _missing, _streams, bf16, cg, fp16, libdevice, random, types
 from ._arrays import *
+from ._compiling import *
+from ._decorators import jit
 from ._devices import *
-from ._kernel import declare_device, jit
+from ._linking import *
+from ._missing import *
 from ._reduce import Reduce
 from ._streams import *
+from .arguments import directed as _directed
+from .arguments.directed import *
 from .sim import Simulator
 
 sim = Simulator()
 reduce = Reduce
 
-__all__ = ["Reduce", "cg", "declare_device", "jit", "random", "reduce", "sim", "types"]
-__all__ += _device.__all__
-__all__ += _arrays.__all__
-__all__ += _devices.__all__
-__all__ += _streams.__all__
+__all__ = ["Reduce", "bf16", "cg", "fp16", "from_dtype", "jit", "libdevice", "random", "reduce", "sim", "types"]
+for _module in (_device, _vectors, _directed, _arrays, _compiling, _devices, _linking, _missing, _streams):
+    __all__ += _module.__all__

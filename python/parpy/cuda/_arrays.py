@@ -7,9 +7,10 @@ a NumPy array that stands for the device's. On a GPU that array holds device add
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from ..arrays.device_arrays import (
     is_basic,
     is_int,
     on_host,
+    pointer_of,
     reshaped,
     store,
 )
@@ -37,7 +39,9 @@ __all__ = [
     "as_cuda_array",
     "device_array",
     "device_array_like",
+    "from_cuda_array_interface",
     "is_cuda_array",
+    "managed_array",
     "mapped_array",
     "mapped_array_like",
     "pinned",
@@ -106,8 +110,39 @@ class DeviceNDArray(DeviceArray):
     def __repr__(self) -> str:
         return f"<parpy.cuda device array {self.shape} of {self.dtype}>"
 
-    def __array__(self, *_: Any, **__: Any) -> Any:
-        raise TypeError("an array on the device is not converted by itself; write a.copy_to_host()")
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """For ``np.asarray(a)``: a copy on the host."""
+        if copy is False:
+            raise ValueError("an array on the device becomes one of NumPy by a copy")
+        made = self.copy_to_host()
+        return made if dtype is None else made.astype(dtype, copy=False)
+
+    @property
+    def alloc_size(self) -> int:
+        """Bytes from the first element to the end of the last one."""
+        steps = [(n - 1) * abs(step) for n, step in zip(self.shape, self.strides, strict=True)]
+        return sum(steps) + self.itemsize if self.size else 0
+
+    @property
+    def device_ctypes_pointer(self) -> ctypes.c_uint64:
+        """The address of the first element, for libraries that take one."""
+        return ctypes.c_uint64(pointer_of(self._view) if self.on_gpu else self._view.ctypes.data)
+
+    @property
+    def gpu_data(self) -> DeviceNDArray:
+        """What owns the memory: the array itself."""
+        return self
+
+    def bind(self, stream: Any = 0) -> DeviceNDArray:
+        """The same elements, of which copies and work without a stream go to this one."""
+        handle_of(stream)
+        made = self._of(self._view)
+        made.stream, made._source = stream, self._source
+        return made
+
+    def get_ipc_handle(self) -> NoReturn:
+        """There is no sharing of memory between processes: NotImplementedError."""
+        raise NotImplementedError("memory is not shared with other processes (CUDA's IPC); pass arrays by copy_to_host")
 
     # ------------------------------------------------------------ views
 
@@ -135,7 +170,9 @@ class DeviceNDArray(DeviceArray):
         return self._of(view if order == "C" else view.T)
 
     def ravel(self, order: str = "C") -> DeviceNDArray:
-        """A view with one dimension."""
+        """A view with one dimension, in the order "C", "F", or "A": "F" of arrays in Fortran order, else "C"."""
+        if order == "A":
+            order = "F" if self.is_f_contiguous() and not self.is_c_contiguous() else "C"
         return self.reshape(-1, order=order)
 
     def view(self, dtype: Any) -> DeviceNDArray:
@@ -388,11 +425,32 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
         return obj
     if not hasattr(obj, "__cuda_array_interface__"):
         raise TypeError(f"{type(obj).__name__} is no array on the GPU; write to_device(…), which copies an array to it")
-    interface = obj.__cuda_array_interface__
-    view = described_by(interface, obj)
-    if sync and interface.get("stream"):
-        _native.synchronize_stream(interface["stream"])
+    return from_cuda_array_interface(obj.__cuda_array_interface__, obj, sync)
+
+
+def from_cuda_array_interface(desc: dict[str, Any], owner: Any = None, sync: bool = True) -> DeviceNDArray:
+    """The array on the GPU that a ``__cuda_array_interface__`` describes; ``owner`` keeps its memory alive. ``sync``
+    waits for the stream that it names."""
+    if not isinstance(desc, dict) or not {"shape", "typestr", "data", "version"} <= desc.keys():
+        raise TypeError(
+            f"a __cuda_array_interface__ is a dict with 'shape', 'typestr', 'data' and 'version', not {desc!r}"
+        )
+    view = described_by(desc, owner)
+    if sync and desc.get("stream"):
+        _native.synchronize_stream(desc["stream"])
     return DeviceNDArray(view, 0, True)
+
+
+def managed_array(
+    shape: Any,
+    dtype: Any = np.float64,
+    strides: Any = None,
+    order: str = "C",
+    stream: Any = 0,
+    attach_global: bool = True,
+) -> DeviceNDArray:
+    """A device array in host memory that the GPU reads and writes in place: a ``mapped_array``. No pages migrate."""
+    return mapped_array(shape, dtype, strides, order, stream)
 
 
 def pinned_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C") -> Any:

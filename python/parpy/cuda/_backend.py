@@ -7,7 +7,8 @@ import os
 from .. import _native
 from ..calls.warnings import warn
 
-_simulated: bool | None = True if os.environ.get("PARPY_CUDA_SIM", "0") not in ("", "0") else None
+_VARIABLES = ("PARPY_CUDA_SIM", "NUMBA_ENABLE_CUDASIM")  # of the environment: the simulator in any case
+_simulated: bool | None = True if any(os.environ.get(name, "0") not in ("", "0") for name in _VARIABLES) else None
 
 
 def on_gpu() -> bool:
@@ -19,6 +20,11 @@ def on_gpu() -> bool:
         if reason:
             warn(f"kernels run on the simulator, on the CPU: {reason}")
     return not _simulated
+
+
+def has_gpu() -> bool:
+    """The same, without a word: for calls that are as good on the CPU."""
+    return not _native.cuda_unavailable() if _simulated is None else not _simulated
 
 
 def set_simulated(simulated: bool) -> None:

@@ -50,7 +50,9 @@ def _with_types(source: FunctionSource, signature: Signature) -> FunctionSource:
     given = dict(zip(names, signature.arguments, strict=False))
     made.declared = {name: kind.name for name, kind in given.items() if isinstance(kind, Scalar)}
     made.arrays = {
-        n: DeclaredArray(kind.element.name, kind.ndim) for n, kind in given.items() if isinstance(kind, Array)
+        n: DeclaredArray(kind.element.name, kind.ndim)
+        for n, kind in given.items()
+        if isinstance(kind, Array) and isinstance(kind.element, Scalar)
     }
     made.shown = str(signature)
     if not signature.open:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from .. import _native
 from ._backend import on_gpu
+from ._driver import device_uuid, driver_version
+
+T = TypeVar("T")
 
 # What users see of this module: parpy.cuda has these names.
 __all__ = [
-    "close", "current_context", "detect", "get_current_device", "gpus", "is_available", "list_devices", "select_device",
+    "close", "cuda_error", "current_context", "detect", "devices", "get_current_device", "gpus", "initialize",
+    "is_available", "is_bfloat16_supported", "is_float16_supported", "is_supported_version", "list_devices",
+    "require_context", "runtime", "select_device",
 ]  # fmt: skip
 
 # By name: CUDA's number of the attribute, and what it is on the simulator.
@@ -22,8 +28,17 @@ _ATTRIBUTES = {
     "MAX_SHARED_MEMORY_PER_BLOCK": (8, 48 * 1024), "TOTAL_CONSTANT_MEMORY": (9, 64 * 1024), "WARP_SIZE": (10, 32),
     "MAX_REGISTERS_PER_BLOCK": (12, 65536), "CLOCK_RATE": (13, 0), "MULTIPROCESSOR_COUNT": (16, 1),
     "MAX_THREADS_PER_MULTI_PROCESSOR": (39, 1024), "ASYNC_ENGINE_COUNT": (40, 0),
+    "MAX_PITCH": (11, 2**31 - 1), "TEXTURE_ALIGNMENT": (14, 512), "GPU_OVERLAP": (15, 0),
+    "KERNEL_EXEC_TIMEOUT": (17, 0), "INTEGRATED": (18, 1), "CAN_MAP_HOST_MEMORY": (19, 1), "COMPUTE_MODE": (20, 0),
+    "CONCURRENT_KERNELS": (31, 0), "ECC_ENABLED": (32, 0), "PCI_BUS_ID": (33, 0), "PCI_DEVICE_ID": (34, 0),
+    "TCC_DRIVER": (35, 0), "MEMORY_CLOCK_RATE": (36, 0), "GLOBAL_MEMORY_BUS_WIDTH": (37, 0), "L2_CACHE_SIZE": (38, 0),
+    "UNIFIED_ADDRESSING": (41, 1), "PCI_DOMAIN_ID": (50, 0), "COMPUTE_CAPABILITY_MAJOR": (75, 9),
+    "COMPUTE_CAPABILITY_MINOR": (76, 0), "STREAM_PRIORITIES_SUPPORTED": (78, 0),
+    "GLOBAL_L1_CACHE_SUPPORTED": (79, 0), "LOCAL_L1_CACHE_SUPPORTED": (80, 0),
+    "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": (81, 48 * 1024), "MAX_REGISTERS_PER_MULTIPROCESSOR": (82, 65536),
+    "MANAGED_MEMORY": (83, 1), "MULTI_GPU_BOARD": (84, 0), "CONCURRENT_MANAGED_ACCESS": (89, 1),
+    "COOPERATIVE_LAUNCH": (95, 1), "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": (97, 48 * 1024),
 }  # fmt: skip
-_CAPABILITY = 75, 76
 
 
 class MemoryInfo(NamedTuple):
@@ -55,8 +70,25 @@ class Device:
     def compute_capability(self) -> tuple[int, int]:
         if not on_gpu():
             return 9, 0
-        major, minor = (_native.device_attribute(which, self.id) for which in _CAPABILITY)
-        return major, minor
+        return self.COMPUTE_CAPABILITY_MAJOR, self.COMPUTE_CAPABILITY_MINOR
+
+    @property
+    def uuid(self) -> str:
+        """What tells GPUs apart; on the simulator, of zeros."""
+        return f"GPU-{uuid.UUID(bytes=device_uuid(self.id) if on_gpu() else bytes(16))}"
+
+    @property
+    def supports_float16(self) -> bool:
+        """Always: what a GPU has no instruction for is computed in float32."""
+        return True
+
+    @property
+    def supports_bfloat16(self) -> bool:
+        """The same."""
+        return True
+
+    def reset(self) -> None:
+        """For compatibility: what is no longer used is freed by itself."""
 
     def __getattr__(self, name: str) -> int:
         if name not in _ATTRIBUTES:
@@ -121,6 +153,8 @@ class _Devices:
 
 
 gpus = _Devices()
+devices = gpus
+"""All devices, by number."""
 
 
 class Context:
@@ -193,3 +227,52 @@ def detect() -> bool:
 
 def close() -> None:
     """For compatibility: what is no longer used is freed by itself."""
+
+
+def cuda_error() -> str | None:
+    """Why there is no GPU to use; None where there is one."""
+    return _native.cuda_unavailable() or None
+
+
+def is_float16_supported() -> bool:
+    """Always: what a GPU has no instruction for is computed in float32."""
+    return True
+
+
+def is_bfloat16_supported() -> bool:
+    """The same."""
+    return True
+
+
+def is_supported_version() -> bool:
+    """Whether the driver is new enough; where it is not, kernels run on the simulator, which says why."""
+    return is_available()
+
+
+def initialize() -> None:
+    """For compatibility: the first launch or array sets up the device."""
+
+
+def require_context(func: Callable[..., T]) -> Callable[..., T]:
+    """For compatibility: every function finds the context of its thread, so that this is the function itself."""
+    return func
+
+
+class _Runtime:
+    """What ``cuda.runtime`` tells of the installed CUDA."""
+
+    def get_version(self) -> tuple[int, int]:
+        """That of the CUDA that the driver supports, (13, 0); on the simulator (0, 0)."""
+        return driver_version() if on_gpu() else (0, 0)
+
+    def is_supported_version(self) -> bool:
+        """Whether the driver is new enough."""
+        return is_supported_version()
+
+    @property
+    def supported_versions(self) -> tuple[tuple[int, int], ...]:
+        """The newest versions that NVRTC knows."""
+        return ((12, 0), (12, 8), (13, 0))
+
+
+runtime = _Runtime()

@@ -6,7 +6,6 @@ A launch is a call of a native jit function whose first seven parameters are the
 
 from __future__ import annotations
 
-import ast
 import inspect
 import os
 import re
@@ -31,21 +30,25 @@ from ..frontend.parse import Surface, parse
 from ..frontend.program import Program
 from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
-from ..vocabulary.device import GEOMETRY, ForeignFunction, Launchable
-from ..vocabulary.signatures import Scalar, Signature, TupleType, number_signature
-from . import _matching
+from ..syntax.starred import takes_rest, without_star
+from ..syntax.written_records import written_records
+from ..vocabulary.device import GEOMETRY, Launchable
+from ..vocabulary.signatures import Signature, signature
 from ._arrays import constant_of, to_device
 from ._backend import on_gpu
-from ._device_functions import DeviceFunction
 from ._devices import get_current_device, launch_limits
-from ._kinds import Fields, has_records, kind_of
-from ._launches import ForAll, Launcher, PreparingLauncher, launch_sizes, sizes_of
+from ._launches import FirstLauncher, ForAll, Launcher, PreparingLauncher, launch_sizes, sizes_of
+from ._linking import DEVICE_CODE
+from ._options import KernelOptions
+from ._overloads import Overload, Overloads, asked_types, of_each, sample
 from ._streams import Stream, handle_of
+from .arguments import matching
+from .arguments.directed import Directed, prepared, type_of, with_records
+from .arguments.kinds import Fields, has_records, kind_of
 
-_SAMPLE_SIZES = (1, 1, 1, 32, 1, 1, 0)  # of a launch that is compiled to be looked at
+SAMPLE_SIZES = (1, 1, 1, 32, 1, 1, 0)  # of a launch that is compiled to be looked at
 _OF_DEVICES = ("P51", "P52", "P53", "P54")  # diagnostics that are none of the kernel
 _INCLUDES = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"', re.MULTILINE)
-_DEVICE_CODE = (".ptx", ".cubin", ".fatbin", ".o", ".a", ".ltoir")
 
 
 class Kernel(Launchable, ByReference):
@@ -55,18 +58,25 @@ class Kernel(Launchable, ByReference):
         self,
         function: Callable[..., Any] | FunctionSource,
         signatures: tuple[Signature, ...],
-        options: dict[str, Any],
+        options: KernelOptions,
         link: tuple[str, ...] = (),
-        debug: bool = False,
     ) -> None:
-        source = source_of(function)
+        given = source_of(function)
+        source, self._written_records = written_records(without_star(given))
+        self.py_func: FunctionType = given.function
+        """The Python function."""
+        self.overloads = Overloads(self)
+        """The kernel by the types of its arguments: what each needs of the device, and its text."""
+        # Of `def k(a, *rest)`: how many arguments come before those of the tuple.
+        self._plain_arguments = given.function.__code__.co_argcount if takes_rest(given.function) else None
         for each in signatures:
-            _check_count(source.function, each)
+            check_count(source.function, each)
+            self.overloads.note(each.arguments)
         if any(each.result is not None for each in signatures):
             raise TypeError(f"a kernel returns nothing: write void(…), not {signatures[0]}")
         self.__parpy_source__ = source
         self.signatures = signatures
-        self._options, self._link, self._debug = options, link, debug
+        self._options, self._link = options, link
         self._surface: Surface | None = None  # parsed, and not yet given to the native function
         self._device_code: list[str] = []
         self._folders: list[str] = []  # of sources that include files beside them
@@ -86,8 +96,8 @@ class Kernel(Launchable, ByReference):
         self._blocks: dict[Any, int] = {}
         self.native = _native_kernel(source.function, self.parse)
         self.native.on_misfit = self._relaunch
-        update_wrapper(self, source.function)
-        give_reference(self, source.function, Kernel.__init__, source, signatures, options, link, debug)
+        update_wrapper(self, given.function)
+        give_reference(self, given.function, Kernel.__init__, given, signatures, options, link)
 
     def parse(self) -> Surface:
         """The surface module; called once, and again when what the function relies on has changed."""
@@ -103,7 +113,7 @@ class Kernel(Launchable, ByReference):
             self._asks_all = program.asks_all and not self._knows_all
             raise
         self._asks_all = False
-        self._device_code = [path for path in program.linked if path.endswith(_DEVICE_CODE)]
+        self._device_code = [path for path in program.linked if path.endswith(DEVICE_CODE)]
         including = [path for path, (_, text) in program.linked.items() if text is not None and _INCLUDES.search(text)]
         self._folders = list(dict.fromkeys(os.path.dirname(os.path.abspath(path)) for path in including))
         self._asked = tuple(sorted(program.asked - self._known.keys()))
@@ -125,11 +135,7 @@ class Kernel(Launchable, ByReference):
         """Whether other kernels may call the function: nothing says that it is launched."""
         return not self.signatures
 
-    @property
-    def py_func(self) -> FunctionType:
-        return self.__parpy_source__.function
-
-    def __getitem__(self, configuration: Any) -> Launcher:
+    def __getitem__(self, configuration: Any) -> Launcher | FirstLauncher:
         try:
             known = self._launchers[configuration]
         except (KeyError, TypeError):
@@ -141,20 +147,30 @@ class Kernel(Launchable, ByReference):
             raise ValueError(
                 f"a launch is configured by [grid, block[, stream[, shared_bytes]]], not by {configuration!r}"
             )
-        launcher = self.configure(*parts)
+        launcher = self._configured(*parts)
         if len(self._launchers) < 256 and self._refused is None and _is_plain(parts):
             self._launchers[configuration] = launcher
-        return launcher
+        return launcher if isinstance(launcher, PreparingLauncher) else FirstLauncher(launcher)
 
-    def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launcher:
+    def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launcher | FirstLauncher:
         """A launch of ``griddim`` blocks of ``blockdim`` threads each: ints, or tuples of up to three."""
+        launcher = self._configured(griddim, blockdim, stream, sharedmem)
+        return launcher if isinstance(launcher, PreparingLauncher) else FirstLauncher(launcher)
+
+    def _configured(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launcher:
         sizes = launch_sizes(griddim, blockdim)
+        most, threads = self._options.most_threads, sizes[3] * sizes[4] * sizes[5]
+        if most and threads > most:
+            raise ValueError(
+                f"by its launch_bounds '{self.py_func.__name__}' has blocks of at most {most} threads, not {threads}"
+            )
         if not is_int(sharedmem) or not 0 <= sharedmem < 2**31:
             raise ValueError(f"the shared memory of a launch is a number of bytes, not {sharedmem!r}")
         options = self.options(stream)
         deep = any("." in key for keys in self._fields.values() for key in keys)
-        looks = self.signatures or deep or self._asked or self._asks_all or (self.has_records and on_gpu())
-        looks = looks or self._takes_tuples or self._refused is not None
+        asks = bool(self._asked) or self._asks_all or self._takes_tuples or self._refused is not None
+        changes = bool(self._options.extensions or self._written_records) or self._plain_arguments is not None
+        looks = asks or changes or deep or bool(self.signatures) or (self.has_records and on_gpu())
         return (PreparingLauncher if looks else Launcher)(self, (*sizes, int(sharedmem)), options)
 
     def forall(self, ntasks: int | tuple[int, ...], tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:
@@ -192,19 +208,32 @@ class Kernel(Launchable, ByReference):
         return CompileOptions(
             backend=CompileBackend.Cuda if gpu else CompileBackend.Sim,
             legality="trust",
-            check="all" if self._debug else None,
+            check="all" if self._options.debug else None,
             stream=stream or None,
             libs=self._device_code,
             includes=self._folders,
-            fast_math=self._options["fast_math"],
-            extra_flags=self._options["extra_flags"] if gpu else [],
+            fast_math=self._options.fast_math,
+            extra_flags=[*self._options.flags] if gpu else [],
         )
 
     def _anew(self) -> Kernel:
         """The kernel without its signatures, for arguments of which more is known."""
-        return Kernel(self.__parpy_source__, (), self._options, self._link, self._debug)
+        return Kernel(self.__parpy_source__, (), self._options, self._link)
 
-    def _check_signatures(self) -> None:
+    def options_for_gpu(self) -> CompileOptions:
+        """Those of the code for a GPU, whether or not there is one."""
+        return self._options_on(True)
+
+    def surface_anew(self) -> None:
+        """Parses the function; CompileError where it is wrong, which may be since ``asks_all``."""
+        self._surface = self._parse()
+
+    @property
+    def asks_all(self) -> bool:
+        """Whether the text cannot be read without the kinds of all arguments."""
+        return self._asks_all
+
+    def check_signatures(self) -> None:
         """Raises what is wrong for arguments of its signatures; names that are not there yet may come.
 
         What this finds is not kept: globals are those of a launch.
@@ -212,7 +241,7 @@ class Kernel(Launchable, ByReference):
         for each in self.signatures:
             probe = self._anew()
             try:
-                samples = [_sample(kind) for kind in each.arguments]
+                samples = [sample(kind) for kind in each.arguments]
             except TypeError:  # NumPy has no such elements
                 continue
             try:
@@ -224,16 +253,24 @@ class Kernel(Launchable, ByReference):
     def _check(self, samples: Sequence[Any]) -> None:
         """Raises what is wrong with the kernel for such arguments."""
         try:
-            self._surface = self._parse()
+            self.surface_anew()
         except CompileError:
             if not self._asks_all:
                 raise
         kernel = self.variant(samples)
-        _native.source_text(kernel.native, (*_SAMPLE_SIZES, *kernel.with_fields(samples)), self._options_on(False))
+        _native.source_text(kernel.native, (*SAMPLE_SIZES, *kernel.with_fields(samples)), self._options_on(False))
+
+    def taken(self, arguments: tuple[Any, ...], stream: int) -> tuple[tuple[Any, ...], list[Callable[[], Any]]]:
+        """The arguments of a launch as the function takes them, and what is to be done behind it."""
+        arguments, behind = prepared(arguments, self._options.extensions, Stream(stream))
+        count = self._plain_arguments
+        if count is not None:
+            arguments = (*arguments[:count], arguments[count:])
+        return with_records(arguments, self._written_records, behind), behind
 
     def matched(self, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """The arguments as the signature that fits best takes them; TypeError where none fits."""
-        return _matching.best(self.__parpy_source__.function, self.signatures, arguments)
+        return matching.best(self.__parpy_source__.function, self.signatures, arguments)
 
     @property
     def has_records(self) -> bool:
@@ -243,18 +280,20 @@ class Kernel(Launchable, ByReference):
     def prepared(self, arguments: Sequence[Any]) -> tuple[Kernel, Sequence[Any]]:
         """The kernel for such arguments, and these as it takes them; without any, samples of what the first signature
         says."""
+        given = asked_types(arguments)
+        arguments, _ = self.taken((*(arguments if given is None else map(sample, given)),), 0)
         if self.signatures:
-            samples = [_sample(each) for each in self.signatures[0].arguments]
+            samples = [sample(each) for each in self.signatures[0].arguments]
             arguments = self.matched(arguments) if arguments else samples
         kernel = self.variant(arguments)
         return kernel, kernel.with_fields(arguments)
 
     def variant(self, arguments: Sequence[Any]) -> Kernel:
         """The kernel for arguments of such kinds, where its text depends on them; else itself."""
-        code = self.py_func.__code__
-        names = code.co_varnames[: code.co_argcount]
+        function = self.__parpy_source__.function
+        names = function.__code__.co_varnames[: function.__code__.co_argcount]
         given = dict(zip(names, arguments, strict=False))
-        for name, default in zip(reversed(names), reversed(self.py_func.__defaults__ or ()), strict=False):
+        for name, default in zip(reversed(names), reversed(function.__defaults__ or ()), strict=False):
             given.setdefault(name, default)
         apart = {} if self._tuples else {name: each for name, each in given.items() if comes_apart(each)}
         tuples = {name: composed_kind(each, kind_of) for name, each in apart.items()}
@@ -288,7 +327,7 @@ class Kernel(Launchable, ByReference):
         deep = {name for name, keys in self._fields.items() if any("." in key for key in keys)}
         if not deep and not self._tuples:
             return arguments
-        names = self.py_func.__code__.co_varnames
+        names = self.__parpy_source__.function.__code__.co_varnames
         taken: list[Any] = []
         for name, each in zip(names, arguments, strict=False):
             if name in self._tuples and comes_apart(each):
@@ -304,10 +343,10 @@ class Kernel(Launchable, ByReference):
         if not (self.has_records and _places_records(options)):
             self.native(*sizes, *self.with_fields(arguments), opts=options)
             return
-        from ._packed import aligned
+        from .arguments.packed import aligned
 
         placed = [to_device(each) if isinstance(each, np.ndarray) and has_records(each) else each for each in arguments]
-        names = self.py_func.__code__.co_varnames
+        names = self.__parpy_source__.function.__code__.co_varnames
         keys = [self._fields.get(name, []) for name, _ in zip(names, placed, strict=False)]
         taken, moved = aligned(placed, keys, Stream(options.stream or 0))
         self.native(*sizes, *self.with_fields(taken), opts=options)
@@ -321,6 +360,10 @@ class Kernel(Launchable, ByReference):
         """A launch that failed, perhaps since records are used as a whole."""
         sizes = values[: len(GEOMETRY)]
         arguments = [each.records if isinstance(each, Fields) else each for each in values[len(GEOMETRY) :]]
+        if any(isinstance(each, Directed) for each in arguments):
+            launcher = PreparingLauncher(self, (*sizes,), options)
+            launcher(*arguments)
+            return None
         codes = error.codes if isinstance(error, CompileError) else ()
         refused = "P550" in codes or "P557" in codes
         given_tuples = refused and any(map(comes_apart, arguments)) and not self._tuples
@@ -333,23 +376,66 @@ class Kernel(Launchable, ByReference):
         kernel.launch(sizes, arguments, kernel.options_on(options.stream or 0))
         return None
 
-    def inspect_source(self, *arguments: Any) -> str:
-        """The CUDA C++ and host text for arguments like these; a kernel with a signature needs none."""
+    def inspect_source(self, *arguments: Any) -> Any:
+        """The CUDA C++ and host text for arguments like these, or for a tuple of their types; a kernel with a signature
+        needs none, and of another one without any it is a dict of the texts of all ``overloads``."""
+        if not arguments and not self.signatures and self.overloads:
+            return of_each(self, Overload.inspect_source)
         self.options(0)
         kernel, given = self.prepared(arguments)
-        return source_text(kernel.native, (*_SAMPLE_SIZES, *given), kernel.options(0))
+        return source_text(kernel.native, (*SAMPLE_SIZES, *given), kernel.options(0))
 
-    def inspect_asm(self, *arguments: Any) -> str:
+    def inspect_asm(self, *arguments: Any) -> Any:
         """The PTX of the same."""
+        if not arguments and not self.signatures and self.overloads:
+            return of_each(self, Overload.inspect_asm)
         device = self.inspect_source(*arguments).split(HOST)[0]
         major, minor = get_current_device().compute_capability
-        options = self._options
-        flags = [*options["extra_flags"], *(f"--include-path={folder}" for folder in self._folders)]
+        flags = [*self._options.flags, *(f"--include-path={folder}" for folder in self._folders)]
         ptx = _native.compile_cuda(
-            device, f"{self.py_func.__name__}.cu", f"sm_{major}{minor}", options["fast_math"],
+            device, f"{self.py_func.__name__}.cu", f"sm_{major}{minor}", self._options.fast_math,
             [*flags, *(["--relocatable-device-code=true"] if self._device_code else [])], True,
         )  # fmt: skip
         return ptx.decode().rstrip("\0")
+
+    def inspect_types(self, file: Any = None) -> None:
+        """Prints the CUDA C++ of each overload, whose variables have their types there."""
+        for types, each in self.overloads.items():
+            print(f"// {self.__name__}{types}", each.inspect_source(), sep="\n", file=file)  # type: ignore[attr-defined]
+
+    def inspect_llvm(self, *_: Any) -> NoReturn:
+        """There is no LLVM IR: kernels become CUDA C++."""
+        raise NotImplementedError("kernels become CUDA C++, not LLVM IR: write k.inspect_source() or k.inspect_asm()")
+
+    def inspect_lto_ptx(self, *arguments: Any) -> Any:
+        """The PTX of the same."""
+        return self.inspect_asm(*arguments)
+
+    def inspect_sass(self, *_: Any) -> NoReturn:
+        """The assembly of a GPU is shown by tools of the toolkit alone."""
+        raise NotImplementedError("write k.inspect_asm() for PTX; SASS is shown by the toolkit's nvdisasm")
+
+    def specialize(self, *arguments: Any) -> Kernel:
+        """The kernel itself, compiled for arguments like these: there is a program for each combination of types."""
+        self.inspect_source(*arguments)
+        self.overloads.note(map(type_of, arguments))
+        return self
+
+    @property
+    def specialized(self) -> bool:
+        """Whether it has a single signature."""
+        return len(self.signatures) == 1
+
+    @property
+    def extensions(self) -> tuple[Any, ...]:
+        """The objects that prepare arguments."""
+        return self._options.extensions
+
+    def compile(self, sig: Any) -> Overload:
+        """The kernel compiled for a signature, or for a tuple of the types of its arguments."""
+        made = self.overloads[signature(sig).arguments]
+        made.inspect_source()
+        return made
 
     def facts(self, arguments: Sequence[Any] = (), block: int = 32, sharedmem: int = 0) -> dict[str, int]:
         """What a launch with such arguments needs of the device; compiles the kernel for them."""
@@ -358,25 +444,33 @@ class Kernel(Launchable, ByReference):
         kernel, given = self.prepared(arguments)
         return _native.kernel_facts(kernel.native, (*sizes, *given), kernel.options(0), block, sharedmem)
 
-    def get_regs_per_thread(self, *arguments: Any) -> int:
-        """Registers of a thread; 0 on the simulator."""
-        return self.facts(arguments)["registers"]
+    def _fact(self, name: str, arguments: Sequence[Any]) -> Any:
+        """Of arguments, of their types, or of the signature; of neither: of each overload, by its types."""
+        if not arguments and not self.signatures:
+            return of_each(self, lambda each: self.facts(each.samples())[name])
+        return self.facts(arguments)[name]
 
-    def get_shared_mem_per_block(self, *arguments: Any) -> int:
+    def get_regs_per_thread(self, *arguments: Any) -> Any:
+        """Registers of a thread, for arguments or a tuple of their types; 0 on the simulator. Without arguments, of a
+        kernel without signatures: a dict of those of all ``overloads``."""
+        return self._fact("registers", arguments)
+
+    def get_shared_mem_per_block(self, *arguments: Any) -> Any:
         """Bytes of the arrays that a block shares."""
-        return self.facts(arguments)["shared_bytes"]
+        return self._fact("shared_bytes", arguments)
 
-    def get_local_mem_per_thread(self, *arguments: Any) -> int:
+    def get_local_mem_per_thread(self, *arguments: Any) -> Any:
         """Bytes of a thread that are in no register."""
-        return self.facts(arguments)["local_bytes"]
+        return self._fact("local_bytes", arguments)
 
-    def get_const_mem_size(self, *arguments: Any) -> int:
+    def get_const_mem_size(self, *arguments: Any) -> Any:
         """Bytes of constants."""
-        return self.facts(arguments)["constant_bytes"]
+        return self._fact("constant_bytes", arguments)
 
-    def get_max_threads_per_block(self, *arguments: Any) -> int:
+    def get_max_threads_per_block(self, *arguments: Any) -> Any:
         """How many threads a block of the kernel may have."""
-        return self.facts(arguments)["most_threads"]
+        most = self._options.most_threads
+        return most if most else self._fact("most_threads", arguments)
 
     def suggest_block(self, *arguments: Any, sharedmem: int = 0) -> int:
         """Threads per block with which the kernel keeps the device busiest."""
@@ -384,13 +478,14 @@ class Kernel(Launchable, ByReference):
 
     def best_block(self, arguments: tuple[Any, ...], sharedmem: int) -> int:
         """The same, remembered for the types of the arguments; on the simulator and for records just a number."""
+        most = self._options.most_threads or 1024
         if self.has_records or not on_gpu():
-            return 256
+            return min(256, most)
         kinds = tuple((a.dtype, a.ndim) if hasattr(a, "ndim") else type(a) for a in arguments)
         key = get_current_device().id, sharedmem, kinds
         known = self._blocks.get(key)
         if known is None:
-            known = self.suggest_block(*arguments, sharedmem=sharedmem)
+            known = min(self.suggest_block(*arguments, sharedmem=sharedmem), most)
             if len(self._blocks) < 256:
                 self._blocks[key] = known
         return known
@@ -408,116 +503,11 @@ class Kernel(Launchable, ByReference):
         return f"<parpy.cuda kernel {self.py_func.__qualname__}>"
 
 
-def jit(
-    func_or_sig: Any = None,
-    device: bool = False,
-    inline: Any = "never",
-    link: Sequence[Any] = (),
-    debug: bool = False,
-    opt: bool = True,
-    lineinfo: bool = False,
-    cache: bool = False,
-    fastmath: bool = False,
-    max_registers: int | None = None,
-    fma: bool = True,
-    **unknown: Any,
-) -> Any:
-    """Compiles a function of which every thread of a launch runs the body, as ``numba.cuda.jit`` does.
-
-    With a signature, or a list of them, arguments are checked against it and numbers converted to it; without, the
-    types of the arguments decide. ``device=True`` makes a function that kernels call; ``debug=True`` checks
-    subscripts, assertions and variables without a value, and on the simulator races and barriers as well. ``link``:
-    files that define foreign functions (``declare_device``). ``fma``: whether a GPU may round ``a * b + c`` once, as
-    CUDA C++ does; the simulator rounds twice. ``inline``, ``opt`` and ``cache`` are taken for compatibility: device
-    functions are inlined by the compiler, and compiled code is always cached.
-    """
-    if unknown:
-        raise TypeError(f"cuda.jit takes no argument '{next(iter(unknown))}'")
-    if max_registers is not None and (type(max_registers) is not int or max_registers < 1):
-        raise ValueError(f"max_registers is how many registers a thread may use, an int from 1, not {max_registers!r}")
-    sources = linked(link)
-    function = func_or_sig if inspect.isfunction(func_or_sig) else None
-    given = [] if function or func_or_sig is None else func_or_sig if isinstance(func_or_sig, list) else [func_or_sig]
-    signatures = tuple(number_signature(each) for each in given)
-    flags = [f"--fmad={str(bool(fma)).lower()}", *(["--generate-line-info"] if lineinfo else [])]
-    if max_registers is not None:
-        flags.append(f"--maxrregcount={max_registers}")
-    options = {"fast_math": bool(fastmath), "extra_flags": flags}
-
-    def decorate(function: Callable[..., Any]) -> DeviceFunction | Kernel:
-        if device:
-            made = DeviceFunction(function, signatures)
-            _check_calls(made, signatures, options, sources)
-            return made
-        kernel = Kernel(function, signatures, options, sources, debug)
-        kernel._check_signatures()
-        return kernel
-
-    return decorate if function is None else decorate(function)
-
-
-def _check_count(function: FunctionType, wanted: Signature) -> None:
+def check_count(function: FunctionType, wanted: Signature) -> None:
     """TypeError where the signature has more or fewer arguments than the function."""
     count = function.__code__.co_argcount
     if len(wanted.arguments) != count:
         raise TypeError(f"'{function.__name__}' has {count} parameters, but its signature is {wanted}")
-
-
-def _check_calls(
-    function: DeviceFunction, signatures: tuple[Signature, ...], options: dict[str, Any], link: tuple[str, ...]
-) -> None:
-    """Raises what is wrong with calls of a device function with the arguments of its signatures."""
-    for each in signatures:
-        _check_count(function.__parpy_source__.function, each)
-        names = ", ".join(f"a{i}" for i in range(len(each.arguments)))
-        # At the place of the function, where its signature stands too.
-        text, own = f"def call({names}): function({names})\n", function.__parpy_source__
-        tree = ast.parse(text).body[0]
-        for node in ast.walk(tree):
-            ast.copy_location(node, own.tree())
-        space: dict[str, Any] = {"function": function}
-        exec(text, space)
-        source = FunctionSource(space["call"], own.name, own.text, own.first_line, tree)
-        Kernel(source, (Signature(None, each.arguments),), options, link)._check_signatures()
-
-
-def linked(link: Any) -> tuple[str, ...]:
-    """The paths of the files to compile or link with a kernel."""
-    if not isinstance(link, str | list | tuple) and not hasattr(link, "__fspath__"):
-        raise TypeError(f"what is linked is a path or a list of paths, not {link!r}")
-    paths = tuple(map(str, [link] if isinstance(link, str) or hasattr(link, "__fspath__") else link))
-    for path in paths:
-        if not path.endswith((".cu", *_DEVICE_CODE)):
-            raise ValueError(f"'{path}' cannot be linked: files end in .cu, {', '.join(_DEVICE_CODE)}")
-        if not os.path.exists(path):
-            raise FileNotFoundError(f"there is no file '{path}' to link")
-    return paths
-
-
-def declare_device(
-    name: str, sig: Any, link: Any = (), use_cooperative: bool = False, abi: str = "c"
-) -> ForeignFunction:
-    """A function of CUDA C++ that kernels call by the name it is assigned to here.
-
-    ``sig``: as ``int32(int32, CPointer(float32))``; arrays go to pointers. ``link``: the files that define it; or give
-    them to ``cuda.jit``. CUDA C++ (.cu) is compiled with the kernel and runs on the simulator as well; .ptx, .cubin,
-    .fatbin, .o, .a and .ltoir hold code for GPUs, as ``nvcc -dc`` makes it. It is ``extern "C" __device__``, and by
-    ``abi`` hands over its result as C does ("c"), through a pointer in front of its parameters, itself returning a
-    status ("numba"), or through one behind them ("out").
-    """
-    if not isinstance(name, str) or not name.isidentifier():
-        raise ValueError(f"{name!r} is no name of a function")
-    if abi not in ("c", "numba", "out"):
-        raise ValueError(f"the abi of a function is 'c', 'numba' or 'out', not {abi!r}")
-    wanted = number_signature(sig, with_result=True)
-    if any(isinstance(each, TupleType) for each in wanted.arguments):
-        raise TypeError(f"a foreign function takes numbers and pointers, no tuples: {wanted}")
-    types = [
-        each.name if isinstance(each, Scalar) else f"{each.element.name}*"
-        for each in wanted.arguments
-        if not isinstance(each, TupleType)
-    ]
-    return ForeignFunction(name, types, wanted.number, abi, linked(link))
 
 
 def _native_kernel(function: FunctionType, parse_again: Callable[[], Surface]) -> _native.JitFunction:
@@ -537,15 +527,6 @@ def _native_kernel(function: FunctionType, parse_again: Callable[[], Surface]) -
 def _places_records(options: CompileOptions) -> bool:
     """Whether records must lie where a GPU reads them."""
     return options.backend is CompileBackend.Cuda
-
-
-def _sample(kind: Any) -> Any:
-    """Some argument of a type."""
-    if isinstance(kind, Scalar):
-        return kind.dtype.type(0)
-    if isinstance(kind, TupleType):
-        return tuple(map(_sample, kind.parts))
-    return np.zeros((1,) * getattr(kind, "ndim", 1), kind.element.dtype)
 
 
 def _is_plain(parts: tuple[Any, ...]) -> bool:

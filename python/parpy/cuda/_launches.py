@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..arrays.device_arrays import is_int
 from ..calls.options import CompileBackend, CompileOptions
-from . import _matching
 from ._devices import launch_limits
+from .arguments import matching
+from .arguments.directed import type_of
 
 if TYPE_CHECKING:
     from ._kernel import Kernel
@@ -33,16 +34,44 @@ class Launcher(partial[None]):
         return f"<launch of {self.kernel.__name__} on {grid} blocks of {block} threads>"  # type: ignore[attr-defined]
 
 
+class FirstLauncher:
+    """A launch of a configuration that is new: what it is called with first, ``k.overloads`` tells."""
+
+    def __init__(self, launcher: Launcher) -> None:
+        self._launcher, self._called = launcher, False
+
+    def __call__(self, /, *arguments: Any, **keywords: Any) -> None:
+        self._launcher(*arguments, **keywords)
+        if not self._called:
+            self._called = True
+            note_types(self._launcher.kernel, arguments, keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._launcher, name)
+
+    def __repr__(self) -> str:
+        return repr(self._launcher)
+
+
 class PreparingLauncher(Launcher):
     """One that looks at the arguments first: checks them against signatures, takes records to the GPU."""
 
     def __call__(self, /, *arguments: Any, **keywords: Any) -> None:
         kernel, options = self.kernel, self.keywords["opts"]
-        arguments = _matching.bound(kernel.py_func, arguments, keywords)
+        stream = options.stream or 0
+        arguments, behind = kernel.taken(matching.bound(kernel.py_func, arguments, keywords), stream)
         if kernel.signatures:
             arguments = kernel.matched(arguments)
         chosen = kernel.variant(arguments)
-        chosen.launch(self.args, arguments, options if chosen is kernel else chosen.options_on(options.stream or 0))
+        chosen.launch(self.args, arguments, options if chosen is kernel else chosen.options_on(stream))
+        kernel.overloads.note(map(type_of, arguments))
+        for each in behind:
+            each()
+
+
+def note_types(kernel: Kernel, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+    """Tells a kernel what it was called with."""
+    kernel.overloads.note(map(type_of, matching.bound(kernel.py_func, arguments, keywords)))
 
 
 class ForAll:
@@ -59,7 +88,7 @@ class ForAll:
         self._tpb = tpb
 
     def __call__(self, /, *arguments: Any, **keywords: Any) -> None:
-        arguments = _matching.bound(self._kernel.py_func, arguments, keywords)
+        arguments = matching.bound(self._kernel.py_func, arguments, keywords)
         none = 0 in self._tasks  # no block is launched; the arguments are checked
         threads = self._tpb or (_WARP if none else self._kernel.best_block(arguments, self._sharedmem))
         block = block_for(self._tasks, threads, exact=self._tpb > 0)

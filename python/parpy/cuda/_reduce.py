@@ -14,8 +14,9 @@ from ..syntax.names import source_of
 from ..syntax.source import FunctionSource, capture_expression
 from ..vocabulary import device as _device
 from ._arrays import DeviceNDArray, device_array, to_device
+from ._decorators import jit
 from ._device_functions import DeviceFunction
-from ._kernel import Kernel, jit
+from ._kernel import Kernel
 
 cuda: Any = _device
 _kernel: Callable[[Callable[..., Any]], Kernel] = jit

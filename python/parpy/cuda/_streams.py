@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import _native
@@ -17,29 +19,84 @@ __all__ = [
     "event",
     "event_elapsed_time",
     "external_stream",
+    "legacy_default_stream",
+    "per_thread_default_stream",
     "stream",
     "synchronize",
 ]
+
+_LEGACY, _PER_THREAD = 1, 2  # handles that CUDA gives a meaning
+_FAILED = 999  # CUDA's number of errors that it has no other one for
 
 
 class Stream:
     """Work on a stream runs in order; that of two streams at the same time. Give it to launches and copies."""
 
-    __slots__ = ("__weakref__", "_native", "handle")
+    __slots__ = ("__weakref__", "_lock", "_native", "_waiting", "handle")
 
     def __init__(self, handle: int = 0, native: object = None) -> None:
         self.handle, self._native = handle, native
+        self._lock = threading.Lock()
+        self._waiting: list[threading.Thread] = []  # for callbacks that are to come
 
     def synchronize(self) -> None:
-        """Waits for all work on the stream, and reports what went wrong there."""
+        """Waits for all work on the stream and for its callbacks, and reports what went wrong there."""
         if on_gpu():
             _native.synchronize_stream(self.handle)
+            for each in self._waiting:
+                if each is not threading.current_thread():
+                    each.join()
 
     @contextlib.contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:
         """``with stream.auto_synchronize():`` waits for the stream at the end of the block."""
         yield self
         self.synchronize()
+
+    def add_callback(self, callback: Callable[[Stream, int, Any], Any], arg: Any = None) -> None:
+        """Calls ``callback(stream, status, arg)``, in a thread of its own, when the work that is on the stream now has
+        ended. The status is 0, or 999 where the work failed. What it raises is printed."""
+        if not callable(callback):
+            raise TypeError(f"a callback is a function (stream, status, arg), not {callback!r}")
+        self._behind(lambda error: callback(self, 0 if error is None else _FAILED, arg))
+
+    def async_done(self) -> asyncio.futures.Future[Stream]:
+        """For ``await stream.async_done()``: a future of the running event loop, which has the stream as its result
+        when the work that is on the stream now has ended; what went wrong there is its exception."""
+        loop = asyncio.get_event_loop()
+        future: asyncio.futures.Future[Stream] = loop.create_future()
+
+        def done(error: Exception | None) -> None:
+            if future.done():
+                return
+            if error is None:
+                future.set_result(self)
+            else:
+                future.set_exception(error)
+
+        self._behind(lambda error: loop.call_soon_threadsafe(done, error))
+        return future
+
+    def _behind(self, call: Callable[[Exception | None], Any]) -> None:
+        """Calls it, with what went wrong, when the work that is on the stream now has ended."""
+        if not on_gpu():
+            call(None)
+            return
+        point = Event(timing=False)
+        point.record(self)
+
+        def wait() -> None:
+            try:
+                point.synchronize()
+            except Exception as error:
+                call(error)
+            else:
+                call(None)
+
+        waiting = threading.Thread(target=wait, name="parpy.cuda callback")
+        with self._lock:
+            self._waiting = [each for each in self._waiting if each.is_alive()] + [waiting]
+        waiting.start()
 
     def __int__(self) -> int:
         return self.handle
@@ -63,6 +120,16 @@ def stream() -> Stream:
 def default_stream() -> Stream:
     """The stream of launches and copies that are given none."""
     return Stream()
+
+
+def legacy_default_stream() -> Stream:
+    """The default stream that all threads of the process share and that other streams wait for: CUDA's number 1."""
+    return Stream(_LEGACY if on_gpu() else 0)
+
+
+def per_thread_default_stream() -> Stream:
+    """The default stream of this thread, which others do not wait for: CUDA's number 2."""
+    return Stream(_PER_THREAD if on_gpu() else 0)
 
 
 def external_stream(ptr: int) -> Stream:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays.device_arrays import is_int
 from ._arrays import DeviceNDArray, device_array
-from ._kernel import jit
+from ._decorators import jit
 
 xoroshiro128p_dtype = np.dtype([("s0", np.uint64), ("s1", np.uint64)], align=True)
 """The type of a state."""

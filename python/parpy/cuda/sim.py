@@ -18,7 +18,7 @@ class Simulator:
     Loops that the compiler maps always use 32, as the GPU does.
 
     ``enabled``: whether the kernels and arrays of ``parpy.cuda`` are on the simulator. They are where there is no GPU;
-    set it, or PARPY_CUDA_SIM=1 in the environment, to have them there in any case.
+    set it, or PARPY_CUDA_SIM=1 or NUMBA_ENABLE_CUDASIM=1 in the environment, to have them there in any case.
     """
 
     __slots__ = ("_seed", "_warp_size")

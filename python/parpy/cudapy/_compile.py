@@ -18,6 +18,7 @@ from .. import cuda
 from ..arrays.device_arrays import is_int
 from ..calls.pickling import ByReference, give_reference
 from ..cuda._kernel import Kernel
+from ..cuda._options import KernelOptions
 from ..frontend.parse import parse
 from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
@@ -146,7 +147,7 @@ class Launcher(ByReference):
             np.zeros(1, kind.element.dtype) if isinstance(kind, Pointer) else kind.dtype.type(0)
             for kind in self.signature.parameters
         ]
-        return self._kernel.inspect_source(*samples)
+        return str(self._kernel.inspect_source(*samples))
 
 
 class _TypedKernel(Kernel):
@@ -154,7 +155,7 @@ class _TypedKernel(Kernel):
 
     def __init__(self, source: FunctionSource, make: Callable[[], TypedProgram]) -> None:
         self.program = make  # type: ignore[method-assign]
-        super().__init__(source, (), {"fast_math": False, "extra_flags": []})
+        super().__init__(source, (), KernelOptions())
 
 
 def compile(funs: Any, sig: Any = None, debug: bool = False, *, sigs: Any = None) -> Launcher:

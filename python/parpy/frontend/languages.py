@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from .calls import axes, calls, compositions, creation, folds, functions, generators, python_methods, reductions
 from .expressions import conditions, expressions, tuples
-from .kernels import kernels, memory
+from .kernels import hints, kernels, memory, vectors
 from .lowering import Language, LowerExpression, LowerIntrinsic, LowerStatement
 from .statements import assignments, labels, loops, nested_functions, raises, returns, statements
 
@@ -111,6 +111,8 @@ INTRINSICS: dict[str, LowerIntrinsic] = {
     "lanemask_lt": kernels.lower_lanemask_lt,
     "atomic": kernels.lower_atomic,
     "compare_and_swap": kernels.lower_compare_and_swap,
+    "hinted": hints.lower_hinted,
+    "vector": vectors.lower_vector,
 }
 
 LOOPS = Language("loops", EXPRESSIONS, STATEMENTS, INTRINSICS, labels.lower_block)

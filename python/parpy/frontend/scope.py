@@ -10,6 +10,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from enum import Enum
 from types import CellType, FunctionType, ModuleType
 from typing import Any, TypeGuard, TypeVar
 
@@ -112,6 +113,7 @@ class FunctionScope:
         self.forms: Forms = ()
         self.received: dict[str, list[_native.Var]] = {}  # what such parameters are instead
         self.given: dict[str, _native.Var] = {}  # what annotated parameters were when the function began
+        self.outputs: set[ast.Call] = set()  # whose values NumPy stores to an argument out
         # Generators of random numbers: what the next draw of each comes from, arguments that hand one on, variables of
         # those outside of functions that a called function gets; the name that one is being made for.
         self.streams: dict[Root, Any] = {}
@@ -319,7 +321,9 @@ class FunctionScope:
             return self.scope.lookup(node.id)
         if isinstance(node, ast.Attribute):
             owner = self.resolve(node.value)
-            if owner is None or is_scalar(owner.value) or is_array(owner.value):
+            if owner is None or is_array(owner.value):
+                return None
+            if is_scalar(owner.value) and not isinstance(owner.value, Enum):
                 return None
             found = attribute(owner.value, node.attr, self.program.class_spaces)
             if found is not None:

@@ -70,7 +70,7 @@ class Alike(Generic[_Found]):
             parts = value
         else:
             own = value if kind is dict else getattr(value, "__dict__", None)
-            if own is None or len(own) > _LARGEST:
+            if own is None or len(own) > _LARGEST or reads.is_changed(kind):
                 return None
             names = self._names_of(reads, value, own)
             if names is None:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..syntax.lazy import lazy
 from ..syntax.source import FunctionSource
 from ..vocabulary import operators
-from .lazy import lazy
 from .liveness import assigned
 from .lookup import Lookup
 from .places import is_element, outermost_loops

@@ -112,7 +112,9 @@ _ATTRIBUTE = f"value if (kind := (value := VALUE).__class__) is OLD.__class__ an
 _SUBSCRIPT = "value if (value := VALUE).__class__ is int else index(owner, value)"
 _STORED_TO = "owner if (owner := OWNER).__class__ is array and owner.ndim == COUNT else place(owner)"
 _OWN = ("value", "kind", "owner", *(name.strip("_").removeprefix("parpy_") for name in HELPERS))
-_GROWING = ast.Add | ast.Sub | ast.Mult | ast.LShift | ast.FloorDiv  # may give integers of more bits than it gets
+_GROWING = (
+    ast.Add | ast.Sub | ast.Mult | ast.LShift | ast.FloorDiv | ast.Pow
+)  # may give integers of more bits than it gets
 _OF_FLOATS = (float, math.sqrt)
 
 

@@ -21,6 +21,7 @@ from ..calls.errors import CompileError
 from ..calls.objects import Reads
 from ..calls.options import CompileOptions
 from ..frontend.parse import Findings, check
+from ..syntax.lazy import lazy
 from ..syntax.names import Guard, callable_source
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
@@ -31,7 +32,6 @@ from .checks import HELPERS
 from .foreign_calls import gives_container
 from .kept import NOTHING_KEPT, Kept, kept_for
 from .labels import Place, per_region, shape_labels
-from .lazy import lazy
 from .numpy_calls import dry, is_array_function
 from .python_parts import Resolver, needs_driver
 from .regions import UNSET, run_region

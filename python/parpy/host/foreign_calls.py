@@ -21,6 +21,7 @@ from ..vocabulary import operators
 _LANGUAGE = (range, enumerate, zip, reversed, print, isinstance, super)
 _GIVE_CONTAINERS = (sorted, map, filter, iter)
 _CONTAINERS = ("collections", "itertools")
+_OF_PYTHON = ("parpy.cudalib", "parpy.ufuncs.device")  # modules of ours whose functions and objects Python calls
 
 
 def is_foreign(value: Any) -> bool:
@@ -28,7 +29,10 @@ def is_foreign(value: Any) -> bool:
     if not callable(value) or isinstance(value, Callback | External) or intrinsic_of(value) is not None:
         return False
     owner = getattr(value, "__self__", None)
-    module = (getattr(value, "__module__", None) or "").partition(".")[0]
+    name = getattr(value, "__module__", None) or ""
+    if name.startswith(_OF_PYTHON):
+        return True
+    module = name.partition(".")[0]
     if isinstance(owner, np.random.Generator | np.random.RandomState):  # seed: np.random.seed is of the language
         return value.__name__ in OTHERS - {"seed"}
     if module in ("parpy", "numpy") or isinstance(owner, np.ufunc):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, MutableSequence, MutableSet
 from typing import Any, NamedTuple
 
 from ..calls.elements import attribute_of, is_series
+from ..calls.hooks import has_say
 from ..calls.objects import Reads, attribute_name, attribute_of_class, is_object, stored_names
 from ..syntax.names import is_array, is_scalar
 from ..syntax.source import FunctionSource
@@ -92,6 +93,8 @@ def _kept_attributes(reads: Reads, values: Iterable[Any]) -> Kept:
         objects = True
         names = reads.of(value)
         for name in names:
+            if has_say(value, name):  # Python runs what reads it
+                continue
             part = attribute_of(value, name)
             if name in reads.changed and isinstance(part, MutableSequence | MutableSet):
                 lists.add(name)

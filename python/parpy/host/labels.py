@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from .. import _native
 from ..calls.errors import CompileError
 from ..calls.options import CompileOptions
 from ..frontend.parse import parse
@@ -74,14 +75,15 @@ class Place(NamedTuple):
 
 
 def per_region(opts: CompileOptions, places: list[Place], nested: set[str]) -> list[CompileOptions]:
-    """The options for each region. Loops of none go to the first, which says that they are unknown; those of `nested`
-    functions are none of theirs."""
+    """The options for each region. Loops of none go to the first, or to that with a label like theirs, which says that
+    they are unknown; those of `nested` functions are none of theirs."""
     return [_for_region(opts, index, places, nested) for index in range(len(places))]
 
 
 def _for_region(opts: CompileOptions, index: int, places: list[Place], nested: set[str]) -> CompileOptions:
     own = places[index]
-    others = nested.union(*(place.labels for place in places)) - own.labels
+    labels = nested.union(*(place.labels for place in places))
+    free = labels - opts.parallelize.keys()
     found = set()
     for label in opts.parallelize:
         _, at, line = label.rpartition("@")
@@ -90,6 +92,17 @@ def _for_region(opts: CompileOptions, index: int, places: list[Place], nested: s
             placed = any(place.first <= int(number) <= place.last for place in places)
             if own.first <= int(number) <= own.last or (index == 0 and not placed):
                 found.add(label)
-        elif label in own.labels or (index == 0 and label not in others):
+        elif label in labels:
+            if label in own.labels:
+                found.add(label)
+        elif index == _place_of_unknown(label, places, free):
             found.add(label)
     return restricted(opts, found)
+
+
+def _place_of_unknown(label: str, places: list[Place], free: set[str]) -> int:
+    """The region of which a label that no loop carries is a near miss; else the first."""
+    for index, place in enumerate(places):
+        if any(_native.are_alike(label, other) for other in place.labels & free):
+            return index
+    return 0

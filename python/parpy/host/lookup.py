@@ -14,11 +14,11 @@ from ..calls.external import External
 from ..frontend.kernels.record_paths import key_of
 from ..frontend.uses import Uses, arguments_of
 from ..syntax.annotations import annotations_of
+from ..syntax.lazy import lazy
 from ..syntax.names import NO_PLACE, Binding, Scope, attribute, callable_source, is_array
 from ..syntax.nested_source import definitions, link, nested_source, own_nodes
 from ..syntax.source import FunctionSource
 from ..types import BufferType
-from .lazy import lazy
 from .places import named_values
 
 _ALLOCATORS = {

@@ -16,6 +16,7 @@ from ..frontend.draws import OTHERS, Draws
 from ..frontend.statements.nests import is_nest
 from ..pragmas.words import StatementPragma
 from ..syntax.fields import is_of_value
+from ..syntax.lazy import lazy
 from ..syntax.lists import fixed_lists, is_kept_by_python, kept_names, makes_list
 from ..syntax.names import callable_source
 from ..syntax.nested_source import definitions, free_names, walk_own
@@ -25,20 +26,18 @@ from ..vocabulary import operators, workers
 from .allocations import Allocations
 from .foreign_calls import gives_container, has_open_keyword, is_for_python, is_foreign, is_statement_of_python
 from .kept import NOTHING_KEPT, Kept
-from .lazy import lazy
 from .liveness import assigned
 from .lookup import Lookup
 from .numpy_calls import METHODS, is_array_function, is_left_to_numpy
 from .places import (
     is_part,
-    is_shape,
     is_stored,
-    is_whole,
     named_values,
     outermost_loops,
     root_of,
     takes_less,
 )
+from .returns import returned_places
 
 _GRIDS = (np.mgrid, np.ogrid, np.r_, np.c_)
 
@@ -58,10 +57,9 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
     arguments -= assigned(node.body)
     for part in resolver.nodes:
         if isinstance(part, ast.Return) and part.value is not None:
-            elements = part.value.elts if isinstance(part.value, ast.Tuple) else [part.value]
+            names = arguments | made
             if resolver.is_python(part) or (
-                not called
-                and any(resolver.is_left(e) and root_of(resolver.moved(e) or e) in arguments | made for e in elements)
+                not called and any(root_of(place) in names for place in returned_places(resolver, part.value))
             ):
                 return True
         elif isinstance(part, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign) and part.value is not None:
@@ -178,17 +176,20 @@ class Resolver(Lookup):
     def _kept(self) -> frozenset[str]:
         return kept_names(self.nodes, self._fixed, self._gives_list) | self.kept.names
 
-    def _gives_list(self, call: ast.Call) -> bool:
-        """Whether it calls a function of the user that returns a list, dict or set, or a class that Python alone
-        knows."""
+    def _gives_list(self, call: ast.Call, place: int | None) -> bool:
+        """Whether it calls a function of the user that returns a list, dict or set, or a tuple with one in this place,
+        or a class that Python alone knows."""
         binding = self.find(call.func)
         if binding is not None and gives_container(binding.value):
-            return True
+            return place is None
         source = None if binding is None else callable_source(binding.value)
         if source is None or source.function is self.function or not self.has_driver(source.function):
             return False
         callee = Resolver(source, called=True, kept=self.kept)
         returned = [part.value for part in callee.nodes if isinstance(part, ast.Return) and part.value is not None]
+        if place is not None:
+            tuples = [value.elts for value in returned if isinstance(value, ast.Tuple)]
+            returned = [elements[place] for elements in tuples if place < len(elements)]
         return any(makes_list(value) or callee.keeps(value) for value in returned)
 
     def _is_grid(self, node: ast.Subscript) -> bool:
@@ -215,10 +216,6 @@ class Resolver(Lookup):
             and (self._calls_python_anywhere or name in self.returned)
             for name, value in named_values(node)
         )
-
-    def is_left(self, value: ast.expr) -> bool:
-        """Whether Python returns it, rather than compiled code: a variable, a shape, or a part of an array."""
-        return is_whole(value) or is_shape(value) or is_part(value) or is_whole(self.moved(value) or value)
 
     @lazy
     def _calls_python_anywhere(self) -> bool:

@@ -4,16 +4,20 @@ which returns those that are read later."""
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import _native
+from ..calls import performance
+from ..calls.errors import CompileError
 from ..calls.options import CompileOptions
+from ..syntax.fields import as_written
+from ..syntax.lazy import lazy
 from ..syntax.names import Binding, callable_source
 from ..syntax.nested_source import NestedSource
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
-from .lazy import lazy
 from .liveness import Names, assigned, live_before
 from .replaced import Lent, copied, is_builtin, only_reads, replaced_at_times, share_memory
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
@@ -69,8 +73,9 @@ class Region:
         self.nodes, self.inputs, self.outputs = nodes, inputs, outputs
         # Outputs that paths through it leave what they were, if these are arrays, and calls that get them.
         self._replaced = replaced_at_times(nodes, outputs, inputs, around.is_users)
-        self._is_plain = around.unset.isdisjoint(inputs) and not self._replaced.names
+        self.is_plain = around.unset.isdisjoint(inputs) and not self._replaced.names
         self._variants: dict[tuple[Names, Names], _native.JitFunction] = {}
+        self.by_python: Callable[..., Any] | None = None
 
     @lazy
     def function(self) -> _native.JitFunction:
@@ -98,7 +103,7 @@ class Region:
         return ast.Lambda(nothing, load) if name in self._around.unset else load
 
     def call(self, inputs: tuple[Any, ...]) -> Call:
-        if self._is_plain:
+        if self.is_plain:
             return Call(self.function, inputs, {})
         values: dict[str, Any] = {}
         for name, value in zip(self.inputs, inputs, strict=True):
@@ -182,8 +187,35 @@ def _returns(values: dict[str, ast.expr], apart: Sequence[str], marks: Mapping[s
     return [ast.If(test, _returns(values, rest, marks), []), *_returns(without, rest, marks)]
 
 
+# What compiled code has not, and Python has.
+_BEYOND = frozenset((
+    "P013", "P016", "P017", "P018", "P022", "P023", "P024", "P025", "P026", "P103", "P104", "P200", "P203", "P204",
+    "P211", "P213", "P214", "P217", "P219", "P222", "P223", "P227", "P228", "P233", "P550", "P551", "P552", "P553",
+    "P554",
+))  # fmt: skip
+
+
 def run_region(region: Region, inputs: tuple[Any, ...], opts: CompileOptions | None, debug: bool = False) -> Any:
-    """The outputs of the region."""
+    """The outputs of the region. Where compiled code has no such statements for these inputs, Python runs them, as what
+    is in front of them may have changed something already; not where the caller says how loops run."""
+    if region.by_python is not None:
+        return region.by_python(*inputs)
     function, arguments, kept = region.call(inputs)
-    results = function(*arguments, opts=opts, debug=debug)
+    try:
+        results = function(*arguments, opts=opts, debug=debug)
+    except CompileError as error:
+        if not region.is_plain or not _BEYOND.issuperset(error.codes) or (opts is not None and opts.parallelize):
+            raise
+        place, _, message = str(error).partition("\n")[0].partition(": error[")
+        text = f"Python runs what is here between other statements: {message.partition(']: ')[2]}"
+        performance.warn("P315", f"{place}: performance[P315]: {text}")
+        region.by_python = _as_python(function)
+        return region.by_python(*inputs)
     return region.results(kept, results) if kept else results
+
+
+def _as_python(region: _native.JitFunction) -> Callable[..., Any]:
+    source = region.__parpy_source__
+    tree = source.tree()
+    assert isinstance(tree, ast.FunctionDef)
+    return rebuilt(source.function, as_written(copy.deepcopy(tree)))

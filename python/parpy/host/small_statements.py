@@ -21,6 +21,8 @@ import copy
 import math
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from ..syntax.names import is_array, is_scalar
 from .checks import LEAST, MOST, Checks, indices, named, own
 from .liveness import Names
@@ -34,6 +36,17 @@ _OPERATORS = (
 )  # fmt: skip
 _COMPARISONS = ast.Eq | ast.NotEq | ast.Lt | ast.LtE | ast.Gt | ast.GtE | ast.Is | ast.IsNot
 _FUNCTIONS = (abs, int, float, bool, len, math.sqrt)  # exact ones
+_NAMES = (
+    "acos acosh asin asinh atan atanh cbrt ceil cos cosh degrees erf erfc exp exp2 expm1 fabs floor gamma isfinite "
+    "isinf isnan lgamma log log10 log1p log2 radians sin sinh tan tanh trunc"
+)
+_UFUNCS = (
+    "abs absolute arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos cosh deg2rad exp exp2 expm1 fabs floor "
+    "isfinite isinf isnan log log10 log1p log2 rad2deg sign sin sinh sqrt square tan tanh trunc"
+)
+_OF_ONE = (*_FUNCTIONS, *(getattr(math, n) for n in _NAMES.split()), *(getattr(np, n) for n in _UFUNCS.split()))
+_OF_TWO = (math.atan2, math.copysign, math.fmod, math.hypot, np.arctan2, np.hypot, np.maximum, np.minimum)
+_LARGEST_EXPONENT = 16
 
 
 class Small(ast.If):
@@ -94,6 +107,8 @@ class SmallStatements:
                 return self._is_base(value) if found is None else is_scalar(found.value)
             case ast.Subscript(value=value):
                 return self._is_base(value) and all(map(self._is_index, indices(node)))
+            case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=exponent)):
+                return type(exponent) is int and 0 < exponent <= _LARGEST_EXPONENT and self._takes(left)
             case ast.BinOp(left=left, op=op, right=right):
                 if isinstance(op, ast.LShift) and not (isinstance(right, ast.Constant) and right.value in range(64)):
                     return False
@@ -107,9 +122,12 @@ class SmallStatements:
             case ast.BoolOp(values=values):
                 return (is_test or all(map(_is_condition, values))) and all(self._takes(each, True) for each in values)
             case ast.Call(func=func, args=[argument], keywords=[]):
-                if not self._calls(func, _FUNCTIONS):
+                if not self._calls(func, _OF_ONE):
                     return False
                 return self._is_base(argument) if self._calls(func, (len,)) else self._takes(argument)
+            case ast.Call(func=func, args=[_, _, *more] as arguments, keywords=[]):
+                known = self._calls(func, (min, max)) or (not more and self._calls(func, _OF_TWO))
+                return known and all(map(self._takes, arguments))
         return False
 
     def _is_index(self, node: ast.expr) -> bool:

@@ -12,7 +12,6 @@ from .. import _native
 from ..calls.errors import fail
 from ..syntax.annotations import annotations_of, symbol_places
 from ..syntax.fields import as_written
-from ..syntax.lists import is_returned_by_python
 from ..syntax.names import callable_source
 from ..syntax.nested_source import NestedSource, definitions, own_nodes, walk_own
 from ..syntax.source import FunctionSource
@@ -25,6 +24,7 @@ from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
 from .places import is_part, is_whole
 from .python_parts import Resolver
 from .regions import Around, Region
+from .returns import Returns
 from .small_statements import Small, SmallStatements
 from .unset import NO_VALUE, at, never_assigned
 
@@ -55,7 +55,7 @@ class Splitter:
         self.run_by_python: dict[str, ast.stmt] = {}
         self.nested: set[str] = set()  # labels of functions that have a driver of their own
         self.calls: list[FunctionSource] = []  # those functions
-        self._hoisted = 0
+        self._returns = Returns(self.resolver)
         given = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
         # Nested functions: regions that use them have them.
         self._nested = {name: each for name, each, _ in definitions(node, own_nodes(node))}
@@ -133,7 +133,7 @@ class Splitter:
     def _split(self, nodes: Sequence[ast.stmt], after: Names, at_break: Names, at_continue: Names) -> list[ast.stmt]:
         out: list[ast.stmt] = []
         group: list[ast.stmt] = []
-        nodes = list(self._hoist_returns(nodes))
+        nodes = list(self._written_out(nodes))
         for index, node in enumerate(nodes):
             rest = live_before(nodes[index:], after, at_break, at_continue)
             if isinstance(node, ast.FunctionDef) or node in self._nested.values():
@@ -202,33 +202,15 @@ class Splitter:
         made.items = [ast.withitem(self._called(item.context_expr), item.optional_vars) for item in node.items]
         return made
 
-    def _hoist_returns(self, nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-        """What is returned and no variable becomes one, so that it is computed in compiled code."""
+    def _written_out(self, nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+        """The statements, of which returns get their values from variables, so that these are computed in compiled
+        code."""
         for node in nodes:
-            value = node.value if isinstance(node, ast.Return) and not self.source.only_pragmas else None
-            if value is None or self.resolver.is_python(value):
-                yield node
-                continue
-            if isinstance(value, ast.Dict):
-                elements = list(value.values)
+            whole = isinstance(node, ast.Return) and (node.value is None or not self.resolver.is_python(node.value))
+            if isinstance(node, ast.Return) and whole and not self.source.only_pragmas:
+                yield from self._returns.written_out(node)
             else:
-                elements = list(value.elts) if isinstance(value, ast.Tuple | ast.List) else [value]
-            in_order = any(isinstance(part, ast.NamedExpr) for part in ast.walk(value))  # it changes what others read
-            for index, element in enumerate(elements):
-                left = self.resolver.is_left(element) or is_returned_by_python(element)
-                if isinstance(element, ast.Constant) or (left and not in_order):
-                    continue
-                self._hoisted += 1
-                name = f"result_{self._hoisted}"
-                target = ast.copy_location(ast.Name(name, ast.Store()), element)
-                yield ast.copy_location(ast.Assign([target], element), node)
-                elements[index] = ast.copy_location(ast.Name(name, ast.Load()), element)
-            made: ast.expr = elements[0]
-            if isinstance(value, ast.Dict):
-                made = ast.Dict(value.keys, elements)
-            elif isinstance(value, ast.Tuple | ast.List):
-                made = type(value)(elements, ast.Load())
-            yield ast.copy_location(ast.Return(ast.copy_location(made, value)), node)
+                yield node
 
     # ------------------------------------------------------------ what is compiled
 

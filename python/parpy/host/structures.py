@@ -22,11 +22,11 @@ from ..calls.options import CompileOptions
 from ..frontend.forms import Composed, Single
 from ..frontend.patterns import string_key
 from ..syntax.fields import as_written
+from ..syntax.lazy import lazy
 from ..syntax.names import Guard
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource, node_parameters
 from .alike import Alike
-from .lazy import lazy
 
 Places = list[tuple[Any, Any]]
 

@@ -32,6 +32,10 @@ def _amount(value: float, unit: str) -> str:
     return f"{value:.3g} {unit}"
 
 
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def _duration(seconds: float) -> str:
     for factor, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if seconds >= factor:
@@ -101,12 +105,23 @@ class Explanation:
 
     def _rows(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = []
-        for loop in self.facts["loops"]:
+        for index, loop in enumerate(self.facts["loops"]):
             trips = f"{'' if loop['exact'] else '~'}{loop['trips']:.0f}"
             verdict = loop["verdict"] + (", atomic" if loop["atomic"] else "")
-            level = loop["level"] + (f" ({loop['threads']})" if loop["threads"] > 1 else "")
+            level = loop["level"] + (f" ({loop['threads']}{self._shape(index)})" if loop["threads"] > 1 else "")
             rows.append((str(loop["line"]), "  " * loop["depth"] + loop["text"], trips, verdict, level))
         return rows
+
+    def _shape(self, index: int) -> str:
+        """Of a loop whose threads are several blocks, or were to be: their numbers in its kernels."""
+        shapes = {}
+        for kernel in self.facts["kernels"]:
+            for placed in kernel["loops"]:
+                if placed["loop"] == index and placed["level"] == "threads":
+                    block = kernel["block"][0]
+                    confined = self.facts["loops"][index]["threads"] > max(block, 32)
+                    shapes[f"{_counted(placed['blocks'], 'block')} of {block}"] = placed["blocks"] > 1 or confined
+        return ": " + " and ".join(shapes) if any(shapes.values()) else ""
 
     def _summary(self) -> list[str]:
         arrays = self.facts["arrays"]

@@ -1,4 +1,5 @@
-"""Local names for functions, modules and shapes, which stand for these: `exp = math.exp`, `s = x.shape`.
+"""Local names for functions, modules, shapes and indices of threads, which stand for these: `exp = math.exp`,
+`s = x.shape`, `t = cuda.threadIdx`.
 
 Such a name is assigned once, among the outermost statements of the function, and is no value in compiled code.
 """
@@ -9,6 +10,7 @@ import ast
 import copy
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+_COORDINATES = ("x", "y", "z")
 
 
 def without_aliases(node: Function, shapes: bool = True) -> Function:
@@ -32,7 +34,8 @@ def _is_candidate(node: ast.stmt) -> bool:
 def _aliases(node: Function, shapes: bool) -> dict[str, ast.expr]:
     parameters = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
     bound: dict[str, int] = {}
-    called: set[int] = set()  # names in the places of functions and modules, by the node
+    # Names in the places of functions and modules, and those of which a coordinate is taken, by the node.
+    called: set[int] = set()
     for part in ast.walk(node):
         if isinstance(part, ast.arg):
             bound[part.arg] = bound.get(part.arg, 0) + 1
@@ -43,6 +46,8 @@ def _aliases(node: Function, shapes: bool) -> dict[str, ast.expr]:
             while isinstance(func, ast.Attribute):
                 func = func.value
             called.add(id(func))
+        elif isinstance(part, ast.Attribute) and part.attr in _COORDINATES and isinstance(part.ctx, ast.Load):
+            called.add(id(part.value))
     found: dict[str, ast.expr] = {}
     for statement in node.body:
         if not _is_candidate(statement):

@@ -41,37 +41,43 @@ def is_kept_by_python(node: ast.AST, fixed: frozenset[str]) -> bool:
 
 
 def kept_names(
-    nodes: Iterable[ast.AST], fixed: frozenset[str], gives_list: Callable[[ast.Call], bool]
+    nodes: Iterable[ast.AST], fixed: frozenset[str], gives_list: Callable[[ast.Call, int | None], bool]
 ) -> frozenset[str]:
-    """The names that such lists, dicts and sets have, those that calls give included."""
+    """The names that such lists, dicts and sets have, those that calls give included: `gives_list` says whether a call
+    gives one, or a tuple with one in this place."""
     assigned = [node for node in nodes if isinstance(node, ast.Assign | ast.AnnAssign)]
     found: set[str] = set()
     pairs = [
-        (target.id, value)
+        (target.id, value, place)
         for node in assigned
         if node.value is not None
         for each in (node.targets if isinstance(node, ast.Assign) else [node.target])
-        for target, value in _named(each, node.value)
+        for target, value, place in _named(each, node.value)
     ]
-    none = {name for name, value in pairs if isinstance(value, ast.Constant) and value.value is None}
+    none = {name for name, value, _ in pairs if isinstance(value, ast.Constant) and value.value is None}
     while True:
         more = {
             name
-            for name, value in pairs
+            for name, value, place in pairs
             if (isinstance(value, ast.Tuple) and name in none)  # a tuple or None
-            or (makes_list(value) and name not in fixed)
+            or (makes_list(value) and name not in fixed and place is None)
             or (isinstance(value, ast.Name) and value.id in found)
-            or (isinstance(value, ast.Call) and gives_list(value))
+            or (isinstance(value, ast.Call) and gives_list(value, place))
         }
         if more <= found:
             return frozenset(found)
         found |= more
 
 
-def _named(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.expr]]:
-    """The names in a target, with what each of them gets where that is written out."""
+def _named(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.expr, int | None]]:
+    """The names in a target, with what each of them gets where that is written out, or the call that gives a tuple with
+    that in a place."""
     if isinstance(target, ast.Name):
-        yield target, value
+        yield target, value, None
+    elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Call):
+        for place, each in enumerate(target.elts):
+            if isinstance(each, ast.Name):
+                yield each, value, place
     elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
         for each, part in zip(target.elts, value.elts, strict=False):
             yield from _named(each, part)

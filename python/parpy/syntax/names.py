@@ -19,7 +19,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ..calls.errors import CompileError
+from ..vocabulary.operators import is_numba
 from .imports import imports_of
+from .turns import turns_of
 from .source import FunctionSource, capture, capture_expression
 
 Container = Mapping[str, Any] | CellType
@@ -106,7 +108,7 @@ class Scope:
         self._cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=False))
         around = [name for name, cell in self._cells.items() if read(cell, name) is AROUND]
         self._imports = imports_of(function)
-        self.locals = frozenset((*code.co_varnames, *code.co_cellvars, *around)) - self._imports.keys()
+        self.locals = frozenset((*code.co_varnames, *code.co_cellvars, *around)) - self._imports.keys() | turns_of(function)
         self._globals = function.__globals__
         builtins = self._globals.get("__builtins__", {})
         self._builtins: dict[str, Any] = builtins.__dict__ if isinstance(builtins, ModuleType) else builtins
@@ -191,7 +193,7 @@ def attribute(owner: Any, name: str, spaces: dict[type, Mapping[str, Any]]) -> B
 
 def is_unchanging(owner: object, value: object) -> bool:
     """Whether `value`, found in `owner`, stays what it is for as long as `owner` is there."""
-    return isinstance(value, Enum) or isinstance(owner, tuple)
+    return isinstance(value, Enum) or isinstance(owner, tuple | Enum)
 
 
 ARRAY_PROTOCOLS = frozenset(("__cuda_array_interface__", "__array_interface__", "__dlpack__", "__array__"))
@@ -217,7 +219,9 @@ def has_elements(kind: type) -> bool:
 
 def jit_source(value: object) -> FunctionSource | None:
     """The captured source behind a jit function; None for anything else."""
-    source = getattr(value, "__parpy_source__", None)
+    source = None if isinstance(value, dict) else getattr(value, "__parpy_source__", None)
+    if source is None and is_numba(value):  # of Numba's it is the function that was decorated
+        return callable_source(getattr(value, "py_func", None))
     return source if isinstance(source, FunctionSource) else None
 
 

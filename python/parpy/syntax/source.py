@@ -30,6 +30,7 @@ from .fields import with_fields, with_methods
 from .imports import note_imports, without_imports
 from .literals import with_constants
 from .text import as_text
+from .turns import note_turns, with_turns
 from .vectors import with_slices
 
 # An indented function is parsed behind this line, which makes its indentation legal.
@@ -79,6 +80,7 @@ class FunctionSource:
         if self._tree is not None and "__" in text:
             _mangle(self._tree, _class_around(function.__code__))
         note_imports(function, self._tree)
+        note_turns(function, self._tree)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without a tree that the text has anyway, with annotations that are no text, whose names need not be where the
@@ -117,7 +119,7 @@ class FunctionSource:
         if self._plain is None:
             node = without_imports(self.written(), self.function)
             node = with_slices(node, self.function)
-            node = without_aliases(with_constants(node, self.function))
+            node = with_turns(without_aliases(with_constants(node, self.function)))
             self._plain = with_fields(with_methods(node, self.function))
         return self._plain
 

@@ -12,10 +12,11 @@ from typing import Any, NoReturn
 # What users see of this module: parpy.cuda has these names.
 __all__ = [
     "activemask", "all_sync", "any_sync", "atomic", "ballot_sync", "blockDim", "blockIdx", "brev", "cbrt", "clz",
-    "const", "eq_sync", "ffs", "fma", "grid", "gridDim", "gridsize", "laneid", "lanemask_lt", "local",
-    "match_all_sync", "match_any_sync", "nanosleep", "popc", "rsqrt", "selp", "shared", "shfl_down_sync", "shfl_sync",
-    "shfl_up_sync", "shfl_xor_sync", "syncthreads", "syncthreads_and", "syncthreads_count", "syncthreads_or",
-    "syncwarp", "threadIdx", "threadfence", "threadfence_block", "threadfence_system", "warpsize",
+    "const", "eq_sync", "ffs", "fma", "grid", "gridDim", "gridsize", "laneid", "lanemask_lt", "ldca", "ldcg", "ldcs",
+    "ldcv", "ldlu", "local", "match_all_sync", "match_any_sync", "nanosleep", "popc", "rsqrt", "selp", "shared",
+    "shfl_down_sync", "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "stcg", "stcs", "stwb", "stwt", "syncthreads",
+    "syncthreads_and", "syncthreads_count", "syncthreads_or", "syncwarp", "threadIdx", "threadfence",
+    "threadfence_block", "threadfence_system", "warpsize",
 ]  # fmt: skip
 
 GEOMETRY = ("grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z", "shared bytes")
@@ -89,15 +90,28 @@ class Launchable:
 
 class ForeignFunction:
     """Device code in CUDA C++ that kernels call: ``declare_device``. `types` and `result` as IR text names them, with
-    a star for pointers; `link`: the paths of the sources that define it."""
+    a star for pointers; `abi`: how it gives its result, None: as its text says; `link`: the paths of the sources that
+    define it; or `texts` that do, which are empty for what CUDA C++ knows by itself. `shown` is what users call it."""
 
     effect = True
 
-    def __init__(self, name: str, types: list[str], result: str, abi: str, link: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        name: str,
+        types: list[str],
+        result: str,
+        abi: str | None,
+        link: tuple[str, ...] = (),
+        texts: tuple[str, ...] | None = None,
+        shown: str = "",
+    ) -> None:
         self.__name__, self.types, self.result, self.abi, self.link = name, types, result, abi, link
+        self.texts, self.shown = texts, shown or name
+        if texts is not None:
+            self.__doc__ = f"CUDA's {name}: {result}({', '.join(types)})."
 
     def __call__(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError(f"'{self.__name__}' is device code: kernels call it")
+        raise TypeError(f"'{self.shown}' is device code: kernels call it")
 
     def __repr__(self) -> str:
         return f"<parpy.cuda foreign function {self.__name__}>"
@@ -237,6 +251,23 @@ atomic = Group(
         effect=True,
     ),
 )  # fmt: skip
+
+
+def _hinted(name: str, doc: str) -> DeviceFunction:
+    stores = name.startswith("st")
+    call = f"{name}(ary, idx, val): ary[idx] = val" if stores else f"{name}(ary, idx): ary[idx]"
+    return DeviceFunction(name, "hinted", name, 3 if stores else 2, f"{call}, {doc}", effect=True)
+
+
+ldca = _hinted("ldca", "kept in all caches.")
+ldcg = _hinted("ldcg", "kept in L2 alone.")
+ldcs = _hinted("ldcs", "which is not used again soon.")
+ldlu = _hinted("ldlu", "which is not used again.")
+ldcv = _hinted("ldcv", "read from memory anew.")
+stcg = _hinted("stcg", "kept in L2 alone.")
+stcs = _hinted("stcs", "which is not used again soon.")
+stwb = _hinted("stwb", "written back when the cache is full.")
+stwt = _hinted("stwt", "written through to memory.")
 
 
 class GridGroup:

@@ -104,7 +104,7 @@ def convert(x: Any, to: Any) -> Any:
     name = scalar_name(to if scalar_name(to) is not None else getattr(to, "dtype", None))
     if name is None:
         raise TypeError(f"convert to a scalar type, not {to!r}")
-    dtype = np.dtype(_DTYPE_OF.get(name, "float32"))
+    dtype = np.dtype(DTYPE_OF.get(name, "float32"))
     value = np.asarray(x)
     if value.dtype.kind == "c" and dtype.kind not in "cb":
         raise TypeError(f"a {value.dtype} does not become a {dtype}; take the real part (.real) or abs(…) first")
@@ -141,17 +141,22 @@ def _whole(value: Any, dtype: np.dtype[Any]) -> Any:
     return np.where(upper, whole ^ lowest, whole).astype(dtype)
 
 
-_DTYPE_OF = {
+DTYPE_OF = {
     "bool": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
     "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
     "f16": "float16", "f32": "float32", "f64": "float64", "c64": "complex64", "c128": "complex128",
 }  # fmt: skip
-NAME_OF = {dtype: name for name, dtype in _DTYPE_OF.items()} | {"bfloat16": "bf16"}
+NAME_OF = {dtype: name for name, dtype in DTYPE_OF.items()} | {"bfloat16": "bf16"}
 
 
 def is_torch_dtype(found: object) -> bool:
     """Whether it is one of PyTorch's element types; PyTorch need not be there."""
     return (type(found).__module__, type(found).__name__) == ("torch", "dtype")
+
+
+def is_numba(found: object) -> bool:
+    """Whether it is one of Numba's objects, such as a type or a compiled function; Numba need not be there."""
+    return type(found).__module__.partition(".")[0] in ("numba", "numba_cuda")
 
 
 def scalar_of_text(text: str) -> str | None:
@@ -172,14 +177,17 @@ _TYPE = re.compile(
 def scalar_name(found: object) -> str | None:
     """The name in IR text ("f32") of the scalar type that `found` stands for; None if it is none.
 
-    Accepts NumPy scalar types and dtypes, PyTorch's dtypes, the types of parpy.types, and int, float, bool, complex.
+    Accepts NumPy scalar types and dtypes, PyTorch's dtypes, Numba's types, those of parpy.types, and int, float, bool,
+    complex.
     """
+    if is_numba(found):
+        return NAME_OF.get(str(getattr(found, "name", "")))
     if is_torch_dtype(found):
         return NAME_OF.get(str(found).removeprefix("torch."))
-    name = getattr(found, "name", None)
-    if isinstance(name, str) and type(found).__module__.startswith("parpy."):
+    name = getattr(found, "name", None) if type(found).__module__.startswith("parpy.") else None
+    if isinstance(name, str):
         name = name.lower()
-        return name if name in _DTYPE_OF or name == "bf16" else None
+        return name if name in DTYPE_OF or name == "bf16" else None
     if isinstance(found, type | np.dtype):
         if isinstance(found, type) and not issubclass(found, (np.generic, int, float, complex)):
             return None

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..calls.options import MoreSizes
-from .operators import NAME_OF, scalar_name
+from .operators import NAME_OF, is_numba, scalar_name
 
 # What users see of this module: parpy.cuda.types.
 __all__ = [
-    "Array", "CPointer", "Tuple", "UniTuple", "b1", "bfloat16", "bool_", "boolean", "byte", "c8", "c16", "char",
-    "complex64", "complex128", "double", "f2", "f4", "f8", "float16", "float32", "float64", "float_", "i1", "i2", "i4",
-    "i8", "int8", "int16", "int32", "int64", "int_", "intc", "intp", "long_", "longlong", "none", "short", "size_t",
-    "ssize_t", "u1", "u2", "u4", "u8", "uchar", "uint", "uint8", "uint16", "uint32", "uint64", "uintc", "uintp",
-    "ulong", "ulonglong", "ushort", "void",
+    "Array", "CPointer", "Record", "Tuple", "UniTuple", "b1", "bfloat16", "bool_", "boolean", "byte", "c8", "c16",
+    "char", "complex64", "complex128", "double", "f2", "f4", "f8", "float16", "float32", "float64", "float_",
+    "from_dtype", "i1", "i2", "i4", "i8", "int8", "int16", "int32", "int64", "int_", "intc", "intp", "long_",
+    "longlong", "none", "short", "size_t", "ssize_t", "u1", "u2", "u4", "u8", "uchar", "uint", "uint8", "uint16",
+    "uint32", "uint64", "uintc", "uintp", "ulong", "ulonglong", "ushort", "void",
 ]  # fmt: skip
 
 
@@ -25,22 +26,17 @@ class _Result:
     """What a signature begins with: ``float32(int32)``."""
 
     def __call__(self, *arguments: Any) -> Signature:
-        result = self if isinstance(self, Scalar | Array | TupleType) else None
+        result = self if isinstance(self, Scalar | Array | Record | TupleType) else None
         return Signature(result, tuple(argument_type(each) for each in arguments))
 
 
-@dataclass(frozen=True)
-class Scalar(_Result):
-    """A number type. ``float32[:]`` is an array of it, ``float32(int32)`` a signature, ``float32(x)`` in a kernel a
-    conversion."""
-
-    name: str  # as IR text has it: "f32"
-    shown: str
+class _Element(_Result):
+    """What arrays consist of: ``float32[:]``."""
 
     def __getitem__(self, index: object) -> Array:
         parts = index if isinstance(index, tuple) else (index,)
         if not parts or not all(isinstance(part, slice) and part.start is part.stop is None for part in parts):
-            raise TypeError(f"write {self.shown}[:] or {self.shown}[:, :], not {self.shown}[{index!r}]")
+            raise TypeError(f"write {self}[:] or {self}[:, :], not {self}[{index!r}]")
         steps = [part.step for part in parts]
         if any(step not in (None, 1) for step in steps) or steps.count(1) > 1:
             raise TypeError(f"an array type has one '::1' at most, not {index!r}")
@@ -51,7 +47,17 @@ class Scalar(_Result):
             layout = "F"
         elif 1 in steps:
             raise TypeError("'::1' stands first (Fortran order) or last (C order)")
+        assert isinstance(self, Scalar | Record)
         return Array(self, len(parts), layout)
+
+
+@dataclass(frozen=True)
+class Scalar(_Element):
+    """A number type. ``float32[:]`` is an array of it, ``float32(int32)`` a signature, ``float32(x)`` in a kernel a
+    conversion."""
+
+    name: str  # as IR text has it: "f32"
+    shown: str
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -72,23 +78,39 @@ class Scalar(_Result):
 
 
 @dataclass(frozen=True)
+class Record(_Element):
+    """The type of records with the fields of a NumPy dtype. ``Record(dtype)[:]`` is an array of them."""
+
+    dtype: np.dtype[Any]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.dtype, np.dtype) or self.dtype.names is None:
+            raise TypeError(f"a record has the fields of a dtype, np.dtype([('x', 'f4')]), not {self.dtype!r}")
+
+    def __str__(self) -> str:
+        return f"Record({', '.join(self.dtype.names or ())})"
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True)
 class Array(_Result):
     """An array type; ``layout`` is "C", "F" or "A" (any)."""
 
-    dtype: Scalar
+    dtype: Scalar | Record
     ndim: int
     layout: str = "A"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.element, Scalar):
-            raise TypeError(f"the elements of an array have a number type, not {self.element!r}")
+        if not isinstance(self.element, Scalar | Record):
+            raise TypeError(f"the elements of an array are numbers or records, not {self.element!r}")
         if type(self.ndim) is not int or self.ndim < 1:
             raise TypeError(f"an array has a number of dimensions from 1, not {self.ndim!r}")
         if self.layout not in ("A", "C", "F"):
             raise TypeError(f"the layout of an array is 'C', 'F' or 'A', not {self.layout!r}")
 
     @property
-    def element(self) -> Scalar:
+    def element(self) -> Scalar | Record:
         """The type of the elements."""
         return self.dtype
 
@@ -105,7 +127,7 @@ class Array(_Result):
 class TupleType(_Result):
     """The type of an argument that is a tuple."""
 
-    parts: tuple[Scalar | Array | TupleType, ...]
+    parts: tuple[Scalar | Array | Record | TupleType, ...]
 
     def __str__(self) -> str:
         if self.parts and all(part == self.parts[0] for part in self.parts):
@@ -121,7 +143,7 @@ class Void(_Result):
         return "void"
 
 
-Type = Scalar | Array | TupleType
+Type = Scalar | Array | Record | TupleType
 
 
 @dataclass(frozen=True)
@@ -140,7 +162,7 @@ class Pointer:
 class Signature:
     """Types of the arguments, and of the result (None: nothing, or, if it is `open`, what the function returns)."""
 
-    result: Scalar | Array | TupleType | None
+    result: Scalar | Array | Record | TupleType | None
     arguments: tuple[Type | Pointer, ...]
     open: bool = field(default=False, compare=False)
 
@@ -180,6 +202,15 @@ def CPointer(element: Any) -> Pointer:
     return Pointer(found)
 
 
+def from_dtype(dtype: Any) -> Scalar | Record:
+    """The type of the elements of a NumPy array: a number type, or that of records."""
+    given = np.dtype(dtype)
+    name = scalar_name(given)
+    if name is None and given.names is None:
+        raise TypeError(f"elements of type {given} cannot be used in kernels")
+    return Record(given) if name is None else _BY_IR_NAME[name]
+
+
 _BY_IR_NAME = {name: Scalar(name, "boolean" if name == "bool" else shown) for shown, name in NAME_OF.items()}
 boolean = bool_ = b1 = _BY_IR_NAME["bool"]
 int8 = i1 = char = _BY_IR_NAME["i8"]
@@ -206,17 +237,20 @@ _PYTHON = {"bool": "boolean", "int": "int64", "float": "float64", "complex": "co
 
 
 def argument_type(given: Any) -> Type | Pointer:
-    """A type from one of ours, a NumPy type, or a text."""
-    if isinstance(given, Scalar | Array | Pointer | TupleType):
-        return given
+    """A type from one of ours, one of Numba's, a NumPy type, or a text."""
     if isinstance(given, str):
         found = parse(given)
-        if isinstance(found, Scalar | Array | Pointer | TupleType):
+        if isinstance(found, Type | Pointer):
             return found
         raise TypeError(f"'{given}' is no type of an argument")
+    found = of_numba(given)
+    if isinstance(found, Type | Pointer):
+        return found
     name = scalar_name(given)
     if name is not None:
         return _BY_IR_NAME[name]
+    if isinstance(given, np.dtype) and given.names is not None:
+        return Record(given)
     raise TypeError(f"{given!r} is no type of an argument; write for example 'float32[:]' or 'int64'")
 
 
@@ -231,21 +265,59 @@ def number_signature(given: Any, with_result: bool = False) -> Signature:
 def signature(given: Any, with_result: bool = False) -> Signature:
     """A signature from an object, a tuple of argument types, or a text; a text may leave out ``void``, but not
     ``with_result``."""
-    found = parse(given) if isinstance(given, str) else given
+    found = parse(given) if isinstance(given, str) else of_numba(given)
     if isinstance(found, Signature):
         return found
     if with_result:
         raise TypeError(f"{given!r} says no result and arguments; write for example 'int32(float32, int32)'")
     if isinstance(found, tuple):
         return Signature(None, tuple(argument_type(each) for each in found), open=True)
-    if isinstance(found, Scalar | Array | Pointer):
+    if isinstance(found, Scalar | Array | Record | Pointer):
         return Signature(None, (found,), open=True)
     raise TypeError(f"{given!r} is no signature; write for example 'void(float32[:], int32)'")
 
 
 def is_signature(given: object) -> bool:
     """Whether it is a type, a signature or a list of them, as objects or as text."""
-    return isinstance(given, str | tuple | list | Signature | Type | Pointer | Void)
+    return isinstance(of_numba(given), str | tuple | list | Signature | Type | Pointer | Void)
+
+
+# ---------------------------------------------------------------- Numba's own types
+
+
+def of_numba(given: Any) -> Any:
+    """Numba's type or signature as one of ours, by its name and its parts; anything else as it is."""
+    if not is_numba(given):
+        return given
+    made = _OF_NUMBA.get(type(given).__name__)
+    if made is not None:
+        return made(given)
+    known = SCALARS.get(str(getattr(given, "name", "")).replace("bool", "boolean"))
+    return given if known is None else known
+
+
+def _numba_record(given: Any) -> Record:
+    names = [*given.fields]
+    formats = [_numba_field(given.typeof(name)) for name in names]
+    layout = {"names": names, "formats": formats, "offsets": [given.offset(n) for n in names], "itemsize": given.size}
+    return Record(np.dtype(layout))  # type: ignore[call-overload]
+
+
+def _numba_field(given: Any) -> Any:
+    if type(given).__name__ == "NestedArray":
+        return np.dtype((argument_type(given.dtype).dtype, given.shape))  # type: ignore[union-attr]
+    return argument_type(given).dtype  # type: ignore[union-attr]
+
+
+_OF_NUMBA: dict[str, Callable[[Any], Any]] = {
+    "Array": lambda given: Array(argument_type(given.dtype), given.ndim, given.layout),  # type: ignore[arg-type]
+    "CPointer": lambda given: CPointer(given.dtype),
+    "NoneType": lambda _: void,
+    "Record": _numba_record,
+    "Signature": lambda given: of_numba(given.return_type)(*given.args),
+    "Tuple": lambda given: Tuple(given.types),
+    "UniTuple": lambda given: Tuple(given.types),
+}
 
 
 def parse(text: str) -> Any:

@@ -28,17 +28,14 @@ std::size_t ConstraintSystem::unknown(int symbol, int copy) {
     copy = copy_of(symbol, copy);
     const auto [place, is_new] = numbers_.try_emplace({symbol, copy}, unknowns_.size());
     const std::size_t number = place->second;
-    if (!is_new) return number;
     const Symbol& of = accesses_.symbols()[static_cast<std::size_t>(symbol)];
+    if (of.kind == Symbol::Kind::kOpaque && added_ != symbol) assume_inexact(of.general);
+    if (!is_new) return number;
     Rank rank = Rank::kOther;
     if (of.kind == Symbol::Kind::kCounter) rank = Rank::kCounter;
     if (of.kind == Symbol::Kind::kParameter) rank = Rank::kParameter;
     unknowns_.push_back({symbol, copy, rank});
     parameters_ = parameters_ || rank == Rank::kParameter;
-    if (of.kind == Symbol::Kind::kOpaque) {
-        exact_ = false;
-        general_ = general_ || of.general;
-    }
     bound(symbol, number);
     for (const Alternatives& guard : of.definition)
         add(guard, copy);
@@ -99,13 +96,37 @@ void ConstraintSystem::require(const std::vector<Part>& parts, std::int64_t cons
     }
 }
 
+// The k of `if k == 1:` in front of the loop, of which nothing is known.
+std::optional<int> ConstraintSystem::condition_around(const Alternatives& guard) const {
+    if (loop_ < 0) return std::nullopt;
+    std::optional<int> symbol;
+    for (const auto& conditions : guard) {
+        for (const Condition& condition : conditions) {
+            if (condition.value.terms.size() != 1) return std::nullopt;
+            const int here = condition.value.terms.front().first;
+            if (symbol.value_or(here) != here) return std::nullopt;
+            symbol = here;
+        }
+    }
+    if (!symbol) return std::nullopt;
+    const Symbol& of = accesses_.symbols()[static_cast<std::size_t>(*symbol)];
+    const bool outside = of.scope < 0 || !accesses_.inside(of.scope, loop_);
+    return of.kind == Symbol::Kind::kOpaque && !of.general && outside ? symbol : std::nullopt;
+}
+
 void ConstraintSystem::add(const Alternatives& guard, int copy) {
     std::vector<Conjunction> choice;
+    const std::optional<int> around = condition_around(guard);
+    if (around && (around_.contains(*around) || !numbers_.contains({*around, 0}))) {
+        around_.insert(*around);
+        added_ = around;
+    }
     for (const auto& conditions : guard) {
         Conjunction& each = choice.emplace_back();
         for (const Condition& condition : conditions)
             each.push_back(row(condition, copy));
     }
+    added_.reset();
     if (choice.size() == 1) {
         always_.insert(always_.end(), choice[0].begin(), choice[0].end());
     } else {

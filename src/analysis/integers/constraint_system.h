@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -60,6 +61,7 @@ private:
     };
 
     std::size_t unknown(int symbol, int copy);
+    [[nodiscard]] std::optional<int> condition_around(const Alternatives& guard) const;
     int copy_of(int symbol, int copy) const;
     std::optional<LinearConstraint> row(const std::vector<Part>& parts, std::int64_t constant,
                                         bool equality);
@@ -76,6 +78,10 @@ private:
     std::map<std::pair<int, int>, std::size_t> numbers_;
     Conjunction always_;
     std::vector<std::vector<Conjunction>> choices_;  // one conjunction of each holds
+    // Opaque symbols of which there are conditions in front of the loop alone: where it runs, they
+    // have a value that lets it. The one of the condition that is being added.
+    std::set<int> around_;
+    std::optional<int> added_;
     bool exact_ = true;
     bool general_ = false;
     bool parameters_ = false;

@@ -173,6 +173,40 @@ struct Dependences::State {
         }
     }
 
+    // No iteration of `loop` touches the element of the group but by its updates, whether one of
+    // these is reached or not: the element may be stored behind the loop in any case.
+    bool alone(const UpdateGroup& group, int loop) {
+        const auto in_group = [&](const Stmt* stmt) {
+            return std::ranges::any_of(group.updates,
+                                       [&](const Update& u) { return *u.slot == stmt; });
+        };
+        std::vector<const Access*> own, others;
+        for (const Access& access : accesses.all()) {
+            if (!accesses.inside(access.loop, loop)) continue;
+            const bool update = access.kind == Access::Kind::kUpdate;
+            const bool ours = update && std::ranges::any_of(access.stmts, in_group);
+            if (ours) own.push_back(&access);
+            if (!ours || !std::ranges::all_of(access.stmts, in_group)) others.push_back(&access);
+        }
+        const auto meet = [&](const Access& update, const Access& other) {
+            const Memory memory = relation(*update.array, *other.array);
+            if (memory == Memory::kApart) return false;
+            Access element = update;  // which is the same in all of the loop
+            element.loop = accesses.loops()[index(loop)].parent;
+            element.premise = nullptr;
+            element.certain = true;
+            ConstraintSystem system(accesses, loop);
+            system.happens(element, 0);
+            system.happens(other, 1);
+            same_place(system, element, other, memory);
+            return sets.exhausted() || system.solve(sets) != Outcome::kNever;
+        };
+        return !own.empty() && std::ranges::none_of(own, [&](const Access* update) {
+            return std::ranges::any_of(others,
+                                       [&](const Access* other) { return meet(*update, *other); });
+        });
+    }
+
     static bool reduced(const LoopFacts& facts, const Access& access) {
         return std::ranges::any_of(facts.reductions, [&](const UpdateGroup& group) {
             return std::ranges::any_of(group.updates, [&](const Update& update) {
@@ -369,8 +403,12 @@ const Accesses& Dependences::accesses() const {
 LoopFacts Dependences::of(For& loop, bool distances) {
     LoopFacts facts;
     facts.reductions = reductions_of(loop);
-    state_->judge_scalars(loop, facts);
     const int number = state_->accesses.loop_of(&loop);
+    for (UpdateGroup& group : possible_reductions_of(loop)) {
+        if (number >= 0 && state_->alone(group, number))
+            facts.reductions.push_back(std::move(group));
+    }
+    state_->judge_scalars(loop, facts);
     int depth = 0;
     if (number >= 0) {
         depth = state_->accesses.loops()[index(number)].depth;

@@ -53,7 +53,9 @@ struct LoopFacts {
     std::string reason;                   // kUnknown, kRefuted by a scalar: what stands in the way
     std::vector<Dependence> dependences;  // carried by the loop, at most one per pair of accesses
     std::optional<Dependence> decisive;   // the one that the verdict is about
-    std::vector<UpdateGroup> reductions;  // of scalars and elements that the loop leaves alone
+    // Of scalars, and of elements that the loop touches by these updates alone, as its text tells
+    // or (UpdateGroup::by_analysis) as its subscripts do.
+    std::vector<UpdateGroup> reductions;
     // kReduction: conflicts beyond those, certain or possible (`reason`), on elements that vary;
     // the updates need to be atomic (scatters.h).
     bool scatters = false;

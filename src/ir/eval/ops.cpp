@@ -312,6 +312,7 @@ std::optional<Constant> evaluate_common(Op op, Scalar operand, Scalar result,
         case Op::kBits:
             return Constant{std::bit_cast<std::int64_t>(std::get<double>(operands[0].value))};
         case Op::kNumpy:
+        case Op::kOutput:
             return operands[0];
         case Op::kNot:
             return Constant{!truth(0)};

@@ -62,7 +62,7 @@ KindInstances::KindInstances(PassContext& context, const Module& module) : conte
     asks_ranks_ = with_callers(module, [&](const Function& function) {
         return returns_early_.contains(&function) || any_expr(function.body, [](const Expr& e) {
                    return e.op == Op::kShape || e.op == Op::kRank || e.op == Op::kArrayOf ||
-                          e.op == Op::kEllipsis || e.op == Op::kApply;
+                          e.op == Op::kSnapshot || e.op == Op::kEllipsis || e.op == Op::kApply;
                });
     });
 }

@@ -170,6 +170,9 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
                 return most;
             }
             break;
+        case Op::kOutput:
+        case Op::kSnapshot:
+            return operand(0);
         case Op::kSelect: {
             if (const auto known = truth(*expr.operands[0], here)) return operand(*known ? 1 : 2);
             return joined(under(true, 1), under(false, 2));
@@ -366,8 +369,8 @@ void KindWalk::walk(const Stmt& stmt, KindsHere& here) {
             break;
         }
         case StmtKind::kFor:
-            if (const auto count = unrolled(*stmt.as<For>(), here)) {
-                walk_unrolled(*stmt.as<For>(), *count, here);
+            if (const auto apart = unrolled(*stmt.as<For>(), here)) {
+                walk_unrolled(*stmt.as<For>(), *apart, here);
                 break;
             }
             [[fallthrough]];

@@ -44,10 +44,14 @@ public:
         KindsHere before, head, behind;
     };
     const Known& around(const ir::Stmt& loop, const KindsHere& here);
-    // How often the statements of a loop over a tuple run that stand one behind the other instead,
-    // since each element is an array, a function or of a kind of its own; nothing for other loops.
-    [[nodiscard]] std::optional<std::int64_t> unrolled(const ir::For& loop,
-                                                       const KindsHere& here) const;
+    // A loop over the elements of a tuple whose statements stand one behind the other instead,
+    // since each element is an array, a function or of a kind of its own.
+    struct Unrolled {
+        std::vector<std::int64_t> numbers;   // that the variable has, in order
+        std::vector<const ir::Var*> copies;  // of the variable, by the first statements
+    };
+    [[nodiscard]] std::optional<Unrolled> unrolled(const ir::For& loop,
+                                                   const KindsHere& here) const;
     // What the returns met so far give; nothing for those without a value.
     [[nodiscard]] const Kind& result() const { return result_; }
 
@@ -56,7 +60,11 @@ private:
         std::vector<KindsHere> left, repeated;
     };
     void walk(const ir::Stmt& stmt, KindsHere& here);
-    void walk_unrolled(const ir::For& loop, std::int64_t count, KindsHere& here);
+    void walk_unrolled(const ir::For& loop, const Unrolled& unrolled, KindsHere& here);
+    [[nodiscard]] bool takes_unlike_parts(const ir::For& loop, const Unrolled& unrolled,
+                                          const KindsHere& here) const;
+    [[nodiscard]] std::optional<std::int64_t> shortest_tuple(const ir::Expr& length, bool& unlike,
+                                                             const KindsHere& here) const;
     void iterate(const ir::Stmt& loop, KindsHere& here, KindsHere& behind);
     [[nodiscard]] int rank_of(const ir::Expr& expr, const KindsHere& here) const;
     [[nodiscard]] Kind of_part(const ir::Expr& load, const KindsHere& here) const;

@@ -89,8 +89,8 @@ void Lowering::statement(Stmt& stmt) {
             return;
         case StmtKind::kFor: {
             auto& loop = static_cast<For&>(stmt);
-            if (const auto count = walk_.unrolled(loop, here_)) {
-                unroll(loop, *count);
+            if (const auto apart = walk_.unrolled(loop, here_)) {
+                unroll(loop, *apart);
                 return;
             }
             const std::vector<Expr*> bounds = numbers({loop.begin, loop.end, loop.step});
@@ -339,10 +339,12 @@ void Lowering::repeat(While& loop) {
     if (returns) leave_too(loop.span);
 }
 
-void Lowering::unroll(const For& loop, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) {
+void Lowering::unroll(const For& loop, const KindWalk::Unrolled& unrolled) {
+    for (const std::int64_t i : unrolled.numbers) {
         Substitution substitution;
         substitution.values[loop.var] = number(i, loop.span);
+        for (const Var* copy : unrolled.copies)
+            substitution.values[copy] = number(i, loop.span);
         // Behind the loop it has its last value.
         if (here_.reachable) out_->push_back(assigned(loop.var, number(i, loop.span), loop.span));
         for (Stmt* stmt : clone(module_, loop.body, substitution)) {

@@ -81,7 +81,7 @@ private:
     void branch(ir::If& stmt);
     void repeat(ir::While& loop);
     void inside(ir::Stmt& loop, ir::Body& stmts);
-    void unroll(const ir::For& loop, std::int64_t count);
+    void unroll(const ir::For& loop, const KindWalk::Unrolled& unrolled);
     void leave(ir::Return& stmt);
     void return_to_python(const ir::Return& stmt, Parts value);
     void print(ir::Print& stmt);

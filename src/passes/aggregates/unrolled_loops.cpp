@@ -24,8 +24,8 @@ bool jumps(const Body& body) {
     });
 }
 
-bool assigns(const Body& body, const Var* var) {
-    return any_stmt(body, [&](const Stmt& stmt) {
+bool assigns(const Stmt& in, const Var* var) {
+    return any_stmt(in, [&](const Stmt& stmt) {
         const auto* assign = stmt.as<Assign>();
         const auto* loop = stmt.as<For>();
         return (assign != nullptr && assign->var == var) || (loop != nullptr && loop->var == var);
@@ -41,27 +41,79 @@ bool is_chosen_at_run_time(const Kind& kind) {
 
 }  // namespace
 
-std::optional<std::int64_t> KindWalk::unrolled(const For& loop, const KindsHere& here) const {
-    if (!loop.labels.empty() || constant_integer(loop.begin) != 0 ||
-        constant_integer(loop.step) != 1 || loop.end->op != Op::kLength || jumps(loop.body) ||
-        assigns(loop.body, loop.var))
-        return std::nullopt;
-    const Kind tuple = of(*loop.end->operands[0], here);
-    const auto count = static_cast<std::int64_t>(tuple.parts.size());
-    const Kind any = any_part(tuple);
+// The least length of the tuples that `length` is the least of; nothing where it is of none.
+// `unlike`: whether the program could not choose among the elements of one.
+std::optional<std::int64_t> KindWalk::shortest_tuple(const Expr& length, bool& unlike,
+                                                     const KindsHere& here) const {
+    if (length.op == Op::kMin) {
+        const auto a = shortest_tuple(*length.operands[0], unlike, here);
+        const auto b = shortest_tuple(*length.operands[1], unlike, here);
+        return a && b ? std::optional(std::min(*a, *b)) : std::nullopt;
+    }
+    const Kind tuple = length.op == Op::kLength ? of(*length.operands[0], here) : Kind::number();
+    if (!tuple.is_tuple()) return std::nullopt;
     // Of arrays the dimensions may be unknown, which are then not those of numbers.
-    if (!tuple.is_tuple() || count > kMostIterations || is_chosen_at_run_time(any))
-        return std::nullopt;
-    return count;
+    unlike = unlike || tuple.parts.empty() || !is_chosen_at_run_time(any_part(tuple));
+    return static_cast<std::int64_t>(tuple.parts.size());
 }
 
-void KindWalk::walk_unrolled(const For& loop, std::int64_t count, KindsHere& here) {
-    for (std::int64_t i = 0; i < count && here.reachable; ++i) {
+// Whether the loop takes parts of such tuples by its variable: ws[k + 1].
+bool KindWalk::takes_unlike_parts(const For& loop, const Unrolled& unrolled,
+                                  const KindsHere& here) const {
+    const auto varies = [&](const Expr& index) {
+        return any_expr(index, [&](const Expr& e) {
+            return e.op == Op::kVar &&
+                   (e.var == loop.var ||
+                    std::ranges::find(unrolled.copies, e.var) != unrolled.copies.end());
+        });
+    };
+    return any_expr(loop.body, [&](const Expr& e) {
+        if (e.op != Op::kLoad || e.operands.empty() || !varies(*e.operands[0])) return false;
+        const Kind tuple = kind_of(*e.var, here);
+        return tuple.is_tuple() && !tuple.parts.empty() && !is_chosen_at_run_time(any_part(tuple));
+    });
+}
+
+std::optional<KindWalk::Unrolled> KindWalk::unrolled(const For& loop, const KindsHere& here) const {
+    if (!loop.labels.empty() || jumps(loop.body) ||
+        std::ranges::any_of(loop.body, [&](const Stmt* stmt) { return assigns(*stmt, loop.var); }))
+        return {};
+    const auto begin = integer(*loop.begin, here), step = integer(*loop.step, here);
+    if (!begin || !step || *step == 0) return {};
+    bool unlike = false;
+    auto end = shortest_tuple(*loop.end, unlike, here);
+    if (!end) end = integer(*loop.end, here);
+    if (!end) return {};
+    Unrolled result;
+    for (std::int64_t i = *begin; *step > 0 ? i < *end : i > *end; i += *step) {
+        if (result.numbers.size() == kMostIterations) return {};
+        result.numbers.push_back(i);
+    }
+    for (const Stmt* stmt : loop.body) {
+        const auto* copy = stmt->as<Assign>();
+        if (copy == nullptr || copy->update || copy->value->op != Op::kVar ||
+            copy->value->var != loop.var)
+            break;
+        const auto others = std::ranges::count_if(loop.body, [&](const Stmt* other) {
+            return other != stmt && assigns(*other, copy->var);
+        });
+        if (others == 0) result.copies.push_back(copy->var);
+    }
+    return unlike || takes_unlike_parts(loop, result, here) ? std::optional(result) : std::nullopt;
+}
+
+void KindWalk::walk_unrolled(const For& loop, const Unrolled& unrolled, KindsHere& here) {
+    for (const std::int64_t i : unrolled.numbers) {
+        if (!here.reachable) break;
         numbers_[loop.var] = i;
+        for (const Var* copy : unrolled.copies)
+            numbers_[copy] = i;
         known_.clear();  // loops inside may meet other elements
         walk(loop.body, here);
     }
     numbers_.erase(loop.var);
+    for (const Var* copy : unrolled.copies)
+        numbers_.erase(copy);
     known_.clear();
     here.of[loop.var] = Kind::number();
 }

@@ -243,6 +243,12 @@ Parts Lowering::lower(Expr* expr) {
             return poison(e.span);
         case Op::kArrayOf:
             return array_of(e);
+        case Op::kSnapshot: {
+            Parts value = lower(e.operands[0]);
+            if (value.kind.is_number() && value.kind.rank <= 1)
+                value.leaves.front() = surface(Op::kNumpy, {value.leaves.front()}, e.span);
+            return value;
+        }
         case Op::kSame:
             return {Kind::number(), {same(e)}};
         case Op::kIn:

@@ -52,7 +52,7 @@ public:
 
     void run() {
         if (shape_.block == 1) return;
-        kernel_.body = code(kernel_.body, true);
+        kernel_.body = code(kernel_.body);
         kernel_.body.insert(kernel_.body.begin(), allocations_.begin(), allocations_.end());
     }
 
@@ -62,21 +62,20 @@ public:
 private:
     // ------------------------------------------------------------ walking
 
-    // `outermost`: `body` is the kernel's own, so what follows a loop over all blocks must be done
-    // by the block that arrives last.
-    Body code(const Body& body, bool outermost) {
+    // What follows a loop over several blocks is done by the one that arrives last.
+    Body code(const Body& body) {
         Body out;
         for (std::size_t i = 0; i < body.size(); ++i) {
             Stmt* stmt = body[i];
             auto* loop = stmt->as<For>();
             if (loop == nullptr || loop->mapping.reductions.empty()) {
-                for_each_body(*stmt, [&](Body& inner) { inner = code(inner, false); });
+                for_each_body(*stmt, [&](Body& inner) { inner = code(inner); });
                 out.push_back(stmt);
                 continue;
             }
             Body rest;
-            if (outermost && spreads(*loop)) {
-                rest.assign(body.begin() + static_cast<std::ptrdiff_t>(i) + 1, body.end());
+            if (spreads(*loop)) {
+                rest = code({body.begin() + static_cast<std::ptrdiff_t>(i) + 1, body.end()});
                 i = body.size();
             }
             owner(*loop, std::move(rest), out);
@@ -95,7 +94,7 @@ private:
         }
         guard(loop, partials, out);
         take_over(loop, partials);
-        loop.body = code(loop.body, false);
+        loop.body = code(loop.body);
         out.push_back(&loop);
         builder_.span = loop.span;
         const int level = shape_.level_of(&loop);

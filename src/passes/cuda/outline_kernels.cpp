@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "analysis/geometry.h"
+#include "analysis/host_calls.h"
 #include "analysis/pragmas.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
@@ -297,7 +298,10 @@ private:
 void outline_kernels(PassContext& context) {
     Outliner(context).run();
     for_each_expr(context.module.entry_function()->body, [&](const Expr& e) {
-        if (e.op != Op::kCall || e.callee->kind != FunctionKind::kForeign) return;
+        if (e.op != Op::kCall || e.callee->kind != FunctionKind::kForeign ||
+            is_of_host(*e.callee)) {
+            return;
+        }
         context.diagnostics
             .error(
                 Code::kP029, e.span,

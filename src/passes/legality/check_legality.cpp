@@ -51,8 +51,21 @@ private:
         }
     }
 
+    // infer_reductions leaves some in order: those neither reduce nor are atomic.
+    static bool left_in_order(const For& loop, const UpdateGroup& group) {
+        const Update& update = group.updates.front();
+        return group.by_analysis &&
+               std::ranges::none_of(loop.mapping.reductions, [&](const Reduction& r) {
+                   return r.var == update.var && same(r.indices, *update.indices);
+               });
+    }
+
     void judge(For& loop) {
         LoopFacts facts = dependences_.of(loop);
+        facts.scatters = facts.scatters ||
+                         std::ranges::any_of(facts.reductions, [&](const UpdateGroup& group) {
+                             return left_in_order(loop, group);
+                         });
         add_requirements(context_.module, dependences_.accesses(), facts.conditions);
         // Scattered updates that are left have not been made atomic.
         const bool conflicts = facts.verdict == Verdict::kRefuted || facts.scatters;
@@ -107,6 +120,7 @@ private:
         if (pragma.span.valid()) error.notes.push_back({loop.span, "the loop"});
         error.help = pragma.spreads() ? advice(loop, conflict, "take the pragma away")
                                       : advice(loop, conflict, "leave the loop out of the mapping");
+        error.help += "; where the conflict does no harm, legality='trust' runs it";
     }
 
     void doubt(For& loop, const LoopFacts& facts) {

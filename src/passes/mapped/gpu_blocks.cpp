@@ -1,6 +1,7 @@
 // See gpu_blocks.h.
 #include "passes/mapped/gpu_blocks.h"
 
+#include "analysis/host_calls.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/visit.h"
@@ -60,16 +61,17 @@ public:
     }
 
 private:
-    static bool stays_on_host(const Stmt& stmt) {
+    static bool stays_on_host(Stmt& stmt) {
         return stmt.kind == StmtKind::kAlloc || stmt.kind == StmtKind::kReturn ||
                returns_arrays(stmt) || is_kernel_root(stmt) || contains_chosen(stmt) ||
-               leaves_loop(stmt);
+               leaves_loop(stmt) || host_call(stmt) != nullptr;
     }
 
     // Of the statements that stay on the host, in front of them; of a while loop, in it.
     void compute_conditions(Body& stmts) {
         Body out;
         for (Stmt* stmt : stmts) {
+            call_host_before(*stmt, out);
             if (stays_on_host(*stmt) && !is_kernel_root(*stmt)) {
                 builder_.span = stmt->span;
                 auto* spin = stmt->as<While>();
@@ -91,6 +93,25 @@ private:
             out.push_back(stmt);
         }
         stmts = std::move(out);
+    }
+
+    // What the host computes of a value that the GPU stores, or makes of elements.
+    void call_host_before(Stmt& stmt, Body& out) {
+        const auto* assign = stmt.as<Assign>();
+        const bool splits = stmt.kind == StmtKind::kStore ||
+                            (assign != nullptr && any_expr(*assign->value, [](const Expr& e) {
+                                 return e.op == Op::kLoad;
+                             }));
+        if (!splits) return;
+        builder_.span = stmt.span;
+        for_each_slot(stmt, [&](Expr*& slot) {
+            rewrite(slot, [&](Expr* e) {
+                if (e->op != Op::kCall || !is_of_host(*e->callee)) return e;
+                Var* found = builder_.scalar(e->callee->name + "_result", e->type.scalar);
+                out.push_back(builder_.assign(found, e));
+                return builder_.var(found);
+            });
+        });
     }
 
     void compute(Expr*& expr, const char* name, Body& out) {

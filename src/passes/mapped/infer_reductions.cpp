@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "analysis/geometry.h"
+#include "analysis/memory/dependences.h"
 #include "analysis/pragmas.h"
 #include "analysis/updates.h"
 #include "analysis/uses.h"
@@ -29,7 +30,7 @@ public:
         loop_ = &loop;
         uses_ = uses_of(loop.body);
         uses_.written.insert(loop.var);
-        const std::vector<UpdateGroup> groups = reductions_of(loop);
+        const std::vector<UpdateGroup> groups = reductions();
         for (const UpdateGroup& group : groups) {
             loop.mapping.reductions.push_back(reduction(group));
             if (loop.mapping.parallel() && group.forgets_nan()) report_order(group);
@@ -46,6 +47,17 @@ public:
     }
 
 private:
+    // Those that only the subscripts prove keep their order where it shows and is to be kept.
+    std::vector<UpdateGroup> reductions() {
+        if (possible_reductions_of(*loop_).empty()) return reductions_of(*loop_);
+        Dependences dependences(*context_.module.entry_function());
+        std::vector<UpdateGroup> found = dependences.of(*loop_).reductions;
+        std::erase_if(found, [&](const UpdateGroup& group) {
+            return group.by_analysis && group.is_ordered() && context_.options.deterministic;
+        });
+        return found;
+    }
+
     Reduction reduction(const UpdateGroup& group) const {
         const Update& first = group.updates.front();
         Reduction made{group.op, first.var, {}};

@@ -1,6 +1,7 @@
 // Finds what each parallel loop reduces, and refuses scalars that make its iterations depend on
 // each other. An update of a scalar from outside, or of one element, that nothing else in the loop
-// touches is a reduction; plain spellings of it become updates.
+// touches is a reduction (of an element its subscripts prove it: B[i, j] += A[i, k] * B[k, j] for k
+// > i); plain spellings of it become updates.
 //
 //     before  for i … [threads]: s = s + x[i]        if x[i] > m: m = x[i]
 //     after   for i … [threads, reduce(+ s, max m)]: s += x[i]        m max= x[i]

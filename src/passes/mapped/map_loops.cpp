@@ -286,6 +286,15 @@ void check_blocks(Diagnostics& diagnostics, const Body& body) {
 
 void check_host_calls(Diagnostics& diagnostics, const Function& entry) {
     for_each_stmt(entry.body, [&](const Stmt& stmt) {
+        const auto* gpu = stmt.as<Gpu>();
+        const Expr* inside = gpu == nullptr ? nullptr : host_call(gpu->body);
+        if (inside != nullptr) {
+            diagnostics
+                .error(Code::kP029, inside->span,
+                       "'" + inside->callee->name +
+                           "' is a function of the host, which code on the GPU cannot call")
+                .help = "call it outside of loops that are mapped and of `with parpy.gpu:`";
+        }
         const auto* loop = stmt.as<For>();
         const Expr* call = is_parallel(stmt) ? host_call(loop->body) : nullptr;
         if (call == nullptr) return;
@@ -294,7 +303,10 @@ void check_host_calls(Diagnostics& diagnostics, const Function& entry) {
                                             "' is a function of the host, which loop '" +
                                             loop->var->shown() + "' calls in parallel");
         error.notes.push_back({loop->span, "mapped here"});
-        error.help = "declare it with parpy.Target.Device, if several threads may call it at once";
+        error.help =
+            call->callee->target == kCudaHost
+                ? "call it outside of the loop, or declare a function of the GPU, Target.Device"
+                : "declare it with parpy.Target.Device, if several threads may call it at once";
     });
 }
 
@@ -410,8 +422,13 @@ private:
         if (const auto* store = stmt.as<Store>()) array = store->array;
         for_each_slot(stmt, [&](const Expr* slot) {
             if (stmt.kind == StmtKind::kReturn && slot->op == Op::kArray) return;
+            std::unordered_set<const Expr*> passed;
             for_each_expr(*slot, [&](const Expr& e) {
-                if (array != nullptr) return;
+                if (e.op != Op::kCall || !is_of_host(*e.callee)) return;
+                passed.insert(e.operands.begin(), e.operands.end());
+            });
+            for_each_expr(*slot, [&](const Expr& e) {
+                if (array != nullptr || (e.op == Op::kArray && passed.contains(&e))) return;
                 if (e.op == Op::kLoad || e.op == Op::kArray || e.op == Op::kAtomic) {
                     array = e.var;
                     span = e.span.valid() ? e.span : stmt.span;
@@ -431,12 +448,25 @@ private:
     PassContext& context_;
 };
 
+bool gets_arrays_of_host(const Expr& call) {
+    return is_of_host(*call.callee) &&
+           std::ranges::any_of(call.callee->params, [](const Var* p) { return p->type.is_array(); });
+}
+
 // Of a helper's code one thread of the block may run what stores, so that no others are at hand.
 void check_helpers(PassContext& context) {
     const Function& entry = *context.module.entry_function();
     for (const Function* function : context.module.functions) {
         if (function == &entry) continue;
         for_each_expr(function->body, [&](const Expr& e) {
+            if (e.op == Op::kCall && gets_arrays_of_host(e)) {
+                context.diagnostics
+                    .error(Code::kP029, e.span,
+                           "'" + e.callee->name + "' is a function of the host that gets arrays, but "
+                           "it is called in the helper '" + function->name + "'")
+                    .help = "call it in '" + entry.name +
+                            "', or make the helper part of it with parpy.builtin.inline";
+            }
             if (!is_spread(e)) return;
             context.diagnostics
                 .error(Code::kP029, e.span,
@@ -473,6 +503,25 @@ void wrap_in_gpu(Module& module, Function& entry) {
     if (last != nullptr) entry.body.push_back(last);
 }
 
+bool loops_without_gpu(const Body& body) {
+    return std::ranges::any_of(body, [](const Stmt* stmt) {
+        if (stmt->kind == StmtKind::kGpu) return false;  // as the user wants it
+        bool found = stmt->kind == StmtKind::kFor;
+        for_each_body(*stmt, [&](const Body& inner) { found = found || loops_without_gpu(inner); });
+        return found;
+    });
+}
+
+void note_empty_mapping(PassContext& context, const Function& entry) {
+    const auto loops = [](const Function* f) { return loops_without_gpu(f->body); };
+    if (!std::ranges::any_of(context.module.functions, loops)) return;
+    context.diagnostics
+        .performance(
+            Code::kP316, entry.span,
+            "the mapping is empty: all of '" + entry.name + "' runs on one thread of the GPU")
+        .help = "map its loops, or leave out 'opts' to have them mapped";
+}
+
 }  // namespace
 
 void map_cpu_loops(PassContext& context) {
@@ -493,7 +542,10 @@ void map_cuda_loops(PassContext& context) {
     RequestBinder(context).run();
     const bool is_mapped = !context.options.mapping.empty() || any_stmt(entry.body, is_parallel);
     if (!is_mapped && !is_by_hand(entry)) {
-        if (std::ranges::any_of(entry.body, [](const Stmt* s) { return returns_arrays(*s); })) {
+        const bool calls_host = host_call(entry.body) != nullptr;
+        if (!context.options.automatic && !calls_host) note_empty_mapping(context, entry);
+        if (calls_host || std::ranges::any_of(
+                              entry.body, [](const Stmt* s) { return returns_arrays(*s); })) {
             put_arrays_on_gpu(context.module);
         } else {
             wrap_in_gpu(context.module, entry);
@@ -504,6 +556,7 @@ void map_cuda_loops(PassContext& context) {
     if (context.options.mapping.contains(kGpuCode)) put_arrays_on_gpu(context.module);
     ExitCheck(context.diagnostics).body(entry.body, nullptr, false, false);
     check_blocks(context.diagnostics, entry.body);
+    check_host_calls(context.diagnostics, entry);
     check_helpers(context);
     dissolve_gpu_in_helpers(context.module);
     if (!context.diagnostics.has_errors()) CudaLevels(context).host_body(entry.body);

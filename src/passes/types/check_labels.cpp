@@ -13,6 +13,16 @@ using namespace ir;
 
 namespace {
 
+constexpr std::size_t kWord = 4;  // letters; in shorter ones each tells labels apart
+
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+char lowered(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
 std::string quoted(const std::vector<std::string>& names) {
     std::string text;
     for (const std::string& name : names) {
@@ -23,6 +33,15 @@ std::string quoted(const std::vector<std::string>& names) {
 }
 
 }  // namespace
+
+bool are_alike(std::string_view a, std::string_view b) {
+    if (std::ranges::equal(a, b, {}, lowered, lowered)) return true;
+    if (a.size() > b.size()) std::swap(a, b);
+    if (a.size() < kWord || b.size() - a.size() > 1) return false;
+    const auto at = static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+    if (is_digit(b[at]) || (at < a.size() && is_digit(a[at]))) return false;
+    return a.substr(a.size() == b.size() ? at + 1 : at) == b.substr(at + 1);
+}
 
 void check_labels(PassContext& context) {
     std::vector<std::string> present;  // in program order
@@ -44,13 +63,23 @@ void check_labels(PassContext& context) {
         const auto line = line_of_place(label);
         if (line && std::ranges::find(lines, *line) != lines.end()) continue;
         if (std::find(present.begin(), present.end(), label) != present.end()) continue;
-        auto& error =
-            context.diagnostics.error(Code::kP301, entry->span,
-                                      "the mapping names the label '" + label +
-                                          "', which no loop of '" + entry->name + "' carries");
-        error.help = present.empty() ? "put `parpy.label('" + label +
-                                           "')` in front of the loop to run in parallel"
-                                     : "the labels there are " + quoted(present);
+        const std::string message = "the mapping names the label '" + label +
+                                    "', which no loop of '" + entry->name + "' carries";
+        const auto meant = std::ranges::find_if(present, [&](const std::string& other) {
+            return !context.options.mapping.contains(other) && are_alike(label, other);
+        });
+        if (meant != present.end()) {
+            context.diagnostics.error(Code::kP301, entry->span, message).help =
+                "write '" + *meant + "'";
+        } else if (label.find('@') != std::string::npos) {  // a place, which is this function's
+            context.diagnostics.error(Code::kP301, entry->span, message).help =
+                "the labels there are " + quoted(present);
+        } else {  // of another function that the mapping serves
+            context.diagnostics.performance(Code::kP301, entry->span, message).help =
+                present.empty()
+                    ? "put `parpy.label('" + label + "')` in front of the loop to run in parallel"
+                    : "the labels there are " + quoted(present);
+        }
     }
 }
 

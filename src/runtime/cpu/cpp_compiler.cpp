@@ -40,6 +40,7 @@
 #include "runtime/sim/expose_ranges.h"
 #include "runtime/sim/lower_failures.h"
 #include "runtime/sim/lower_simulated.h"
+#include "runtime/sim/sim_headers.h"
 #include "support/environment.h"
 
 // Debian wires Polly into Clang's code generator; ours goes without its 3 MB.
@@ -156,13 +157,19 @@ VectorUnit vectors_of_host() {
 
 // Where device code finds the headers that the system has not (device_headers.h).
 constexpr const char* kDeviceHeaders = "/parpy-device-headers";
+// Those that the simulator has in place of NVIDIA's.
+constexpr const char* kSimulatorHeaders = "/parpy-simulator-headers";
 
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_of_device_code() {
     llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> own(new llvm::vfs::InMemoryFileSystem);
-    for (const DeviceHeader& header : device_headers()) {
-        own->addFile(std::string(kDeviceHeaders) + "/" + header.name, 0,
-                     llvm::MemoryBuffer::getMemBuffer(header.text, header.name));
-    }
+    const auto add = [&](const char* folder, std::span<const DeviceHeader> headers) {
+        for (const DeviceHeader& header : headers) {
+            own->addFile(std::string(folder) + "/" + header.name, 0,
+                         llvm::MemoryBuffer::getMemBuffer(header.text, header.name));
+        }
+    };
+    add(kDeviceHeaders, device_headers());
+    add(kSimulatorHeaders, sim::own_headers());
     llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> all(
         new llvm::vfs::OverlayFileSystem(llvm::vfs::getRealFileSystem()));
     all->pushOverlay(own);
@@ -259,6 +266,7 @@ std::vector<std::string> cc1_arguments(const CppOptions& options) {
     for (const std::string& directory : options.includes)
         a.insert(a.end(), {"-I", directory});
     if (options.headers || !options.includes.empty()) {
+        if (options.simulated) a.insert(a.end(), {"-internal-isystem", kSimulatorHeaders});
         for (const std::string& directory : system_include_directories()) {
             a.insert(a.end(), {"-internal-isystem", directory});
         }

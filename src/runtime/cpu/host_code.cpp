@@ -2,6 +2,7 @@
 #include "runtime/cpu/host_code.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "runtime/cache/kernel_cache.h"
 #include "runtime/cpu/thread_pool.h"
 #include "runtime/cuda/device_linker.h"
+#include "runtime/cuda/nvrtc.h"
 #include "runtime/user_flags.h"
 
 namespace parpy {
@@ -24,6 +26,18 @@ bool self_contained(const Program& program, const CppOptions& options) {
     return true;
 }
 
+// One of CUDA's, libcublas.so.13, may lie in a wheel or toolkit that the loader does not know.
+std::string cuda_library(const std::string& name) {
+    if (name.find('/') != std::string::npos) return name;
+    for (const std::string& soname : {name, "lib" + name + ".so"}) {
+        for (const std::string& file : cuda::library_candidates(soname)) {
+            std::error_code ignored;
+            if (file != soname && std::filesystem::exists(file, ignored)) return file;
+        }
+    }
+    return name;
+}
+
 }  // namespace
 
 HostCode load_host_code(const Program& program, const Options& options, RuntimeError& error) {
@@ -33,7 +47,11 @@ HostCode load_host_code(const Program& program, const Options& options, RuntimeE
     cpp.fast_math = options.fast_math;
     cpp.includes = options.includes;  // of edited text
     // On a device these are its compiler's.
-    if (options.backend == Backend::kCpu) cpp.extra_flags = user.compiler;
+    if (options.backend == Backend::kCpu) {
+        cpp.extra_flags = user.compiler;
+    } else if (program.host.find("#include") != std::string::npos) {
+        std::ranges::move(cuda::toolkit_headers(), std::back_inserter(cpp.includes));
+    }
 
     std::optional<std::string> key;
     if (self_contained(program, cpp))
@@ -45,8 +63,10 @@ HostCode load_host_code(const Program& program, const Options& options, RuntimeE
     HostCode result;
     // Libraries of device code are the device's.
     std::vector<std::string> libraries;
-    std::ranges::remove_copy_if(user.libraries, std::back_inserter(libraries),
-                                cuda::is_device_code);
+    for (const std::string& library : user.libraries) {
+        if (cuda::is_device_code(library)) continue;
+        libraries.push_back(options.backend == Backend::kCpu ? library : cuda_library(library));
+    }
     result.object = load_object(object, libraries, error);
     if (!result.object) return {};
     const std::string entry = program.name + "_slots";

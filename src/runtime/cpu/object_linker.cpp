@@ -1,6 +1,6 @@
 // Object file to addresses: ORC's linker, one JITDylib per program, removed with its LoadedObject.
-// Finds the parpy_* functions of support/abi.h by address, and by name those of libm, libc and
-// libgcc (half precision, 128-bit integers).
+// Finds the parpy_* functions of support/abi.h by address, and by name those of libm, libc, libgcc
+// (half precision, 128-bit integers) and, where it is there, the C++ library.
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/ExecutionEngine/Orc/ObjectFileInterface.h>
@@ -44,6 +44,7 @@ llvm::orc::SymbolMap abi_symbols(LLJIT& jit) {
     add("parpy_work", &parpy_work);
     add("parpy_work_done", &parpy_work_done);
     add("parpy_result", &parpy_result);
+    add("parpy_stream", &parpy_stream);
     add("parpy_fetch", &parpy_fetch);
     add("parpy_sim_here", &parpy_sim_here);
     add("parpy_sim_enter", &parpy_sim_enter);
@@ -88,6 +89,13 @@ llvm::Expected<std::unique_ptr<LLJIT>> make_jit() {
         auto generator = llvm::orc::DynamicLibrarySearchGenerator::Load(library, prefix);
         if (!generator) return generator.takeError();
         main.addGenerator(std::move(*generator));
+    }
+    // Of headers that users include: std::vector, streams.
+    auto standard = llvm::orc::DynamicLibrarySearchGenerator::Load("libstdc++.so.6", prefix);
+    if (standard) {
+        main.addGenerator(std::move(*standard));
+    } else {
+        llvm::consumeError(standard.takeError());
     }
     return jit;
 }

@@ -4,13 +4,17 @@
 
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/partitioner.h>
 #include <oneapi/tbb/task_arena.h>
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "runtime/context.h"
 #include "support/abi.h"
@@ -22,9 +26,14 @@ namespace parpy {
 namespace {
 
 // A chunk is worth handing to another thread from about here on, in nanoseconds; more chunks than
-// threads even out iterations of different cost.
-constexpr double kChunkWork = 25'000;
+// threads even out iterations of different cost. On 16 cores whose threads have just run another
+// loop, 20 us of work take 13 us in 2 chunks, 9 in 4 and 8 in 8; 10 us take 7 in any number.
+constexpr double kChunkWork = 5'000;
 constexpr std::int64_t kChunksPerWorker = 4;
+
+// Two or three threads win too little to be woken for less than this, in nanoseconds.
+constexpr std::int64_t kFewWorkers = 4;
+constexpr double kSerialBelowForFew = 40'000;
 
 std::atomic<bool> workers_exist{false};
 std::atomic<bool> workers_lost{false};  // we are a fork of a process that had workers
@@ -43,14 +52,51 @@ struct Split {
     }
 };
 
-void run_in_arena(const Split& split, Body body, void* frame) {
+// Where the chunks of a loop ran the last time that this thread started it: there they run again
+// unless another thread has nothing to do, so that what one loop leaves in the cache of a core is
+// there for the next (loops over 1.3 MB on 16 cores: 13 us in place of 30).
+class Affinity {
+public:
+    explicit Affinity(Body loop) : place_(places_[std::hash<Body>()(loop) / 16 % kPlaces]) {
+        if (!place_.used) partitioner_ = &place_.partitioner;
+        if (partitioner_ != nullptr) place_.used = true;
+    }
+    ~Affinity() {
+        if (partitioner_ != nullptr) place_.used = false;
+    }
+    Affinity(const Affinity&) = delete;
+    Affinity& operator=(const Affinity&) = delete;
+
+    // Null within a loop that uses it: this thread may come here again while it waits for others.
+    [[nodiscard]] tbb::affinity_partitioner* partitioner() const { return partitioner_; }
+
+private:
+    struct Place {
+        tbb::affinity_partitioner partitioner;
+        bool used = false;
+    };
+    static constexpr std::size_t kPlaces = 16;
+    static thread_local std::array<Place, kPlaces> places_;
+
+    Place& place_;
+    tbb::affinity_partitioner* partitioner_ = nullptr;
+};
+
+thread_local std::array<Affinity::Place, Affinity::kPlaces> Affinity::places_;
+
+void run_in_arena(const Split& split, Body loop, Body body, void* frame) {
+    const Affinity affinity(loop);
     const auto run = [&](std::int64_t chunk) {
         take_over(&workers_exist);
         body(frame, split.begin(chunk), split.begin(chunk + 1), chunk);
         hand_over(&workers_exist);
     };
     hand_over(&workers_exist);
-    tbb::parallel_for(std::int64_t{0}, split.chunks, run);
+    if (auto* partitioner = affinity.partitioner()) {
+        tbb::parallel_for(std::int64_t{0}, split.chunks, run, *partitioner);
+    } else {
+        tbb::parallel_for(std::int64_t{0}, split.chunks, run);
+    }
     take_over(&workers_exist);
 }
 
@@ -91,7 +137,8 @@ struct Checked {
     }
 };
 
-void run_chunks(const Split& split, std::int64_t max_workers, Body body, void* frame) {
+// `loop` tells the loops apart; `body` runs a chunk of it.
+void run_chunks(const Split& split, std::int64_t max_workers, Body loop, Body body, void* frame) {
     std::int64_t workers = worker_count();
     if (max_workers > 0) workers = std::min(workers, max_workers);
     if (workers < 2 || workers_lost.load(std::memory_order_relaxed)) {
@@ -102,9 +149,9 @@ void run_chunks(const Split& split, std::int64_t max_workers, Body body, void* f
     }
     workers_exist.store(true, std::memory_order_relaxed);
     if (workers == processor_count()) {
-        run_in_arena(split, body, frame);
+        run_in_arena(split, loop, body, frame);
     } else {
-        bounded_arena(workers).execute([&] { run_in_arena(split, body, frame); });
+        bounded_arena(workers).execute([&] { run_in_arena(split, loop, body, frame); });
     }
 }
 
@@ -117,6 +164,17 @@ std::int64_t worker_count() {
         return static_cast<std::int64_t>(wanted > 0 ? std::min(wanted, most) : most);
     }();
     return count;
+}
+
+namespace {
+
+thread_local bool one_worker = false;
+
+}  // namespace
+
+OneWorker::OneWorker() : before_(std::exchange(one_worker, true)) {}
+OneWorker::~OneWorker() {
+    one_worker = before_;
 }
 
 void warm_workers() {
@@ -142,7 +200,8 @@ extern "C" std::int64_t parpy_chunks(ParpyContext*, std::int64_t iterations, dou
     std::int64_t workers = worker_count();
     if (max_workers > 0) workers = std::min(workers, max_workers);
     const double work = static_cast<double>(iterations) * cost;
-    if (workers < 2 || iterations < 2 || !(work >= kParpySerialBelow)) return 1;
+    const double least = workers < kFewWorkers ? kSerialBelowForFew : kParpySerialBelow;
+    if (workers < 2 || one_worker || iterations < 2 || !(work >= least)) return 1;
     const std::int64_t most = std::min({iterations, workers * kChunksPerWorker, kParpyMaxChunks});
     const double wanted = std::min(work / kChunkWork, static_cast<double>(most));
     std::int64_t chunks = std::max(static_cast<std::int64_t>(wanted), std::int64_t{2});
@@ -162,9 +221,9 @@ extern "C" void parpy_parallel_for(ParpyContext* context, std::int64_t iteration
     }
     if (context != nullptr && context->failure != nullptr) {
         Checked checked{*context->failure, body, frame};
-        run_chunks(split, max_workers, Checked::run, &checked);
+        run_chunks(split, max_workers, body, Checked::run, &checked);
         if (checked.failure.raised()) leave_failed_run();
         return;
     }
-    run_chunks(split, max_workers, body, frame);
+    run_chunks(split, max_workers, body, body, frame);
 }

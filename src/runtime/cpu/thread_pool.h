@@ -15,6 +15,18 @@ namespace parpy {
 // Threads that a parallel loop may use, the caller included.
 [[nodiscard]] std::int64_t worker_count();
 
+// While one lives, parallel loops that its thread begins run on that thread alone.
+class OneWorker {
+public:
+    OneWorker();
+    ~OneWorker();
+    OneWorker(const OneWorker&) = delete;
+    OneWorker& operator=(const OneWorker&) = delete;
+
+private:
+    bool before_;
+};
+
 // Starts the workers without waiting for them, so that the first parallel loop need not (1-2 ms).
 void warm_workers();
 

@@ -293,6 +293,8 @@ public:
     CudaSession(const CudaSession&) = delete;
     CudaSession& operator=(const CudaSession&) = delete;
 
+    [[nodiscard]] void* stream() const override { return stream_; }
+
     int launch(const KernelLaunch& launch, RuntimeError& error) override {
         if (launch.grid[0] == 0 || launch.grid[1] == 0 || launch.grid[2] == 0) return 0;
         if (launch.index < 0 || static_cast<std::size_t>(launch.index) >= kernels_.size()) {
@@ -429,7 +431,9 @@ public:
           options_(std::move(options)),
           host_(std::move(host)),
           fails_(can_fail(program.host) || can_fail(program.device)),
-          fetches_(program.host.find("parpy_fetch") != std::string::npos),
+          repeats_(program.results.empty() &&
+                   program.host.find("parpy_fetch") == std::string::npos &&
+                   program.host.find("#include") == std::string::npos),
           modules_(static_cast<std::size_t>(cuda::device_count())) {}
     ~CudaExecutable() override {
         for (const auto& module : modules_)
@@ -483,8 +487,7 @@ private:
     RuntimeError run_on(const Device& device, const LoadedModule& module,
                         const std::uint64_t* slots, Stream stream, ResultSink* results) const {
         if (fails_) return run_checked(device, module, slots, stream, results);
-        const bool repeats = !fetches_ && program.results.empty();  // with the same addresses
-        if (options_.use_cuda_graphs && repeats && cuda::CapturedGraphs::available()) {
+        if (options_.use_cuda_graphs && repeats_ && cuda::CapturedGraphs::available()) {
             return graphs_.run(device, {slots, program.slots.size()}, stream, [&](Stream recorded) {
                 CudaSession session(device, module, program, recorded, nullptr, true);
                 return enqueue(session, slots, nullptr);
@@ -545,7 +548,9 @@ private:
     const Options options_;
     HostCode host_;
     const bool fails_;
-    const bool fetches_;  // waits for its own kernels, so cannot be recorded
+    // A call with the same addresses does the same: neither waits for its own kernels nor calls
+    // functions of the user's on the host.
+    const bool repeats_;
     mutable cuda::CapturedGraphs graphs_;
     mutable std::mutex loading_;
     mutable std::vector<std::atomic<const LoadedModule*>> modules_;  // by device index

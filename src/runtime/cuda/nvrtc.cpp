@@ -194,10 +194,38 @@ const Nvrtc* nvrtc(RuntimeError& error) {
     return the.found = best.release();
 }
 
+std::vector<std::string> toolkit_headers_in(const std::vector<std::string>& search_paths) {
+    std::vector<fs::path> places;
+    for (const std::string& path : search_paths) {
+        for (const char* wheel : {"cu13", "cuda_runtime", "cuda_cccl", "cu12", "curand"})
+            places.push_back(fs::path(path) / "nvidia" / wheel / "include");
+    }
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+        if (const std::string home = environment(variable); !home.empty())
+            places.push_back(fs::path(home) / "include");
+    }
+    places.emplace_back("/usr/local/cuda/include");
+    places.emplace_back("/opt/cuda/include");
+    std::vector<std::string> found;
+    std::error_code ignored;
+    for (const fs::path& place : places) {
+        for (const fs::path& folder : {place, place / "cccl"})
+            if (fs::is_directory(folder, ignored)) found.push_back(folder.string());
+    }
+    return found;
+}
+
 // ---- compiling ----------------------------------------------------------------------------------
 
+// What stands in front of text that includes files. Functions of the host in these, which NVRTC has
+// no use for, are taken for functions of the device.
+constexpr DeviceHeader kBeforeFiles = {"parpy_before_files.h",
+                                       "#undef __host__\n"
+                                       "#define __host__ __device__\n"
+                                       "#include <stdint.h>\n"};
+
 std::vector<std::string> arguments_of(const Nvrtc& compiler, const NvrtcOptions& options,
-                                      bool& to_ptx) {
+                                      bool includes_files, bool& to_ptx) {
     const int wanted = std::atoi(options.architecture.c_str() + options.architecture.find('_') + 1);
     const auto newer = std::ranges::upper_bound(compiler.known, wanted);
     to_ptx = options.ptx || (newer != compiler.known.begin() && *std::prev(newer) != wanted);
@@ -221,6 +249,12 @@ std::vector<std::string> arguments_of(const Nvrtc& compiler, const NvrtcOptions&
     // functions.
     for (const std::string& directory : options.includes)
         arguments.push_back("--include-path=" + directory);
+    if (includes_files) {
+        arguments.emplace_back("--device-as-default-execution-space");
+        arguments.push_back("--pre-include=" + std::string(kBeforeFiles.name));
+        for (const std::string& directory : toolkit_headers())
+            arguments.push_back("--include-path=" + directory);
+    }
     arguments.insert(arguments.end(), options.extra_flags.begin(), options.extra_flags.end());
     return arguments;
 }
@@ -244,8 +278,7 @@ RuntimeError compile_failure(const Nvrtc& compiler, NvrtcProgram program, Result
 }
 
 // Headers that the text may include, of which the user has none.
-std::vector<DeviceHeader> own_headers(const std::string& text, const NvrtcOptions& options) {
-    if (text.find("#include") == std::string::npos) return {};
+std::vector<DeviceHeader> own_headers(const NvrtcOptions& options) {
     std::vector<std::string> folders = options.includes;
     bool next = false;  // a folder is: -I dir
     for (const std::string& flag : options.extra_flags) {
@@ -268,15 +301,21 @@ std::string compile_text(const Nvrtc& compiler, const std::string& text,
                          const std::string& file_name, const NvrtcOptions& options,
                          RuntimeError& error) {
     bool to_ptx = false;
-    const std::vector<std::string> arguments = arguments_of(compiler, options, to_ptx);
+    const bool includes_files = text.find("#include") != std::string::npos;
+    const std::vector<std::string> arguments =
+        arguments_of(compiler, options, includes_files, to_ptx);
     std::vector<const char*> pointers;
     for (const std::string& argument : arguments)
         pointers.push_back(argument.c_str());
 
     std::vector<const char*> names, texts;
-    for (const DeviceHeader& header : own_headers(text, options)) {
-        names.push_back(header.name);
-        texts.push_back(header.text);
+    if (includes_files) {
+        std::vector<DeviceHeader> headers = own_headers(options);
+        headers.push_back(kBeforeFiles);
+        for (const DeviceHeader& header : headers) {
+            names.push_back(header.name);
+            texts.push_back(header.text);
+        }
     }
     NvrtcProgram program = nullptr;
     if (const Result r =
@@ -306,6 +345,12 @@ std::string compile_text(const Nvrtc& compiler, const std::string& text,
 
 }  // namespace
 
+std::vector<std::string> toolkit_headers() {
+    Finder& the = finder();
+    const std::scoped_lock lock(the.mutex);
+    return toolkit_headers_in(the.search_paths);
+}
+
 void set_nvrtc_search_paths(std::vector<std::string> directories) {
     Finder& the = finder();
     const std::scoped_lock lock(the.mutex);
@@ -315,7 +360,8 @@ void set_nvrtc_search_paths(std::vector<std::string> directories) {
 std::vector<std::string> library_candidates(const std::string& soname) {
     Finder& the = finder();
     const std::scoped_lock lock(the.mutex);
-    constexpr const char* kWheels[] = {"cu13", "nvjitlink", "cu12"};
+    constexpr const char* kWheels[] = {"cu13",  "nvjitlink", "cu12",     "cublas",
+                                       "cufft", "curand",    "cusolver", "cusparse"};
     const char* const sonames[] = {soname.c_str()};
     return installed(the.search_paths, kWheels, sonames);
 }

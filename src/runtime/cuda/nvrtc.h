@@ -25,8 +25,11 @@ struct NvrtcOptions {
 // goes before them.
 void set_nvrtc_search_paths(std::vector<std::string> directories);
 
-// Where `soname`, which comes with NVRTC, may be: the same places. The last is the bare name.
+// Where `soname`, a library of CUDA's, may be: the same places. The last is the bare name.
 [[nodiscard]] std::vector<std::string> library_candidates(const std::string& soname);
+
+// Folders of CUDA's headers (cuda_fp16.h, cooperative_groups.h, …): of the wheels and toolkits there.
+[[nodiscard]] std::vector<std::string> toolkit_headers();
 
 // Of the NVRTC that is used: {13, 0}; zeros where there is none.
 [[nodiscard]] std::pair<int, int> nvrtc_version();

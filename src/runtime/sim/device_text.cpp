@@ -1,6 +1,7 @@
 // See device_text.h. The prelude stands in dialects/prelude/sim.inc.
 #include "runtime/sim/device_text.h"
 
+#include "emit/emit.h"
 #include "support/escape.h"
 
 namespace parpy::sim {
@@ -15,10 +16,13 @@ constexpr std::string_view kForeignPrelude =
 #include "dialects/prelude/sim_foreign.inc"
     ;
 
-// Whether files stand in the text, each under a #line of its own (foreign_text.h).
-bool has_files(std::string_view device) {
+// Whether the text calls functions of others: of files that stand in it, each under a #line of its
+// own (foreign_text.h), or are included, or of CUDA's own.
+bool has_foreign(std::string_view device) {
     constexpr std::string_view kLine = "\n#line 1 \"";
-    return device.starts_with(kLine.substr(1)) || device.find(kLine) != std::string_view::npos;
+    return device.starts_with(kLine.substr(1)) || device.find(kLine) != std::string_view::npos ||
+           device.find("#include") != std::string_view::npos ||
+           device.find(kKnownMarker) != std::string_view::npos;
 }
 
 }  // namespace
@@ -33,7 +37,8 @@ std::string simulator_text(std::string_view device, std::span<const std::string>
     if (device.find("#include") != std::string_view::npos)
         text += "#define PARPY_NOEXCEPT noexcept\n";
     text += kPrelude;
-    if (has_files(device)) text += kForeignPrelude;
+    if (has_foreign(device)) text += kForeignPrelude;
+    if (device.find("#include") != std::string_view::npos) text += "#include <stdint.h>\n";
     text += "#line 1 " + string_literal(file_name) + "\n";
     text += device;
     text += "\n";

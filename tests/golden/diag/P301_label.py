@@ -11,4 +11,4 @@ def f(x):
 
 
 def call():
-    f(np.zeros(4), opts=parpy.par({"N": parpy.threads(32)}))
+    f(np.zeros(4), opts=parpy.par({"I": parpy.threads(32)}))

@@ -179,15 +179,20 @@ def updated_by_python(x, y):
     return t[0]
 
 
-@pytest.mark.parametrize(
-    "function",
-    [updated_source, updated_name, updated_behind, updated_other_argument, updated_by_python],
-    ids=lambda f: f.__name__,
-)
-def test_copies_that_would_be_told_are_refused(function):
+def test_copies_that_would_be_told_are_refused():
     with pytest.raises(parpy.CompileError, match=r"P217.*the name 't' stands for several arrays"):
         memory = np.ones(6)
-        parpy.jit(function)(memory[1:], memory[:5])
+        parpy.jit(updated_source)(memory[1:], memory[:5])
+
+
+@pytest.mark.parametrize("function", [updated_name, updated_behind, updated_other_argument, updated_by_python])
+def test_python_runs_such_statements_between_others(function):
+    want, got = np.ones(6), np.ones(6)
+    expected = function(want[1:], want[:5])
+    with pytest.warns(parpy.PerformanceWarning, match="P315.*'t' stands for several arrays"):
+        result = parpy.jit(function)(got[1:], got[:5])
+    assert result == expected
+    np.testing.assert_array_equal(got, want)
 
 
 def random_program(seed: int) -> str:

@@ -159,7 +159,7 @@ def test_children_compile_though_others_compiled_when_they_were_forked(tmp_path)
 BUSY_PARENT = """
 import os, signal, threading
 from parpy.syntax import deep_stack as _deep_stack
-from parpy.host.lazy import lazy
+from parpy.syntax.lazy import lazy
 
 started, finish = threading.Event(), threading.Event()
 

@@ -1,13 +1,15 @@
-"""Every kernel of benchmarks/npbench/, at its smallest preset: what its mappings make of it is what NumPy computes.
+"""Every kernel of benchmarks/npbench/, at its smallest preset: what ParPy makes of its forms is what NumPy computes.
 
-Nothing but proofs lets these loops run in parallel: a kernel that ParPy can only run unproved would fail here.
+Nothing but proofs lets loops with mappings by hand run in parallel: one that ParPy can only run unproved would fail.
 """
 
 from __future__ import annotations
 
 import copy
 import sys
+import warnings
 
+import numpy as np
 import pytest
 
 import backends
@@ -18,42 +20,95 @@ import places
 sys.path.insert(0, str(places.ROOT / "benchmarks"))
 
 import npbench
-from npbench.kernel import arguments, check, error
+from npbench import texts
+from npbench.frameworks import FRAMEWORKS, Target
+from npbench.kernel import arguments, check, error, expected, results
+from npbench.measure import compare, prepare
+from npbench.places import Host
+
+BY_HAND = [name for name in npbench.NAMES if npbench.load(name).by_hand]
+# What is refused, by form and kernel: the code of its diagnostic. It goes when it compiles.
+REFUSED = {("as-numpy", "mandelbrot2"): "P217", ("as-numba", "mandelbrot2"): "P217", ("as-numpy", "nbody"): "P217"}
 
 
-@pytest.fixture(params=npbench.NAMES)
+@pytest.fixture(params=BY_HAND)
 def kernel(request):
     return npbench.load(request.param)
 
 
 def data_and_result(kernel):
     data = kernel.data(kernel.presets["tiny"])
-    want = copy.deepcopy(data)
-    kernel.reference(*arguments(kernel.reference, want))
-    assert all(error(want[name], data[name]) > 0.01 for name in kernel.outputs), "nothing happens"
+    want = expected(kernel, copy.deepcopy(data))
+    stored = [name for name in kernel.outputs if name in data]
+    assert all(error(data[name], want[name]) > 0.01 for name in stored), "nothing happens"
     return data, want
 
 
 def compare_call(kernel, backend, opts):
     data, want = data_and_result(kernel)
     function = kernel.on(backend)
-    function(*arguments(function, data), opts=opts)
-    check(kernel, data, want)
+    returned = function(*arguments(function, data), opts=opts)
+    check(kernel, results(kernel, returned, data), want)
+
+
+def test_all_programs_are_kernels():
+    assert list(npbench.NAMES) == sorted(texts.program_data.PROGRAMS)
+    assert len(npbench.NAMES) == 54 and len(BY_HAND) == 21
+
+
+def forms():
+    for name in npbench.NAMES:
+        for form in ("loops", "as-numpy", "as-numba"):
+            code = REFUSED.get((form, name))
+            marks = [pytest.mark.xfail(raises=parpy.CompileError, strict=True, reason=code)] if code else []
+            yield pytest.param(name, form, marks=marks, id=f"{name}-{form}")
+
+
+@pytest.mark.parametrize(("name", "form"), list(forms()))
+def test_automatic(name, form):
+    kernel = npbench.load(name)
+    versions = list(FRAMEWORKS[form].versions(kernel, Target("cpu", {})))
+    if not versions:
+        pytest.skip("the loops are the text for Numba")
+    job = prepare(kernel, "tiny", 0)
+    for version in versions:
+        compare(Host(), job, version)
+
+
+def test_checks_may_be_cut():
+    """Data of fewer steps, and what NumPy makes of them; its time is scaled."""
+    job = prepare(npbench.load("jacobi_2d"), "tiny", 2)
+    assert (job.sizes["TSTEPS"], job.checked_sizes["TSTEPS"]) == (5, 2)
+    assert job.numpy["estimated"] == "from 2 steps"
+    whole = prepare(npbench.load("jacobi_2d"), "tiny", 0)
+    assert error(job.want["A"], whole.want["A"]) > 1e-3
+    for version in FRAMEWORKS["loops"].versions(job.kernel, Target("cpu", {})):
+        compare(Host(), job, version)
+
+
+@pytest.mark.parametrize(
+    "name", ["atax", "channel_flow", "contour_integral", "durbin", "lenet", "lu", "resnet", "vadv"]
+)
+def test_automatic_on_the_simulator(name):
+    kernel = npbench.load(name)
+    compare_call(kernel, "cuda", parpy.auto(backend=parpy.CompileBackend.Sim))
 
 
 def test_cpu(kernel):
     compare_call(kernel, "cpu", kernel.options("cpu", kernel.presets["tiny"], legality="strict"))
 
 
-def test_auto(kernel):
-    compare_call(kernel, "cpu", parpy.auto(backend=parpy.CompileBackend.Cpu))
-
-
 @pytest.mark.gpu
 @pytest.mark.skipif(not backends.ON_GPU, reason="no GPU")
 def test_gpu(kernel):
     compare_call(kernel, "cuda", kernel.options("cuda", kernel.presets["tiny"], legality="strict"))
-    compare_call(kernel, "cuda", parpy.auto(backend=parpy.CompileBackend.Cuda))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not backends.ON_GPU, reason="no GPU")
+@pytest.mark.parametrize("name", npbench.NAMES)
+def test_automatic_on_a_gpu(name):
+    compare_call(npbench.load(name), "cuda", parpy.auto(backend=parpy.CompileBackend.Cuda))
 
 
 def test_cuda_text(kernel):
@@ -81,10 +136,39 @@ def test_explained_mappings_are_taken_back(kernel, backend):
     check(kernel, data, want)
 
 
-def test_metadata(kernel):
+@pytest.mark.parametrize("name", npbench.NAMES)
+def test_metadata(name):
+    kernel = npbench.load(name)
+    assert kernel.name == name
     assert set(kernel.presets) == {"tiny", "S", "M", "L", "paper"}
     for sizes in kernel.presets.values():
         assert kernel.bytes(**sizes) > 0
         assert kernel.flops(**sizes) > 0
-        assert kernel.mapping("cuda", sizes)
+        assert not kernel.by_hand or kernel.mapping("cuda", sizes)
         assert not kernel.steps or kernel.steps in sizes
+    assert set(kernel.returns) <= set(kernel.outputs)
+    data = kernel.data(kernel.presets["tiny"])
+    for function in (kernel.function, kernel.oracle, texts.numpy_style(name), texts.numba_style(name)):
+        assert set(texts.parameters(function)) <= data.keys()
+
+
+@pytest.mark.parametrize("name", npbench.NAMES)
+def test_jax_forms(name):
+    pytest.importorskip("jax")
+    kernel = npbench.load(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        job = prepare(kernel, "tiny", 0)
+        place = FRAMEWORKS["jax"].places["cpu"]()
+        for version in FRAMEWORKS["jax"].versions(kernel, Target("cpu", {})):
+            compare(place, job, version)
+
+
+def test_wrong_results_are_found():
+    job = prepare(npbench.load("gemm"), "tiny", 0)
+    for change in (1e-9, np.nan):
+        want = {"C": job.want["C"] + change * job.want["C"]}
+        with pytest.raises(AssertionError, match="C is off"):
+            check(job.kernel, want, job.want)
+    with pytest.raises(AssertionError, match="C is off"):
+        check(job.kernel, {"C": job.want["C"][1:]}, job.want)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from parpy import cuda
-from parpy.cuda import _packed
+from parpy.cuda.arguments import packed as _packed
 
 PACKED = np.dtype([("tag", np.uint8), ("x", np.float32), ("v", np.int16, 3), ("z", np.complex64), ("w", np.float64)])
 

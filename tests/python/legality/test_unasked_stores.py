@@ -101,7 +101,8 @@ def test_the_automatic_mode_agrees(backend: str) -> None:
             np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+# No iteration touches b[0] but by the updates that `reduced_by_others` reduces.
+@pytest.mark.parametrize("function", FUNCTIONS[:-1], ids=lambda f: f.__name__)
 def test_cuda_asks_before_it_stores(function: Callable[..., None]) -> None:
     lines = [line.strip() for line in cuda_text(function, arguments(), MAPPING).splitlines()]
     lines = [line for line in lines if not line.startswith("//")]

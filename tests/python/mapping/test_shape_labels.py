@@ -70,6 +70,66 @@ def test_symbols_name_loops(function, loops, backend):
 
 
 @parpy.jit
+def inner_rows(x: MATRIX, y: COLUMN):
+    for i in range(1, N - 1):
+        for j in range(M - 1, -1, -1):
+            y[i] += x[i, j] * j
+
+
+@parpy.jit
+def inner_lengths(x: MATRIX, y: COLUMN):
+    for i in range(2 + len(y) - 3):
+        y[i] = parpy.sum(x[i, 1 : M - 2])
+
+
+@parpy.jit
+def inner_shapes(x: MATRIX, y: COLUMN):
+    for i in range(3, x.shape[0] - 1):
+        y[i] = parpy.max(x[i, : x.shape[1] - 1])
+
+
+@parpy.jit
+def inner_slices(x: MATRIX, y: COLUMN):
+    y[1:-1] = parpy.sum(x[2:, :-3], axis=1)
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize("function", [inner_rows, inner_lengths, inner_shapes, inner_slices])
+def test_symbols_name_loops_that_are_longer_or_shorter(function, backend):
+    opts = options(backend, {"N": 4, "M": threads(32)})
+    got, want = arguments(function), arguments(function)
+    facts = parpy.explain(function, *got, opts=opts).facts
+    assert [loop["threads"] for loop in facts["loops"]] == [4, 32]
+    function(*want, seq=True)
+    function(*got, opts=opts)
+    np.testing.assert_allclose(got[-1], want[-1])
+
+
+@parpy.jit
+def not_their_extents(x: MATRIX, y: COLUMN):
+    for i in range(N):
+        for j in range(i, M):
+            y[i] += x[i, j]
+    for i in range(5):
+        y[i] += 1
+    for i in range(0, N, 2):
+        y[i] += 1
+    y[-3:] += 1
+    y[:4] += 1
+    y[::2] += 1
+
+
+def test_symbols_do_not_name_other_loops():
+    got, want = arguments(not_their_extents), arguments(not_their_extents)
+    opts = options("cpu", {"N": 4, "M": 32})
+    facts = parpy.explain(not_their_extents, *got, opts=opts).facts
+    assert [loop["threads"] for loop in facts["loops"]] == [4, 0, 0, 0, 0, 0, 0]
+    not_their_extents(*want, seq=True)
+    not_their_extents(*got, opts=opts)
+    np.testing.assert_allclose(got[-1], want[-1])
+
+
+@parpy.jit
 def labelled_method(x, y):
     parpy.label("n")
     parpy.label("m")
@@ -144,5 +204,5 @@ def test_symbols_name_loops_of_all_parts_of_a_function(backend):
 def test_symbols_name_no_loops_where_that_is_not_wanted():
     opts = options("cpu", {"K": 64})
     opts.implicit_shape_labels = False
-    with pytest.raises(parpy.CompileError, match=r"P301.*the label 'K'"):
-        parpy.print_compiled(in_a_driver, [np.zeros(3)], opts)
+    (note,) = parpy.explain(in_a_driver, np.zeros(3), opts=opts).facts["notes"]
+    assert "performance[P301]" in note and "the label 'K'" in note

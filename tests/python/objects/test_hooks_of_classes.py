@@ -146,6 +146,12 @@ def adds_flags(o, n):
         o.x += True
 
 
+def keeps_sum_of_flags(o, n):
+    for _ in range(n):
+        o.x = True
+        o.x = o.x + o.x
+
+
 def sets_flags(o, n):
     for _ in range(n):
         o.x &= False
@@ -163,6 +169,7 @@ def sets_flags(o, n):
         (adds_to_entry, lambda: (Doubling(x=1.0), np.ones(3))),
         (adds_to_entry, lambda: (Halving(x=1.0), np.ones(3))),
         (adds_flags, lambda: (Flag(), 1)),
+        (keeps_sum_of_flags, lambda: (Flag(), 1)),
         (sets_flags, lambda: (Flag(), 2)),
         (adds_and_keeps, lambda: (SimpleNamespace(x=True, y=0), True)),
     ],

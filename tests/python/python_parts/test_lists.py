@@ -3,6 +3,7 @@ keeps."""
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import Any
 
@@ -358,3 +359,27 @@ def test_short_lists_that_are_changed_are_refused():
     weights = [1.0] * 1000  # too long for a tuple: Python's
     f(weights)
     assert weights[0] == 2
+
+
+def cells_of(x, n):
+    cells = {}
+    for i in range(len(x)):
+        cells.setdefault(int(x[i]) % n, []).append(i)
+    return cells, n
+
+
+def sums_of_cells(x):
+    cells, n = cells_of(x, 3)
+    s = np.zeros(n)
+    for key, members in sorted(cells.items()):
+        for i in members:
+            d = x[i : i + 2] * 2
+            s[key] += d.sum()
+    return s
+
+
+def test_dicts_in_tuples_that_functions_return():
+    x = np.arange(8.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", parpy.PerformanceWarning)
+        np.testing.assert_array_equal(parpy.jit(sums_of_cells)(x), sums_of_cells(x))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import heapq
+import math
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -128,12 +129,30 @@ def walks(n):
     return seen
 
 
+def waits(x, rate):
+    times = []
+    t = 0.0
+    for i in range(len(x)):
+        t += -np.log(x[i] ** 2 + 0.5) / rate
+        t = max(t, math.exp(-t) * rate, 0.0)
+        k = min(math.floor(t), 10**2) ** 3
+        times.append(np.hypot(t, k))
+    return times
+
+
 X = np.array([3.0, -1.0, 2.0, 5.0, 4.0, 2.5])
 
 
 @pytest.mark.parametrize(
     ("function", "arguments"),
-    [(simulates, (Sim(0.5), 9)), (counts, (40,)), (relaxes, (X,)), (stacks, (Stack(), X)), (walks, (1,))],
+    [
+        (simulates, (Sim(0.5), 9)),
+        (counts, (40,)),
+        (relaxes, (X,)),
+        (stacks, (Stack(), X)),
+        (walks, (1,)),
+        (waits, (X, 2.0)),
+    ],
 )
 def test_python_runs_small_statements(function, arguments, compiled):
     want, got = copy.deepcopy(arguments), copy.deepcopy(arguments)
@@ -298,10 +317,10 @@ def test_attributes_of_other_types():
     parpy.jit(steps)(p, X)
     steps(want, X)
     assert (p.a, p.b, type(p.a)) == (want.a, want.b, float)
-    p = SimpleNamespace(a=np.int64(1), b=2)
-    with pytest.raises(parpy.CompileError, match=r"(?s)P233.*'p\['a'\]' is an int64, and cannot become a float64"):
-        parpy.jit(steps)(p, X)
-    assert (p.a, p.b) == (1, 2)
+    p, want = SimpleNamespace(a=np.int64(1), b=2), SimpleNamespace(a=np.int64(1), b=2)
+    parpy.jit(steps)(p, X)
+    steps(want, X)
+    assert (p.a, p.b) == (want.a, want.b)
 
 
 class Keeps:
@@ -383,19 +402,16 @@ def test_what_python_assigns(function, make):
         assert repr(plain(got)) == repr(plain(want))
 
 
-@pytest.mark.parametrize(
-    ("values", "text"),
-    [
-        ([1j, 2], "P233.*is an int64, and cannot become a complex128"),
-        ([np.float32(2), 1.5], "P233.*is an int64, and cannot become a float32"),
-        ([2**70, 1], "P553.*does not fit 64 bits"),
-    ],
-)
-def test_numbers_of_another_type_are_refused_with_a_place(values, text):
-    with pytest.raises(parpy.CompileError, match=f"(?s)test_small_statements.*{text}"):
-        parpy.jit(keeps_last)(SimpleNamespace(seen=[], last=0), values)
+@pytest.mark.parametrize("values", [[1j, 2], [np.float32(2), 1.5], [2**70, 1]])
+def test_python_runs_statements_that_give_attributes_another_type(values):
+    want, got = SimpleNamespace(seen=[], last=0), SimpleNamespace(seen=[], last=0)
+    keeps_last(want, values)
+    parpy.jit(keeps_last)(got, values)
+    assert plain(got) == plain(want)
 
 
-def test_arrays_in_dicts_are_refused_with_a_place():
-    with pytest.raises(parpy.CompileError, match=r"(?s)test_small_statements.*P550"):
-        parpy.jit(halves)({"a": np.ones(2)})
+def test_python_computes_with_arrays_in_dicts():
+    want, got = {"a": np.ones(2)}, {"a": np.ones(2)}
+    halves(want)
+    parpy.jit(halves)(got)
+    assert repr(plain(got)) == repr(plain(want))

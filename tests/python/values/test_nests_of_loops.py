@@ -177,13 +177,89 @@ def test_numbers_at_equal_distances():
         np.testing.assert_allclose(parpy.jit(total)(*given, opts=opts), total(*given), rtol=1e-13)
 
 
-def test_products_of_what_the_loop_changes_are_not_compiled():
-    def changed(x):
+def bumped(z):
+    z[0] += 1
+    z[2] += 3
+    return z[0]
+
+
+def by_another_name(x, y):
+    z = x
+    s = 0.0
+    for a, b in itertools.product(x, x):
+        z[0] += 1
+        s += a * b
+    return s
+
+
+def by_a_part(x, y):
+    z = x[1:]
+    s = 0.0
+    for a, b in itertools.product(x, range(2)):
+        z[0] += 1
+        s += a * b
+    return s
+
+
+def by_two_arrays(x, y):
+    s = 0.0
+    for a, b in itertools.product(x, y):
+        y[0] += 1
+        x[1] += 1
+        s += a * b
+    return s
+
+
+def by_a_call(x, y):
+    s = 0.0
+    for a, b in itertools.product(x, y):
+        bumped(x)
+        s += a * b
+    return s
+
+
+def by_a_call_in_a_sum(x, y):
+    return sum(a * b + bumped(x) for a, b in itertools.product(x, x))
+
+
+def of_enumerations(x, y):
+    s = 0.0
+    for (i, a), b in itertools.product(enumerate(x), x):
+        x[i] += 1
+        s += a * b
+    return s
+
+
+def of_tuples(x, y):
+    t = (1.0, 2.0)
+    s = 0.0
+    for a, b, c in itertools.product(t, x, (y[0], 3.0)):
+        y[0] += 1
+        s += a * b * c
+    return s
+
+
+@pytest.mark.parametrize(
+    "function",
+    [by_another_name, by_a_part, by_two_arrays, by_a_call, by_a_call_in_a_sum, of_enumerations, of_tuples],
+)
+def test_products_take_all_elements_before_the_loop_changes_them(function):
+    for part in (slice(0, 4), slice(2, 6)):  # y shares memory with x in the second call
+        want, got = np.arange(8.0), np.arange(8.0)
+        expected = function(want[:4], want[part])
+        assert parpy.jit(function)(got[:4], got[part]) == expected
+        np.testing.assert_array_equal(got, want)
+
+
+def test_rows_in_products_are_parts_of_the_array():
+    def total(m, x):
         s = 0.0
-        for a, b in itertools.product(x, x):
-            s += a * b
-            x[0] += 1
+        for row, b in itertools.product(m, x):
+            m[0, 0] += 1
+            s += row[0] * b + row[1]
         return s
 
-    with pytest.raises(parpy.CompileError, match="P013"):
-        parpy.jit(changed)(np.ones(3))
+    want, got, x = np.arange(4.0).reshape(2, 2), np.arange(4.0).reshape(2, 2), np.arange(3.0)
+    expected = total(want, x)
+    assert parpy.jit(total)(got, x) == expected
+    np.testing.assert_array_equal(got, want)

@@ -202,10 +202,11 @@ def test_callbacks_do_not_run_in_parallel():
 
 
 def test_labels_of_all_regions_are_known():
-    with pytest.raises(parpy.CompileError, match="'nowhere'"):
-        smoothed(np.ones(9), 1, opts=opts_of("cpu", nowhere=3))
-    with pytest.raises(parpy.CompileError, match="'nowhere'"):
-        squares(np.ones(9), opts=opts_of("cpu", nowhere=3))
+    for function, given in ((smoothed, (np.ones(9), 1)), (squares, (np.ones(9),))):
+        notes = parpy.explain(function, *given, opts=opts_of("cpu", nowhere=3)).facts["notes"]
+        assert "\n".join(notes).count("'nowhere'") == 1
+        with pytest.raises(parpy.CompileError, match="'I'[\\s\\S]*write 'i'"):
+            function(*given, opts=opts_of("cpu", I=3))
 
 
 def test_print_compiled_shows_every_region():
@@ -290,8 +291,8 @@ def test_functions_that_allocate_call_each_other(backend):
     z, s = twice(x, opts=opts_of(backend, i=16, k=8, j=8))
     assert np.array_equal(z, 2 * x * x) and s == z.sum()
     assert np.array_equal(twice(x)[0], twice(x, seq=True)[0])
-    with pytest.raises(parpy.CompileError, match="'q'"):
-        twice(x, opts=opts_of(backend, q=8))
+    with pytest.raises(parpy.CompileError, match="'K'[\\s\\S]*write 'k'"):
+        twice(x, opts=opts_of(backend, K=8))
 
 
 FACTOR = 2

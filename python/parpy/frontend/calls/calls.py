@@ -37,7 +37,7 @@ from ..scope import FunctionScope, describe
 from .arguments import bound_arguments, fits
 from .axes import method_of_axes
 from .creation import converted
-from .foreign import call_external, call_foreign, foreign_called, is_launch
+from .foreign import call_external, call_foreign, foreign_called, is_buffer_of_cffi, is_launch, pointed
 from .functions import by_numpy
 from .intrinsics import Intrinsic, intrinsic_of
 from .python_methods import python_method
@@ -57,6 +57,11 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         return fn.poison(node)
     if (function := foreign_called(fn, node)) is not None:
         return call_foreign(fn, node, function)
+    if node in fn.outputs:
+        fn.outputs.remove(node)
+        return fn.op("output", node, lower_call(fn, node))
+    if fn.kernel and is_buffer_of_cffi(fn, node):
+        return pointed(fn, node.args[0])
     if (output := output_of(fn, node)) is not None:
         return _store_to(fn, node, output)
     method = (
@@ -82,6 +87,8 @@ def _store_to(fn: FunctionScope, node: ast.Call, output: Output) -> _native.Expr
     if output.where is not None:
         kept = fn.module.read(array, span)
         value = by_numpy(fn, fn.module.op("select", [lower(fn, output.where), value, kept], span), node)
+    if output.keeps_kind:
+        value = fn.module.op("output", [value], span)
     fn.out.append(fn.module.store(array, [fn.op("ellipsis", node)], value, None, span))
     return fn.module.read(array, span)
 
@@ -124,7 +131,7 @@ def _call_named(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         return fn.language.intrinsics[intrinsic.lowering](fn, node, intrinsic)
     if fn.is_function(binding.value):
         return call_function(fn, node, source_of(binding.value))
-    if is_made_of_fields(binding.value) and not fn.kernel:
+    if is_made_of_fields(binding.value) and (not fn.kernel or issubclass(binding.value, tuple)):
         return new_object(fn, node, binding.value)
     if isinstance(binding.value, External):
         return call_external(fn, node, binding.value)
@@ -369,7 +376,7 @@ def lower_misplaced_range(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _n
 
 def call_function(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> _native.Expr:
     """A call of a function that is compiled with this one."""
-    if not fn.kernel and takes_rest(source.function):
+    if takes_rest(source.function):
         node, source = packed(node, source.function), without_star(source)
     fn.passed_on.update((*node.args, *(keyword.value for keyword in node.keywords)))
     bound = _bind(fn, node, source)

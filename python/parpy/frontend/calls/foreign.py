@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from ... import _native
@@ -40,6 +41,15 @@ def is_launch(fn: FunctionScope, node: ast.Call) -> bool:
     return True
 
 
+def is_buffer_of_cffi(fn: FunctionScope, node: ast.Call) -> bool:
+    """Whether the call is `ffi.from_buffer(x)`, the address of an array for foreign functions, which take the array."""
+    binding = fn.resolve(node.func) if isinstance(node.func, ast.Attribute) else None
+    if binding is None or getattr(binding.value, "__name__", "") != "from_buffer" or len(node.args) != 1:
+        return False
+    owner = type(getattr(binding.value, "__self__", None)).__module__
+    return owner.partition(".")[0] in ("cffi", "_cffi_backend")
+
+
 def foreign_called(fn: FunctionScope, node: ast.Call) -> ForeignFunction | None:
     """The declared device function that is called; None for other calls."""
     binding = None if isinstance(node.func, ast.Subscript) else fn.resolve(node.func)
@@ -51,17 +61,23 @@ def foreign_called(fn: FunctionScope, node: ast.Call) -> ForeignFunction | None:
 
 def call_foreign(fn: FunctionScope, node: ast.Call, function: ForeignFunction) -> _native.Expr:
     """A call of device code that `declare_device` names."""
-    if not fn.in_kernel(function.__name__, node):
+    if not fn.in_kernel(function.shown, node):
         return fn.poison(node)
     if node.keywords or len(node.args) != len(function.types):
         fn.error(
             "P105",
             node,
-            f"'{function.__name__}' takes {len(function.types)} positional arguments, not {len(node.args)}",
+            f"'{function.shown}' takes {len(function.types)} positional arguments, not {len(node.args)}",
             "pass what its declaration says",
         )
         return fn.poison(node)
-    operands = [_pointed(fn, argument) for argument in node.args]
+    return call_declared(fn, function, [pointed(fn, argument) for argument in node.args], node)
+
+
+def call_declared(
+    fn: FunctionScope, function: ForeignFunction, operands: list[_native.Expr], node: ast.Call
+) -> _native.Expr:
+    """The call of it with these operands."""
     return fn.module.call(_declare_foreign(fn, function, node), operands, fn.span(node))
 
 
@@ -70,6 +86,8 @@ def _declare_foreign(fn: FunctionScope, function: ForeignFunction, node: ast.Cal
     known = fn.program.foreign.get(function)
     if known is not None:
         return known
+    if function.texts is not None:
+        return _declare_text(fn, function, function.texts)
     span = fn.span(node)
     name = function.__name__
     paths = function.link or fn.program.link
@@ -80,13 +98,15 @@ def _declare_foreign(fn: FunctionScope, function: ForeignFunction, node: ast.Cal
             f"'{name}' is declared, but no file is linked that defines it",
             f"write declare_device({name!r}, …, link='file.cu'), or cuda.jit(link=['file.cu'])",
         )
-    found = False
+    found, abi = False, function.abi
+    _link(fn, paths, node)
     for path in paths:
-        index, text = _link(fn, path, node)
+        index, text = fn.program.linked[path]
         if text is None:  # machine code: its linker knows
             found = True
         elif not found and re.search(rf"\b{re.escape(name)}\s*\(", text):
             span, found = (index, 1, 1, 1, 1), True
+            abi = abi or _abi_of(function, text)
             if re.search(rf"__global__[^;{{}}]*\b{re.escape(name)}\s*\(", text):
                 fn.error(
                     "P105",
@@ -97,25 +117,54 @@ def _declare_foreign(fn: FunctionScope, function: ForeignFunction, node: ast.Cal
     if paths and not found:
         shown = " and ".join(f"'{Path(path).name}'" for path in paths)
         fn.error("P105", node, f"no function '{name}' is defined in {shown}", "link the file that does")
-    made = fn.module.foreign(function.__name__, function.types, function.result, function.abi, span)
+    made = fn.module.foreign(function.__name__, function.types, function.result, abi or "c", span)
     fn.program.foreign[function] = made
     return made
 
 
-def _link(fn: FunctionScope, path: str, node: ast.AST) -> tuple[int, str | None]:
-    """The module's source with the text of a .cu file, and the text; None for machine code."""
-    if not path.endswith(".cu"):
-        fn.program.linked.setdefault(path, (0, None))
-    elif path not in fn.program.linked:
-        try:
-            text = Path(path).read_text()
-        except OSError as error:
-            fn.error("P105", node, f"'{path}' cannot be read: {error}")
-            text = ""
-        name = _native.string_literal(as_text(Path(path).name))
-        index = fn.module.add_source(as_text(path), f"#line 1 {name}  // linked\n{text}", 1)
-        fn.program.linked[path] = (index, text)
-    return fn.program.linked[path]
+def _abi_of(function: ForeignFunction, text: str) -> str | None:
+    """How the function that the text defines gives its result: "numba" and "out" have a pointer more than the
+    declaration, in front of the parameters or behind them."""
+    for found in re.finditer(rf"\b{re.escape(function.__name__)}\s*\(([^(){{}};]*)\)\s*\{{", text):
+        parameters = [part.strip() for part in found[1].split(",") if part.strip() not in ("", "void")]
+        if len(parameters) == len(function.types) + 1 and function.result != "void":
+            first = re.search(r"\bint\s*$", text[: found.start()]) is not None and "*" in parameters[0]
+            return "numba" if first else "out" if "*" in parameters[-1] else "c"
+    return None
+
+
+def _declare_text(fn: FunctionScope, function: ForeignFunction, texts: tuple[str, ...]) -> _native.Function:
+    """A function that CUDA C++ knows, or that texts define, each of which stands in a program once."""
+    new = [text for text in texts if text and text not in fn.program.includes]
+    key = function.__name__ if new else ""  # one source for all functions that need none
+    if key not in fn.program.includes:
+        name = f"{key or 'cuda'}.cu"
+        fn.program.includes[key] = fn.module.add_source(name, f'#line 1 "{name}"\n{"".join(new)}', 1)
+    index = fn.program.includes[key]
+    fn.program.includes.update(dict.fromkeys(new, index))
+    made = fn.module.foreign(function.__name__, function.types, function.result, "c", (index, 1, 1, 1, 1))
+    fn.program.foreign[function] = made
+    return made
+
+
+def _link(fn: FunctionScope, paths: Sequence[str], node: ast.AST) -> None:
+    """Notes the text of each .cu file, and the module's source that holds it, one for those that are linked together:
+    they may call each other. Of machine code there is no text."""
+    texts: dict[str, str] = {}
+    for path in paths:
+        if not path.endswith(".cu"):
+            fn.program.linked.setdefault(path, (0, None))
+        elif path not in fn.program.linked:
+            try:
+                texts[path] = Path(path).read_text()
+            except OSError as error:
+                fn.error("P105", node, f"'{path}' cannot be read: {error}")
+                texts[path] = ""
+    if texts:
+        names = {path: _native.string_literal(as_text(Path(path).name)) for path in texts}
+        whole = "\n".join(f"#line 1 {names[path]}  // linked\n{text}" for path, text in texts.items())
+        index = fn.module.add_source(as_text(next(iter(texts))), whole, 1)
+        fn.program.linked |= {path: (index, text) for path, text in texts.items()}
 
 
 def call_external(fn: FunctionScope, node: ast.Call, function: External) -> _native.Expr:
@@ -123,7 +172,7 @@ def call_external(fn: FunctionScope, node: ast.Call, function: External) -> _nat
     given = bound_arguments(fn, node, function.__wrapped__)
     if given is None:
         return fn.poison(node)
-    lowered = lower_arguments(fn, given, function.parameters, _pointed)
+    lowered = lower_arguments(fn, given, function.parameters, pointed)
     known = fn.program.externals.get(function.interface)
     if known is None:
         known = _declare(fn, function, node)
@@ -133,7 +182,7 @@ def call_external(fn: FunctionScope, node: ast.Call, function: External) -> _nat
     return fn.module.call(known, [lowered[name] for name in function.parameters], fn.span(node))
 
 
-def _pointed(fn: FunctionScope, argument: ast.expr) -> _native.Expr:
+def pointed(fn: FunctionScope, argument: ast.expr) -> _native.Expr:
     """An argument of a foreign function, which gets the address of the first element of an array. Of a kernel a part,
     `x[i, b:]`, gets a name first, which begins inside of the array."""
     value = lower(fn, argument)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import cmath
 import math
+import operator
 from collections.abc import Iterator
 from functools import cache
 from types import BuiltinMethodType
@@ -87,6 +88,17 @@ _MATH = {
 }  # fmt: skip
 
 
+# name in Python's operator: operator.
+_OPERATORS = {
+    1: {"neg": "neg", "pos": "pos", "invert": "~", "not_": "not", "abs": "abs", "truth": "truth", "index": "as_index"},
+    2: {
+        "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "lshift": "<<",
+        "rshift": ">>", "and_": "&", "or_": "|", "xor": "^", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">",
+        "ge": ">=", "matmul": "matmul",
+    },
+}  # fmt: skip
+
+
 @cache
 def table() -> dict[int, tuple[Any, Intrinsic]]:
     """id of a known object: the object itself (kept alive) and how it is lowered."""
@@ -126,6 +138,9 @@ def _method_of_ufunc(ufunc: np.ufunc, method: str) -> Intrinsic | None:
 
 def _rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield from _builtin_rows()
+    for count, names in _OPERATORS.items():
+        for name, op in names.items():
+            yield getattr(operator, name), Intrinsic(f"operator.{name}", "op", op, count, count)
     yield from _math_rows()
     yield from _cmath_rows()
     # parpy.math before NumPy: most of its functions are NumPy's own, listed there.

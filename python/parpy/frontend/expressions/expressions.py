@@ -15,7 +15,7 @@ from ...calls.objects import is_object
 from ...syntax.names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging
 from ...types import Symbol, TypeVar
 from ...vocabulary.device import Register
-from ...vocabulary.operators import scalar_name
+from ...vocabulary.operators import DTYPE_OF, scalar_name
 from ..calls.random_numbers import generator_value, is_generator_name
 from ..draws import Root
 from ..kernels.indices import lower_register
@@ -168,6 +168,8 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
         refuse_shape(fn, node.value)
         return fn.poison(node)
     owner = fn.resolve(node.value)
+    if node.attr in ("itemsize", "nbytes") and is_array_name(fn, node.value) and owner is None and fn.kernel:
+        return _bytes(fn, node)
     if node.attr in ("real", "imag") and (owner is None or is_scalar(owner.value)):
         return fn.module.op(node.attr, [lower(fn, node.value)], span)
     if node.attr == "T" and fn.names_arrays and (owner is None or is_array(owner.value)):
@@ -176,7 +178,7 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
         _no_attribute(fn, owner.value, node)
     elif fn.starts_undefined(node.value):
         lower(fn, first_name(node.value))
-    elif is_attribute(fn, node):
+    elif is_attribute(fn, node) or isinstance(node.value, ast.Call):  # f(x).y of a named tuple, in kernels too
         return field(fn, lower(fn, node.value), node.attr, node)
     else:
         fn.error(
@@ -186,6 +188,21 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
             "shape, ndim, size, real and imag can, and dtype where types are compared",
         )
     return fn.poison(node)
+
+
+def _bytes(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
+    """x.itemsize and x.nbytes, which the types say."""
+    span, array = fn.span(node), array_of(fn, node.value)
+    if array is None:
+        return fn.poison(node)
+    found = fn.hold(fn.integer(0, node), node)
+    for scalar, dtype in {**DTYPE_OF, "bf16": "float16"}.items():
+        kind = fn.module.convert(fn.module.constant(0, span), scalar, span)
+        same = fn.op("types_equal", node, fn.module.read(array, span), kind)
+        size = fn.integer(np.dtype(dtype).itemsize, node)
+        fn.out.append(fn.module.if_(same, [fn.module.assign(found, size, None, span)], [], span))
+    one = fn.module.read(found, span)
+    return one if node.attr == "itemsize" else fn.op("*", node, one, fn.module.size(array, span))
 
 
 def _of_records(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
@@ -258,8 +275,12 @@ def lower_compare(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
 
 
 def _identity(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
-    """`y is None`, `y is not None`"""
+    """`y is None`, `y is not None`, `b is True`"""
     sides = [node.left, *node.comparators]
+    truth = next((s for s in sides if isinstance(s, ast.Constant) and isinstance(s.value, bool)), None)
+    if truth is not None:
+        same = _is_truth(fn, sides[0] if truth is sides[1] else sides[1], truth, node)
+        return same if isinstance(node.ops[0], ast.Is) else fn.op("not", node, same)
     if any(is_record(fn, side) for side in sides):  # which None is not
         return constant_of(fn, isinstance(node.ops[0], ast.IsNot), node)
     generators = [side for side in sides if is_generator_name(fn, side)]
@@ -269,6 +290,17 @@ def _identity(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
     else:
         same = fn.op("is", node, *lower_all(fn, sides))
     return same if isinstance(node.ops[0], ast.Is) else fn.op("not", node, same)
+
+
+def _is_truth(fn: FunctionScope, side: ast.expr, truth: ast.Constant, node: ast.expr) -> _native.Expr:
+    """Whether it is a truth value, and this one."""
+    span = fn.span(node)
+    value, wanted = fn.hold(lower(fn, side), side), partial(constant_of, fn, truth.value, truth)
+    same = fn.hold(constant_of(fn, False, node), node)
+    kind = fn.op("types_equal", node, fn.module.read(value, span), wanted())
+    equal = fn.op("==", node, fn.module.read(value, span), wanted())
+    fn.out.append(fn.module.if_(kind, [fn.module.assign(same, equal, None, span)], [], span))
+    return fn.module.read(same, span)
 
 
 def _compare_types(fn: FunctionScope, node: ast.Compare) -> _native.Expr:

@@ -16,13 +16,14 @@ from ...library import is_in_library
 from ...syntax.names import callable_source, is_scalar, jit_source
 from ...syntax.source import FunctionSource
 from ...syntax.starred import takes_rest
+from ...vocabulary.device import DeviceFunction
 from ...vocabulary.operators import scalar_name, scalar_of_text
 from ..calls.intrinsics import intrinsic_of
 from ..scope import FunctionScope, describe
 from .constants import number_of
 
 # Of objects that are functions, jit functions among them; those of NumPy have a type of their own.
-FUNCTIONS = (FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum), External, _native.JitFunction)
+FUNCTIONS = (FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum), External, DeviceFunction, _native.JitFunction)
 _PYTHON_TYPES = (int, float, complex)
 _MOST_ARGUMENTS = 8  # of functions that others express
 

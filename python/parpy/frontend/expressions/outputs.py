@@ -15,14 +15,17 @@ from ..scope import FunctionScope
 
 # Where the array stands among the arguments; of ufuncs behind the operands.
 _PLACES = {np.clip: 3, np.dot: 2}
+_KEEP_KIND = (np.clip, np.dot, np.round, np.std, np.var)  # besides ufuncs
 
 
 class Output(NamedTuple):
-    """The array, the call without it, and the mask of the elements that are stored to."""
+    """The array, the call without it, the mask of the elements that are stored to, and whether these must be able to
+    hold the kind of the results: reductions convert theirs, float64 to int64 as well."""
 
     target: ast.expr
     call: ast.Call
     where: ast.expr | None
+    keeps_kind: bool
 
 
 def output_of(fn: FunctionScope, call: ast.Call) -> Output | None:
@@ -43,7 +46,9 @@ def output_of(fn: FunctionScope, call: ast.Call) -> Output | None:
     if not isinstance(target, ast.Name | ast.Subscript | ast.Attribute):
         return None
     keywords = [each for each in call.keywords if each.arg in given]
-    return Output(target, ast.copy_location(ast.Call(call.func, arguments, keywords), call), where)
+    made = ast.copy_location(ast.Call(call.func, arguments, keywords), call)
+    keeps_kind = isinstance(function, np.ufunc) or any(function is each for each in _KEEP_KIND)
+    return Output(target, made, where, keeps_kind)
 
 
 def _may_store(fn: FunctionScope, call: ast.Call) -> bool:

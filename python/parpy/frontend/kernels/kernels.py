@@ -128,12 +128,27 @@ def _print(fn: FunctionScope, call: ast.Call) -> None:
     values: list[_native.Expr] = []
     for index, part in enumerate(call.args):
         texts[-1] += separator if index else ""
-        if isinstance(part, ast.Constant) and isinstance(part.value, str):
-            texts[-1] += part.value
-        else:
-            values.append(lower(fn, part))
-            texts.append("")
+        for piece in _pieces(fn, part):
+            if isinstance(piece, ast.Constant) and isinstance(piece.value, str):
+                texts[-1] += piece.value
+            else:
+                values.append(lower(fn, piece))
+                texts.append("")
     fn.out.append(fn.module.print(list(map(as_text, texts)), values, fn.span(call)))
+
+
+def _pieces(fn: FunctionScope, part: ast.expr) -> list[ast.expr]:
+    """What is printed for it: of f"n = {n}" the texts and the values."""
+    if not isinstance(part, ast.JoinedStr):
+        return [part]
+    pieces: list[ast.expr] = []
+    for each in part.values:
+        if isinstance(each, ast.FormattedValue):
+            if each.format_spec is not None or each.conversion != -1:
+                fn.error("P023", each, "'print' in a kernel formats values in its own way", "write {x} alone")
+            each = each.value
+        pieces.append(each)
+    return pieces
 
 
 # ------------------------------------------------------------ exchanges and atomics

@@ -5,15 +5,19 @@ from __future__ import annotations
 import ast
 import math
 import operator
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from ... import _native
-from ...syntax.names import Binding, is_array
+from ...syntax.names import Binding, is_array, is_scalar
 from ...syntax.whole_numbers import combined
 from ...vocabulary.device import DeviceFunction
 from ...vocabulary.operators import scalar_name
+from ...vocabulary.signatures import Record as RecordType
+from ...vocabulary.signatures import of_numba
 from ..calls.arguments import fits
 from ..calls.intrinsics import Intrinsic
 from ..expressions.arrays import index_part, numbers_of
@@ -33,6 +37,12 @@ def device_function(fn: FunctionScope, value: ast.expr, *lowerings: str) -> Devi
     binding = fn.resolve(value.func) if isinstance(value, ast.Call) else None
     known = binding.value if binding is not None else None
     return known if isinstance(known, DeviceFunction) and known.lowering in lowerings else None
+
+
+def makes_array(fn: FunctionScope, value: ast.expr) -> bool:
+    """Whether the value is such an array."""
+    made = value.value if isinstance(value, ast.Subscript) else value
+    return device_function(fn, made, "array", "const_array") is not None
 
 
 def kernel_array(fn: FunctionScope, target: ast.expr, value: ast.expr, _: ast.stmt) -> bool:
@@ -133,15 +143,15 @@ def _allocate(fn: FunctionScope, target: ast.Name, call: ast.Call, space: str, n
         )
         return None
     shape = given["shape"]
-    parts = shape.elts if isinstance(shape, ast.Tuple) else [shape]
-    extents = [_constant_value(fn, part) for part in parts]
+    parts = _extents(fn, shape)
+    extents = [part if isinstance(part, int) else _constant_value(fn, part) for part in parts]
     for extent, part in zip(extents, parts, strict=True):
         if extent is None:
             fn.error(
                 "P023",
-                part,
+                shape if isinstance(part, int) else part,
                 "the shape of an array of a kernel must be constant",
-                "use integers, global integers and sums or products of them",
+                "use integers, global integers, tuples of them, and sums or products of them",
             )
             return None
     sizes = [extent for extent in extents if extent is not None]
@@ -163,13 +173,29 @@ def _allocate(fn: FunctionScope, target: ast.Name, call: ast.Call, space: str, n
     return array
 
 
+def _extents(fn: FunctionScope, shape: ast.expr) -> Sequence[ast.expr | int]:
+    """The parts of a shape: of a tuple that is written out, a global one, or a variable that is assigned one once."""
+    if isinstance(shape, ast.Tuple):
+        return shape.elts
+    if isinstance(shape, ast.Name) and shape.id in fn.scope.locals:
+        only = _only_value(fn, shape.id)
+        return [shape] if only is None or _constant_value(fn, shape) is not None else _extents(fn, only)
+    outside = fn.tuple_of(shape)
+    if outside is not None and all(is_scalar(each) and not isinstance(each, bool) for each in outside):
+        with suppress(TypeError):
+            return [operator.index(each) for each in outside]
+    return [shape]
+
+
 def _record_type(fn: FunctionScope, node: ast.expr) -> np.dtype[Any] | None:
     """The record type that `node` names."""
     binding = fn.resolve(node)
-    if binding is None or not isinstance(binding.value, np.dtype) or binding.value.names is None:
+    value = None if binding is None else of_numba(binding.value)
+    value = value.dtype if isinstance(value, RecordType) else value
+    if binding is None or not isinstance(value, np.dtype) or value.names is None:
         return None
     fn.rely_on(binding)
-    return binding.value
+    return value
 
 
 def _allocate_records(
@@ -245,15 +271,7 @@ def _constant_value(fn: FunctionScope, node: ast.expr) -> int | None:
             return None
         return made if isinstance(made, int) else None
     if isinstance(node, ast.Name) and node.id in fn.scope.locals:
-        values = [
-            part.value if isinstance(part, ast.Assign) and len(part.targets) == 1 else None
-            for part in ast.walk(fn.node)
-            if any(
-                isinstance(name, ast.Name) and name.id == node.id and isinstance(name.ctx, ast.Store)
-                for name in ast.iter_child_nodes(part)
-            )
-        ]
-        only = values[0] if len(values) == 1 and node.id not in fn.parameters else None
+        only = _only_value(fn, node.id)
         return None if only is None else _constant_value(fn, only)
     binding = fn.resolve(node)
     if binding is None or isinstance(binding.value, bool):
@@ -264,6 +282,19 @@ def _constant_value(fn: FunctionScope, node: ast.expr) -> int | None:
         return None
     fn.rely_on(binding)
     return value
+
+
+def _only_value(fn: FunctionScope, name: str) -> ast.expr | None:
+    """What a local variable is assigned, if that is one expression."""
+    values = [
+        part.value if isinstance(part, ast.Assign) and len(part.targets) == 1 else None
+        for part in ast.walk(fn.node)
+        if any(
+            isinstance(child, ast.Name) and child.id == name and isinstance(child.ctx, ast.Store)
+            for child in ast.iter_child_nodes(part)
+        )
+    ]
+    return values[0] if len(values) == 1 and name not in fn.parameters else None
 
 
 def lower_array(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:

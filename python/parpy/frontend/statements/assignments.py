@@ -16,7 +16,7 @@ from ..expressions.subscripts import held_element, unpack_shape
 from ..expressions.tuples import items_of, items_of_value, spelled_out
 from ..kernels.exchanges import record_chain, record_exchange
 from ..kernels.kernels import grid_assignment
-from ..kernels.memory import kernel_array
+from ..kernels.memory import kernel_array, makes_array
 from ..kernels.naming import names_records, record_assignment
 from ..kernels.records import record_copy
 from ..lowering import lower
@@ -81,6 +81,10 @@ def _is_spelled_out(fn: FunctionScope, target: ast.expr) -> bool:
 def _assign_tuple(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> None:
     """All right sides first, then the targets from the left."""
     values = value.elts if isinstance(value, ast.Tuple | ast.List) else None  # None: one value is taken apart
+    if values is not None and len(values) == len(target.elts) and all(makes_array(fn, each) for each in values):
+        for one, part in zip(target.elts, values, strict=True):
+            kernel_array(fn, one, part, node)
+        return
     if values is not None and names_records(fn, target, value):
         for one, part in zip(target.elts, values, strict=True):
             if not record_assignment(fn, one, part, node):

@@ -40,6 +40,22 @@ def item_values(fn: FunctionScope, node: ast.expr, items: list[ast.expr]) -> Val
     return tuple(item_values(fn, node, [row[index] for row in found]) for index in range(sizes[0]))
 
 
+def may_be_arrays(fn: FunctionScope, items: list[ast.expr]) -> bool:
+    """Whether only a call tells that some of these items, or of the tuples among them, are numbers."""
+    for item in items:
+        row = outside_items(fn, item)
+        if may_be_arrays(fn, row) if row is not None else not (is_literal(item) or _is_number(fn, item)):
+            return True
+    return False
+
+
+def tuple_of(fn: FunctionScope, node: ast.expr, items: list[ast.expr]) -> _native.Expr:
+    """The tuple of the items."""
+    rows = [outside_items(fn, item) for item in items]
+    parts = [lower(fn, item) if row is None else tuple_of(fn, item, row) for item, row in zip(items, rows, strict=True)]
+    return fn.op("tuple", node, *parts)
+
+
 def _refused(fn: FunctionScope, node: ast.expr, what: str) -> Values:
     """Reports items of different kinds."""
     fn.error(

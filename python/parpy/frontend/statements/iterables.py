@@ -14,7 +14,7 @@ from ..calls.intrinsics import intrinsic_of
 from ..expressions.arrays import outside_items
 from ..lowering import lower
 from ..scope import FunctionScope
-from .items import Number, Values, item_values, mirrored
+from .items import Number, Values, item_values, may_be_arrays, mirrored, tuple_of
 from .targets import assign_value
 
 
@@ -27,17 +27,18 @@ class Iterable:
     node: ast.expr
 
 
-def iterable_of(fn: FunctionScope, node: ast.expr) -> Iterable | None:
-    """What a for loop over `node` gives; None where that is no array, no tuple and none of the known functions."""
+def iterable_of(fn: FunctionScope, node: ast.expr, as_copy: bool = False) -> Iterable | None:
+    """What a for loop over `node` gives; None where that is no array, no tuple and none of the known functions.
+    `as_copy`: what it gives now, whatever the loop stores."""
     called = _called(fn, node)
     if called is None:
-        return _elements(fn, node)
+        return _elements(fn, node, as_copy)
     assert isinstance(node, ast.Call)
     if _refuses_keywords(node, called) or any(isinstance(argument, ast.Starred) for argument in node.args):
         return None
     span = fn.span(node)
     if called is builtins.enumerate and 1 <= len(node.args) <= 2:
-        given = part_of(fn, node.args[0])
+        given = part_of(fn, node.args[0], as_copy)
         if given is None:
             return None
         if len(node.args) == 1:
@@ -49,13 +50,13 @@ def iterable_of(fn: FunctionScope, node: ast.expr) -> Iterable | None:
             node,
         )
     if called is builtins.zip and node.args:
-        parts = [part_of(fn, argument) for argument in node.args]
+        parts = [part_of(fn, argument, as_copy) for argument in node.args]
         found = [part for part in parts if part is not None]
         if len(found) < len(parts):
             return None
         return Iterable([length for part in found for length in part.lengths], tuple(p.values for p in found), node)
     if called is builtins.reversed and len(node.args) == 1 and _called(fn, node.args[0]) is None:
-        given = part_of(fn, node.args[0])
+        given = part_of(fn, node.args[0], as_copy)
         return None if given is None else _backwards(fn, given)
     return None
 
@@ -80,13 +81,13 @@ def _called(fn: FunctionScope, node: ast.expr) -> object | None:
     return called
 
 
-def part_of(fn: FunctionScope, node: ast.expr) -> Iterable | None:
-    """What an argument of enumerate, zip and the like gives, which may be a range."""
+def part_of(fn: FunctionScope, node: ast.expr, as_copy: bool = False) -> Iterable | None:
+    """What an argument of enumerate, zip and the like gives, which may be a range; `as_copy`: what it gives now."""
     if _called(fn, node) is not None:
-        return iterable_of(fn, node)
+        return iterable_of(fn, node, as_copy)
     if isinstance(node, ast.Call) and (binding := fn.resolve(node.func)) is not None and is_range(binding.value):
         return _range(fn, node)
-    return _elements(fn, node)
+    return _elements(fn, node, as_copy)
 
 
 def _gives_array(fn: FunctionScope, node: ast.Call) -> bool:
@@ -100,17 +101,22 @@ def _gives_array(fn: FunctionScope, node: ast.Call) -> bool:
     return known is not None and not known.lowering.startswith("misplaced_")
 
 
-def _elements(fn: FunctionScope, node: ast.expr) -> Iterable | None:
+def _elements(fn: FunctionScope, node: ast.expr, as_copy: bool = False) -> Iterable | None:
     """A tuple of numbers, or an array, which the loop runs over whatever its name stands for later."""
     span = fn.span(node)
-    if (items := outside_items(fn, node)) is not None:
+    if (items := outside_items(fn, node)) is not None and (fn.kernel or not may_be_arrays(fn, items)):
         return Iterable([fn.integer(len(items), node)], item_values(fn, node, items), node)
-    if isinstance(node, ast.Constant) or (isinstance(node, ast.Call) and not _gives_array(fn, node)):
+    is_other = isinstance(node, ast.Constant) or (isinstance(node, ast.Call) and not _gives_array(fn, node))
+    if items is None and is_other:
         return None
-    if isinstance(node, ast.Attribute) and node.attr == "flat" and fn.resolve(node) is None:
+    if items is not None:
+        value = tuple_of(fn, node, items)
+    elif isinstance(node, ast.Attribute) and node.attr == "flat" and fn.resolve(node) is None:
         value = fn.op("reshape", node, lower(fn, node.value), fn.integer(-1, node))
     else:
         value = lower(fn, node)
+    if as_copy:
+        value = fn.op("snapshot", node, value)
     array = fn.hold(value, node, shown=ast.unparse(node))
     length = fn.op("length", node, fn.module.read(array, span))
     return Iterable([length], lambda number: fn.module.load(array, [number()], span), node)

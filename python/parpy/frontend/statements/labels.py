@@ -113,13 +113,24 @@ def _shape_labels(fn: FunctionScope, node: ast.stmt) -> list[str]:
         return []
     names = []
     if isinstance(node, ast.For) and isinstance(node.iter, ast.Call):
-        *begin, end = node.iter.args or [node.iter]
-        if not begin or (len(begin) == 1 and integer_constant(begin[0]) == 0):
-            names = [_extent_name(fn, end)]
+        names = [_range_name(fn, node.iter.args)]
     elif isinstance(node, ast.Assign | ast.AugAssign):
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         names = _slice_names(fn, target) + _reduced_names(fn, node.value)
     return [f"shape {name}" if name else "" for name in names]
+
+
+def _constant(node: ast.expr) -> int | None:
+    return integer_constant(node, limit=1 << 62)
+
+
+def _range_name(fn: FunctionScope, arguments: list[ast.expr]) -> str:
+    """The symbol that the number of iterations is, or is but for a constant."""
+    ends = arguments[:2]
+    if not ends or (len(arguments) == 3 and _constant(arguments[2]) not in (1, -1)):
+        return ""
+    names = [_extent_name(fn, end) for end in ends if _constant(end) is None]
+    return names[0] if len(names) == 1 else ""
 
 
 def _slice_names(fn: FunctionScope, node: ast.expr) -> list[str]:
@@ -138,9 +149,13 @@ def _slice_names(fn: FunctionScope, node: ast.expr) -> list[str]:
 
 
 def _part_name(fn: FunctionScope, array: str, dimension: int, part: ast.Slice) -> str:
-    if part.step is not None or (part.lower is not None and integer_constant(part.lower) != 0):
+    if part.step is not None and _constant(part.step) != 1:
         return ""
-    return _dimension_name(fn, array, dimension) if part.upper is None else _extent_name(fn, part.upper)
+    lower = 0 if part.lower is None else _constant(part.lower)
+    upper = -1 if part.upper is None else _constant(part.upper)
+    if lower is None or lower < 0 or (upper is not None and upper >= 0):
+        return ""
+    return _dimension_name(fn, array, dimension) if upper is not None else _extent_name(fn, part.upper)
 
 
 def _reduced_names(fn: FunctionScope, node: ast.AST) -> list[str]:
@@ -176,7 +191,13 @@ def _operand_names(fn: FunctionScope, node: ast.expr) -> list[str]:
     return max((_slice_names(fn, part) for part in ast.walk(node) if isinstance(part, ast.expr)), key=len)
 
 
-def _extent_name(fn: FunctionScope, node: ast.expr) -> str:
+def _extent_name(fn: FunctionScope, node: ast.expr | None) -> str:
+    """What the function calls the symbol that an expression is, but for a constant; '' if it is none."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        if _constant(node.right) is not None:
+            return _extent_name(fn, node.left)
+        added = isinstance(node.op, ast.Add) and _constant(node.left) is not None
+        return _extent_name(fn, node.right) if added else ""
     if isinstance(node, ast.Name):
         binding = None if node.id in fn.scope.locals else fn.scope.lookup(node.id)
         symbol = None if binding is None else binding.value

@@ -11,7 +11,6 @@ from ...vocabulary import workers
 from ...vocabulary.workers import is_range
 from ..calls.generators import comprehended
 from ..calls.random_numbers import streams_of_loop
-from ..expressions.arrays import outside_items
 from ..expressions.conditions import condition
 from ..expressions.evaluation import lower_all, lower_twice
 from ..lowering import block, statement
@@ -32,8 +31,7 @@ def lower_for(fn: FunctionScope, node: ast.For) -> None:
     if (statements := over_entries(fn, node)) is not None:
         fn.out.extend(block(fn, statements))
         return
-    taken = not fn.kernel or outside_items(fn, node.iter) is not None  # arrays are not, in kernels
-    if taken and (choices := nests_of(fn, node)) is not None:
+    if (choices := nests_of(fn, node)) is not None:
         _lower_nests(fn, node, choices)
         return
     _before_else(fn, node)

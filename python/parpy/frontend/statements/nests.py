@@ -13,6 +13,7 @@ import numpy as np
 
 from ... import _native
 from ..expressions.arrays import is_array_name
+from ..expressions.effects import has_effects
 from ..expressions.subscripts import array_of
 from ..expressions.tuples import items_of
 from ..lowering import lower
@@ -46,27 +47,25 @@ def nests_of(fn: FunctionScope, node: ast.For) -> list[Choice] | None:
     binding = fn.resolve(node.iter.func) if isinstance(node.iter, ast.Call) else None
     if isinstance(node.iter, ast.Call) and binding is not None and is_nest(binding.value, node.iter):
         fn.rely_on(binding)
-        if binding.value is itertools.product and _stores_to_arguments(node, node.iter):
-            return None  # Python takes the elements before the loop
+        if binding.value is itertools.product:
+            return _product(fn, node.iter, _changes_arrays(fn, node.body))
         return _MAKERS[binding.value](fn, node.iter, node.target)
     given = iterable_of(fn, node.iter)
     return None if given is None else [Choice(lambda: Nest([given], lambda numbers: _of(given, numbers[0])))]
 
 
-def _stores_to_arguments(node: ast.For, call: ast.Call) -> bool:
-    """Whether the loop stores to an array that the call gets, or calls a function that gets one."""
-    names = {part.id for each in call.args for part in ast.walk(each) if isinstance(part, ast.Name)}
-    changed: list[ast.AST] = []
-    for part in (part for each in node.body for part in ast.walk(each)):
+def _changes_arrays(fn: FunctionScope, nodes: list[ast.stmt]) -> bool:
+    """Whether the statements may store to arrays, or call functions of the user that may."""
+    for part in (part for each in nodes for part in ast.walk(each)):
+        if isinstance(part, ast.AugAssign):
+            return True
+        if isinstance(part, ast.Subscript | ast.Attribute) and isinstance(part.ctx, ast.Store):
+            return True
         if isinstance(part, ast.Call):
-            changed.append(part)
-        elif isinstance(part, ast.AugAssign):
-            changed.append(part.target)
-        elif isinstance(part, ast.Subscript | ast.Attribute) and isinstance(part.ctx, ast.Store):
-            changed.append(part.value)
-    used = {part.id for each in changed for part in ast.walk(each) if isinstance(part, ast.Name)}
-    ranges = all(isinstance(each, ast.Call) and isinstance(each.func, ast.Name) for each in call.args)
-    return not ranges and not used.isdisjoint(names)
+            binding = fn.resolve(part.func)
+            if binding is None or fn.is_function(binding.value) or has_effects(fn, part):
+                return True
+    return False
 
 
 def is_nest(called: object, call: ast.Call) -> bool:
@@ -92,11 +91,12 @@ def _of_each(loops: list[Iterable]) -> Nest:
     return Nest(loops, lambda numbers: tuple(map(_of, loops, numbers)))
 
 
-def _product(fn: FunctionScope, node: ast.Call, _: ast.expr) -> list[Choice] | None:
-    """itertools.product(range(n), x), itertools.product(range(2), repeat=3)"""
+def _product(fn: FunctionScope, node: ast.Call, changes: bool) -> list[Choice] | None:
+    """itertools.product(range(n), x), itertools.product(range(2), repeat=3): it takes all elements before the loop,
+    which a loop that changes arrays must not see changed."""
     times = [integer_constant(each.value) or 0 for each in node.keywords]
     arguments = node.args * sum(times, 0 if times else 1)
-    parts = [part_of(fn, argument) for argument in arguments]
+    parts = [part_of(fn, argument, as_copy=changes) for argument in arguments]
     found = [part for part in parts if part is not None]
     return [Choice(lambda: _of_each(found))] if len(found) == len(parts) else None
 
@@ -158,7 +158,6 @@ def _counted(fn: FunctionScope, length: _native.Expr, node: ast.expr) -> Iterabl
 
 
 _MAKERS: dict[object, Callable[[FunctionScope, ast.Call, ast.expr], list[Choice] | None]] = {
-    itertools.product: _product,
     np.ndindex: _ndindex,
     np.ndenumerate: _ndenumerate,
 }

@@ -62,6 +62,8 @@ def as_assignment(fn: FunctionScope, node: ast.stmt) -> ast.stmt:
     if found is None or (output is not None and output.where is not None):
         return node
     whole, value = found
+    if output is not None and output.keeps_kind:
+        fn.outputs.add(output.call)
     if not over_slices(fn, whole):
         if output is None and isinstance(whole, ast.Subscript) and string_key(whole) is None:
             return node  # may be an element

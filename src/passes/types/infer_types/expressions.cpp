@@ -113,6 +113,11 @@ Operand Typer::walk(Expr*& slot, bool by_numpy) {
             return walk_filled(slot);
         case Op::kNumpy:
             return walk_numpy(slot);
+        case Op::kOutput: {
+            const Operand operand = walk(slot->operands[0]);
+            if (rewriting()) slot = slot->operands[0];
+            return operand;
+        }
         case Op::kRound:
             return walk_round(slot, by_numpy);
         default:

@@ -99,6 +99,17 @@ void spread_writes(PassContext& context, Instances& instances) {
 
 // After the mistakes in the functions, from which most of these follow.
 void report_untyped_calls(PassContext& context, const Instances& instances) {
+    if (context.diagnostics.has_errors() || instances.untyped_calls.empty()) return;
+    // A function that ends with a static_fail has no type: what that says is the reason.
+    for (const Instance& instance : instances.all) {
+        if (!instance.called) continue;
+        for_each_stmt(instance.function->body, [&](const Stmt& stmt) {
+            const auto* fail = stmt.as<Fail>();
+            if (fail == nullptr || context.module.sites[fail->site].code != Code::kP232) return;
+            const Site& site = context.module.sites[fail->site];
+            report_once(context.diagnostics, Code::kP232, fail->span, site.message, site.help);
+        });
+    }
     if (context.diagnostics.has_errors()) return;
     for (const auto& [span, name] : instances.untyped_calls) {
         report_once(context.diagnostics, Code::kP213, span,

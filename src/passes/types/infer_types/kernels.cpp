@@ -238,7 +238,8 @@ Operand Typer::walk_foreign(Expr*& slot, const std::vector<ArgumentKey>& key) {
     call.type = result.type;
     const std::string_view here = kernel_dialect(context_.options.backend).name;
     const std::string& target = call.callee->target;
-    const bool on_host = target == kHost && device_dialect(context_.options.backend) == nullptr;
+    const bool has_device = device_dialect(context_.options.backend) != nullptr;
+    const bool on_host = has_device ? target == kCudaHost && here == "cuda" : target == kHost;
     if (!target.empty() && target != here && !on_host) {
         report(Code::kP029, call.span,
                "'" + call.callee->name + "' is a function of the back end '" + target +

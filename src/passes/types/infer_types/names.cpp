@@ -138,6 +138,9 @@ void Typer::name_array(Assign& stmt, const Operand& value, Op written, Body& out
                "copy the elements instead: " + name + " = np.where(…)");
         return;
     }
+    if (stmt.value->op == Op::kCall && storage(value.type).scalar != kept.scalar) {
+        name_value(stmt.value, value.rank);  // what it returns has a name, and the name's elements
+    }
     stmt.value = convert(stmt.value, value.type, Type::of(kept.scalar));
     bind(stmt, fresh, out);
 }

@@ -363,8 +363,11 @@ Operand Typer::walk_reshape(Expr& expr) {
     return result;
 }
 
-// NumPy updates slices in place, and refuses to lose a kind: int64 += float64.
-bool Typer::check_update(const Store& stmt, const Type& result) {
+namespace {
+
+// Whether NumPy's functions store results of this type to such elements by themselves: float64 to
+// float32, but not to int64.
+bool is_of_kind(Scalar result, Scalar element) {
     const auto kind = [](Scalar s) {
         return s == Scalar::kBool       ? 0
                : is_unsigned_integer(s) ? 1
@@ -372,14 +375,30 @@ bool Typer::check_update(const Store& stmt, const Type& result) {
                : is_float(s)            ? 3
                                         : 4;
     };
+    return kind(result) <= kind(element);
+}
+
+}  // namespace
+
+// NumPy updates slices in place, and refuses to lose a kind: int64 += float64.
+bool Typer::check_update(const Store& stmt, const Type& result) {
     const Type element = Type::of(stmt.array->type.scalar);
-    if (kind(storage(result).scalar) <= kind(element.scalar)) {
-        return true;
-    }
+    if (is_of_kind(storage(result).scalar, element.scalar)) return true;
     report(Code::kP226, stmt.span,
            "a slice of " + python_name(element) + " elements cannot hold the " +
                python_name(storage(result)) + " results of this update",
            "write it as an assignment, which converts them: x[:] = x[:] … …");
+    return false;
+}
+
+// The same of what a function stores to its argument out.
+bool Typer::check_output(const Store& stmt, const Type& result) {
+    const Type element = Type::of(stmt.array->type.scalar);
+    if (is_of_kind(storage(result).scalar, element.scalar)) return true;
+    report(Code::kP226, stmt.span,
+           "an array of " + python_name(element) + " elements cannot hold the " +
+               python_name(storage(result)) + " results of this function",
+           "write an assignment, which converts them: x[...] = …");
     return false;
 }
 
@@ -396,12 +415,11 @@ bool Typer::check_exact(const Store& stmt, const Type& value) {
                       (element.scalar == Scalar::kC128 && given == Scalar::kF64) ||
                       (element.scalar == Scalar::kC64 && given == Scalar::kF32);
     if (same && !counts && promote(element, value) == element) return true;
-    Diagnostic* error =
-        report(Code::kP233, stmt.span,
-               "'" + stmt.array->shown() + "' is " + a_python_name(element) +
-                   ", and cannot become " +
-                   a_python_name(counts ? Type::of(given) : storage(value)) + " in compiled code",
-               "give it a value of that type before the call");
+    Diagnostic* error = report(
+        Code::kP233, stmt.span,
+        "'" + stmt.array->shown() + "' is " + a_python_name(element) + ", and cannot become " +
+            a_python_name(counts ? Type::of(given) : storage(value)) + " in compiled code",
+        "give it a value of that type before the call");
     const std::string name = stmt.array->shown();  // "self['t']"
     const std::size_t begin = name.rfind("['"), end = name.rfind("']");
     if (error != nullptr && element.scalar == Scalar::kI64 && given == Scalar::kF64 &&

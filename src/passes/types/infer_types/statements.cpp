@@ -326,6 +326,7 @@ bool Typer::walk_store(Store& stmt, Body& out) {
         scattered = is_slice ? scattered : std::max(scattered, rank);
     }
     if (scattered > 0) return scatter(stmt, scattered, written, out);
+    const bool is_output = stmt.value->op == Op::kOutput;
     operands[1] = walk_value(stmt.value);
     if (operands[0].rank == 0) {
         needs_scalar(*stmt.value, operands[1].rank);
@@ -339,6 +340,7 @@ bool Typer::walk_store(Store& stmt, Body& out) {
     if (!operands[1].type.is_scalar()) {
         return false;
     }
+    if (is_output && !check_output(stmt, operands[1].type)) return false;
     const Type element = Type::of(stmt.array->type.scalar);
     const bool exact = std::exchange(stmt.exact, false);
     if (!stmt.update) {

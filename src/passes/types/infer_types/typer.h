@@ -252,6 +252,7 @@ private:
     void complete_subscripts(const ir::Var* array, std::vector<ir::Expr*>& indices, Span span);
     bool check_subscripts(const ir::Var* array, const std::vector<ir::Expr*>& indices, Span span);
     bool check_update(const ir::Store& stmt, const ir::Type& result);
+    bool check_output(const ir::Store& stmt, const ir::Type& result);
     bool check_exact(const ir::Store& stmt, const ir::Type& value);
     ArgumentKey argument_key(ir::Expr*& slot);
     ArgumentKey named_key(ir::Expr*& slot, const Operand& operand, bool fresh);

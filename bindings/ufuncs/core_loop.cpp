@@ -1,0 +1,65 @@
+// A generalised ufunc: NumPy's loop over one dimension and the core dimensions of each operand are
+// arrays to the compiled function, which a call of it finds as any other call does.
+#include <algorithm>
+#include <optional>
+
+#include "raise.h"
+#include "runtime/cpu/thread_pool.h"
+#include "ufuncs/loop.h"
+
+namespace parpy {
+
+namespace {
+
+constexpr int kMostRanks = 64;  // of all operands together, kept on the stack
+
+}  // namespace
+
+CoreLoop::CoreLoop(PyObject* parsed, PyObject* parameters, LoopParts parts)
+    : Loop(parsed, parameters, std::move(parts)),
+      specializations_(parts_.mapped, body_.surface.written) {}
+
+bool CoreLoop::run(char* const* data, const std::int64_t* dimensions, const std::int64_t* steps) {
+    if (dimensions[0] <= 0) return true;
+    const std::size_t count = operand_count();
+    std::int64_t extents[kMostRanks], strides[kMostRanks];
+    std::vector<ArgumentView> views(count);
+    const std::int64_t* core_steps = steps + count;
+    std::size_t used = 0, core = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const int rank = 1 + parts_.core_ranks[i];
+        ArgumentView& view = views[i];
+        view.header = ArgumentView::array_header(parts_.types[i], rank);
+        view.data = data[i];
+        view.extents = extents + used;
+        view.strides = strides + used;
+        extents[used] = dimensions[0];
+        strides[used++] = dimensions[0] == 1 ? 0 : steps[i];
+        for (int d = 1; d < rank; ++d, ++core) {
+            extents[used] = dimensions[1 + numbers_[core]];
+            strides[used++] = core_steps[core];
+        }
+        // The only step of one iteration: as if the elements of others followed.
+        if (dimensions[0] == 1) {
+            std::int64_t bytes = ir::size_in_bytes(parts_.types[i]);
+            for (int d = 1; d < rank; ++d)
+                bytes *= std::max<std::int64_t>(view.extents[d], 1);
+            strides[used - static_cast<std::size_t>(rank)] = bytes;
+        }
+    }
+    views.insert(views.end(), body_.captured.begin(), body_.captured.end());
+    const std::optional<OneWorker> alone =
+        parts_.parallel ? std::nullopt : std::optional<OneWorker>(std::in_place);
+    const Specialization* found = specializations_.find(views);
+    if (found == nullptr) {
+        const WithGil gil;
+        found = specialize(body_.surface, specializations_, views, false);
+        if (found == nullptr) return false;
+    }
+    std::vector<std::uint64_t> slots(found->slot_count());
+    found->fill(views, slots.data());
+    const RuntimeError error = found->executable().run(slots.data(), nullptr, nullptr);
+    return !error.failed() || fail(error);
+}
+
+}  // namespace parpy

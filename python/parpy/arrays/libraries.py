@@ -1,0 +1,267 @@
+"""Arrays of every library as operands: what they are, where their memory is, and how to make more of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _native
+from ..buffer import Buffer
+from ..buffer import empty as empty_buffer
+from ..cuda._arrays import DeviceNDArray, device_array
+from ..cuda._streams import handle_of
+from ..types import elem_size
+
+
+class Library(NamedTuple):
+    """How the arrays of a library are made. ``empty(shape, dtype, like, stream)`` makes one where ``like`` is."""
+
+    name: str
+    on_device: bool
+    empty: Callable[[tuple[int, ...], np.dtype[Any], Any, Any], Any]
+
+
+def _of_numpy(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
+    return np.empty(shape, dtype)
+
+
+def _of_cupy(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
+    cupy = import_module("cupy")
+    with cupy.cuda.Device(like.device.id):
+        return cupy.empty(shape, dtype)
+
+
+def _of_torch(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
+    torch = import_module("torch")
+    return torch.empty(shape, dtype=getattr(torch, dtype.name), device=like.device)
+
+
+def _of_numba(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
+    return import_module("numba.cuda").device_array(shape, dtype)
+
+
+def _buffer(shape: tuple[int, ...], dtype: np.dtype[Any], like: Buffer, stream: Any) -> Any:
+    return empty_buffer(shape, elem_size(dtype), like.backend)
+
+
+def _device_array(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
+    return device_array(shape, dtype, stream=stream or 0)
+
+
+HOST = Library("numpy", False, _of_numpy)
+_TORCH = Library("torch", True, _of_torch)
+_TORCH_HOST = Library("torch", False, _of_torch)
+_BUFFER = Library("parpy", True, _buffer)
+_OWN = Library("parpy.cuda", True, _device_array)
+_BY_MODULE = {"cupy": Library("cupy", True, _of_cupy), "numba": Library("numba", True, _of_numba)}
+
+
+def library_of(value: Any) -> Library | None:
+    """The library whose array it is; None for numbers and other objects."""
+    if isinstance(value, np.ndarray):
+        return HOST
+    if isinstance(value, DeviceNDArray):
+        return _OWN
+    if isinstance(value, Buffer):
+        return _BUFFER
+    module = type(value).__module__.partition(".")[0]
+    if module == "torch" and hasattr(value, "is_cuda"):
+        return _TORCH if value.is_cuda else _TORCH_HOST
+    if module in _BY_MODULE and hasattr(value, "__cuda_array_interface__"):
+        return _BY_MODULE[module]
+    return _OWN if hasattr(value, "__cuda_array_interface__") else None
+
+
+def is_on_device(value: Any) -> bool:
+    found = library_of(value)
+    return found is not None and found.on_device
+
+
+def dtype_of(array: Any) -> np.dtype[Any]:
+    """NumPy's type of the elements. Raises TypeError where it has none."""
+    dtype: Any = getattr(array, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return dtype
+    found = elem_size(dtype)
+    if found is not None:
+        return np.dtype(found.to_numpy())
+    interface = getattr(array, "__cuda_array_interface__", None)
+    if interface is None:
+        raise TypeError(f"elements of type {dtype} are not known")
+    kind: np.dtype[Any] = np.dtype(interface["typestr"])
+    return kind
+
+
+def shape_of(array: Any) -> tuple[int, ...]:
+    found = getattr(array, "shape", None)
+    return tuple(array.__cuda_array_interface__["shape"] if found is None else found)
+
+
+def as_operand(value: Any) -> Any:
+    """An array as it is, a number as it is, anything else as NumPy reads it."""
+    if library_of(value) is not None or isinstance(value, bool | int | float | complex | np.generic):
+        return value
+    return np.asarray(value)
+
+
+def overriding_operand(values: Sequence[Any]) -> Any:
+    """The first object of none of these libraries that says itself what universal functions do with it (NEP 13)."""
+    for each in values:
+        method = getattr(type(each), "__array_ufunc__", None)
+        if method is None or method is np.ndarray.__array_ufunc__ or isinstance(each, np.generic):
+            continue
+        if library_of(each) in (None, HOST):
+            return each
+    return None
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, bool | int | float | complex | np.generic) or (
+        isinstance(value, np.ndarray) and value.ndim == 0
+    )
+
+
+def reshaped(array: Any, shape: tuple[int, ...]) -> Any:
+    """The elements under another shape."""
+    return array.reshape(shape)
+
+
+class Memory(NamedTuple):
+    """Where the elements of an array lie; ``strides`` and ``size``, that of an element, are in bytes."""
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    size: int
+    read_only: bool
+
+
+def memory_of(array: Any) -> Memory | None:
+    """Where the elements of an array lie; None for what is no array."""
+    view = getattr(array, "_view", None)  # of our own arrays
+    if isinstance(array, DeviceNDArray | Buffer) and view is not None:
+        array = view
+    if isinstance(array, np.ndarray):
+        address = array.__array_interface__["data"][0]
+        return Memory(address, array.shape, array.strides, array.itemsize, not array.flags.writeable)
+    if hasattr(array, "data_ptr"):
+        size = array.element_size()
+        return Memory(array.data_ptr(), tuple(array.shape), tuple(size * each for each in array.stride()), size, False)
+    interface = getattr(array, "__cuda_array_interface__", None)
+    if interface is None:
+        return None
+    shape, size = tuple(interface["shape"]), np.dtype(interface["typestr"]).itemsize
+    strides = interface.get("strides")
+    if strides is None:
+        strides = tuple(size * int(np.prod(shape[d + 1 :])) for d in range(len(shape)))
+    return Memory(interface["data"][0], shape, tuple(strides), size, bool(interface["data"][1]))
+
+
+def is_read_only(array: Any) -> bool:
+    found = memory_of(array)
+    return found is not None and found.read_only
+
+
+def _range(address: int, shape: Sequence[int], strides: Sequence[int], size: int) -> tuple[int, int]:
+    if 0 in shape:
+        return address, address
+    reach = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
+    return address + sum(min(each, 0) for each in reach), address + size + sum(max(each, 0) for each in reach)
+
+
+def overlap(stored: Any, read: Any) -> bool:
+    """Whether storing to one may change elements of the other that are read later: they share bytes, and are not the
+    same elements in the same order."""
+    first, second = memory_of(stored), memory_of(read)
+    if first is None or second is None or first[:4] == second[:4]:
+        return False
+    (a, b), (c, d) = _range(*first[:4]), _range(*second[:4])
+    return a < d and c < b
+
+
+_OWN_TYPES = (DeviceNDArray, Buffer)
+
+
+def _bounds(array: Any) -> tuple[int, int] | None:
+    """The addresses between which the elements of another library's array lie, if it has no gaps."""
+    module = type(array).__module__.partition(".")[0]
+    if module == "torch" and array.is_contiguous():
+        begin = array.data_ptr()
+        return begin, begin + array.numel() * array.element_size()
+    if module == "cupy" and array.flags.c_contiguous:
+        begin = array.data.ptr
+        return begin, begin + array.nbytes
+    return None
+
+
+def are_apart(stored: Any, read: Sequence[Any]) -> bool:
+    """Whether it is told quickly that an array may be stored to, and that it shares no memory with others, or is one of
+    them. No: ask ``overlap``."""
+    others = [each for each in read if each is not stored and not isinstance(each, int | float | complex)]
+    arrays = [stored, *others]
+    if all(each.__class__ in _OWN_TYPES for each in arrays):
+        return _native.are_apart(tuple([each._view for each in arrays]))
+    if all(each.__class__ is np.ndarray for each in arrays):
+        return _native.are_apart(tuple(arrays))
+    found = [_bounds(each) for each in arrays]
+    first = found[0]
+    return first is not None and all(
+        each is not None and (each[1] <= first[0] or first[1] <= each[0]) for each in found[1:]
+    )
+
+
+def copied(array: Any, library: Library, stream: Any) -> Any:
+    """A copy of the elements in the same place."""
+    if library.name == "torch":
+        return array.clone()
+    if library is _OWN:
+        made = library.empty(shape_of(array), dtype_of(array), array, stream)
+        made[...] = array
+        return made
+    return array.copy()
+
+
+def with_type(array: Any, dtype: np.dtype[Any], stream: Any) -> Any:
+    """A copy of the elements, converted, in the same place."""
+    library = library_of(array) or HOST
+    if library.name == "torch":
+        return array.to(getattr(import_module("torch"), dtype.name))
+    if library is _BUFFER:
+        return array.with_type(dtype)
+    if library is _OWN:
+        made = library.empty(shape_of(array), dtype, array, stream)
+        made[...] = array
+        return made
+    return array.astype(dtype)
+
+
+def transposed(array: Any, order: Sequence[int]) -> Any:
+    """A view with the dimensions in another order."""
+    if list(order) == list(range(len(order))):
+        return array
+    if hasattr(array, "permute"):
+        return array.permute(*order)
+    if not hasattr(array, "transpose"):
+        raise TypeError(
+            f"'axis' and 'axes' need arrays with a method 'transpose', which {type(array).__name__} has not"
+        )
+    return array.transpose(tuple(order))
+
+
+def stream_of(arrays: Sequence[Any], stream: Any) -> int:
+    """The handle of the stream that work on these arrays belongs to: the one that is given, else the current one of
+    their library."""
+    if stream is not None:
+        return handle_of(stream)
+    for array in arrays:
+        library = library_of(array)
+        if library is not None and library.name == "cupy":
+            return int(import_module("cupy").cuda.get_current_stream().ptr)
+        if library is _TORCH:
+            return int(import_module("torch").cuda.current_stream(array.device).cuda_stream)
+        if library is _OWN and isinstance(array, DeviceNDArray):
+            return array._own_stream()
+    return 0

@@ -1,0 +1,97 @@
+"""``cuda.jit``: what makes a Python function a kernel, or a function that kernels call."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+from ..syntax.source import FunctionSource
+from ..vocabulary.operators import is_numba
+from ..vocabulary.signatures import Signature, number_signature
+from ._device_functions import DeviceFunction
+from ._kernel import Kernel, check_count
+from ._linking import linked
+from ._options import WITHOUT_EFFECT, KernelOptions, kernel_options
+
+
+def jit(
+    func_or_sig: Any = None,
+    device: bool = False,
+    inline: Any = "never",
+    link: Sequence[Any] = (),
+    debug: bool = False,
+    opt: bool = True,
+    lineinfo: bool = False,
+    cache: bool = False,
+    fastmath: bool = False,
+    max_registers: int | None = None,
+    fma: bool = True,
+    boundscheck: bool | None = None,
+    extensions: Sequence[Any] | None = None,
+    launch_bounds: int | tuple[int, ...] | None = None,
+    shared_memory_carveout: int | str | None = None,
+    **unknown: Any,
+) -> Any:
+    """Compiles a function of which every thread of a launch runs the body, as ``numba.cuda.jit`` does.
+
+    With a signature, or a list of them, arguments are checked against it and numbers converted to it; without, the
+    types of the arguments decide. ``device=True`` makes a function that kernels call; ``debug=True`` checks
+    subscripts, assertions and variables without a value, and on the simulator races and barriers as well;
+    ``boundscheck=True`` is the same. ``link``: files that define foreign functions (``declare_device``). ``fma``:
+    whether a GPU may round ``a * b + c`` once, as CUDA C++ does; the simulator rounds twice. ``launch_bounds``: the
+    most threads of a block, or a tuple of these and the blocks that a multiprocessor shall hold; ``max_registers``: of
+    a thread. ``extensions``: objects whose ``prepare_args(ty, val, stream, retr)`` makes an argument one that kernels
+    take. ``inline``, ``forceinline``, ``opt``, ``lto``, ``cache`` and ``shared_memory_carveout`` are taken for
+    compatibility: device functions are inlined by the compiler, compiled code is always cached, and the driver divides
+    a multiprocessor's memory by what the kernel needs.
+    """
+    for name in unknown:
+        if name not in WITHOUT_EFFECT:
+            raise TypeError(f"cuda.jit takes no argument '{name}'")
+    options = kernel_options(
+        fastmath, fma, lineinfo, debug or boundscheck, max_registers, launch_bounds, shared_memory_carveout, extensions
+    )
+    sources = linked(link)
+    function = _function_of(func_or_sig)
+    given = [] if function or func_or_sig is None else func_or_sig if isinstance(func_or_sig, list) else [func_or_sig]
+    signatures = tuple(number_signature(each) for each in given)
+
+    def decorate(function: Callable[..., Any]) -> DeviceFunction | Kernel:
+        plain: Any = _function_of(function) or function
+        if device:
+            made = DeviceFunction(plain, signatures)
+            _check_calls(made, signatures, options, sources)
+            return made
+        kernel = Kernel(plain, signatures, options, sources)
+        kernel.check_signatures()
+        return kernel
+
+    return decorate if function is None else decorate(function)
+
+
+def _function_of(given: Any) -> FunctionType | None:
+    """The Python function that is decorated, also by Numba; None of signatures."""
+    if is_numba(given):
+        given = getattr(given, "py_func", None)
+    return given if inspect.isfunction(given) else None
+
+
+def _check_calls(
+    function: DeviceFunction, signatures: tuple[Signature, ...], options: KernelOptions, link: tuple[str, ...]
+) -> None:
+    """Raises what is wrong with calls of a device function with the arguments of its signatures."""
+    for each in signatures:
+        check_count(function.__parpy_source__.function, each)
+        names = ", ".join(f"a{i}" for i in range(len(each.arguments)))
+        # At the place of the function, where its signature stands too.
+        text, own = f"def call({names}): function({names})\n", function.__parpy_source__
+        tree = ast.parse(text).body[0]
+        for node in ast.walk(tree):
+            ast.copy_location(node, own.tree())
+        space: dict[str, Any] = {"function": function}
+        exec(text, space)
+        source = FunctionSource(space["call"], own.name, own.text, own.first_line, tree)
+        Kernel(source, (Signature(None, each.arguments),), options, link).check_signatures()

@@ -1,0 +1,155 @@
+"""Device code of others: the files that a kernel is linked with, code in memory, and ``declare_device``."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from ..vocabulary.device import ForeignFunction
+from ..vocabulary.signatures import Array, Pointer, Scalar, number_signature
+
+__all__ = [
+    "LTOIR",
+    "Archive",
+    "CUSource",
+    "Cubin",
+    "Fatbin",
+    "LinkableCode",
+    "Object",
+    "PTXSource",
+    "declare_device",
+]  # fmt: skip
+
+DEVICE_CODE = (".ptx", ".cubin", ".fatbin", ".o", ".a", ".ltoir")
+"""How the names of files end that hold code for GPUs."""
+
+
+class LinkableCode:
+    """Device code in memory, for ``link=``. ``data``: bytes or a text; ``name`` is what messages call it."""
+
+    ending = ""
+
+    def __init__(
+        self, data: bytes | str, name: str | None = None, setup_callback: Any = None, teardown_callback: Any = None
+    ) -> None:
+        if type(self) is LinkableCode:
+            raise TypeError("linked code is a CUSource, PTXSource, Cubin, Fatbin, Object, Archive or LTOIR")
+        if setup_callback is not None or teardown_callback is not None:
+            raise NotImplementedError(
+                "code that is linked gets no callbacks: a kernel is loaded once, with its first launch"
+            )
+        if hasattr(data, "read"):
+            data = data.read()
+        if not isinstance(data, bytes | str):
+            raise TypeError(f"linked code is bytes or a text, not {type(data).__name__}")
+        self.data = data.encode() if isinstance(data, str) else data
+        self.name = name or f"{type(self).__name__.lower()}{self.ending}"
+
+    @property
+    def path(self) -> str:
+        """A file with this code: of this process's user, named by its contents."""
+        folder = Path(tempfile.gettempdir()) / f"parpy-linked-{os.getuid()}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if folder.stat().st_uid != os.getuid():
+            raise PermissionError(f"the folder '{folder}' belongs to another user")
+        stem = Path(self.name).name.removesuffix(self.ending)
+        place = folder / f"{stem}-{hashlib.sha256(self.data).hexdigest()[:16]}{self.ending}"
+        if not place.exists() or place.read_bytes() != self.data:
+            with tempfile.NamedTemporaryFile(dir=folder, delete=False) as made:
+                made.write(self.data)
+            os.replace(made.name, place)
+        return str(place)
+
+    def __repr__(self) -> str:
+        return f"<parpy.cuda.{type(self).__name__} '{self.name}', {len(self.data)} bytes>"
+
+
+class CUSource(LinkableCode):
+    """CUDA C++, which is compiled with the kernel and runs on the simulator as well."""
+
+    ending = ".cu"
+
+
+class PTXSource(LinkableCode):
+    """PTX, of ``nvcc -ptx -rdc=true``."""
+
+    ending = ".ptx"
+
+
+class Cubin(LinkableCode):
+    """Machine code, of ``nvcc -dc -cubin``."""
+
+    ending = ".cubin"
+
+
+class Fatbin(LinkableCode):
+    """Machine code for several kinds of GPUs, of ``nvcc -dc -fatbin``."""
+
+    ending = ".fatbin"
+
+
+class Object(LinkableCode):
+    """An object file of ``nvcc -dc``."""
+
+    ending = ".o"
+
+
+class Archive(LinkableCode):
+    """A library of object files, of ``nvcc -lib``."""
+
+    ending = ".a"
+
+
+class LTOIR(LinkableCode):
+    """Code that is optimised when it is linked, of ``nvcc -dc -ltoir``."""
+
+    ending = ".ltoir"
+
+
+def linked(link: Any) -> tuple[str, ...]:
+    """The paths of the files to compile or link with a kernel."""
+    if not isinstance(link, str | list | tuple | LinkableCode) and not hasattr(link, "__fspath__"):
+        raise TypeError(f"what is linked is a path or a list of paths, not {link!r}")
+    paths = tuple(map(_path, link if isinstance(link, list | tuple) else [link]))
+    for path in paths:
+        if not path.endswith((".cu", *DEVICE_CODE)):
+            raise ValueError(f"'{path}' cannot be linked: files end in .cu, {', '.join(DEVICE_CODE)}")
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"there is no file '{path}' to link")
+    return paths
+
+
+def _path(link: Any) -> str:
+    return link.path if isinstance(link, LinkableCode) else str(link)
+
+
+def declare_device(
+    name: str, sig: Any, link: Any = (), use_cooperative: bool = False, abi: str | None = None
+) -> ForeignFunction:
+    """A function of CUDA C++ that kernels call by the name it is assigned to here.
+
+    ``sig``: as ``int32(int32, CPointer(float32))``; arrays go to pointers. ``link``: the files that define it; or give
+    them to ``cuda.jit``. CUDA C++ (.cu) is compiled with the kernel and runs on the simulator as well; .ptx, .cubin,
+    .fatbin, .o, .a and .ltoir hold code for GPUs, as ``nvcc -dc`` makes it. It is ``extern "C" __device__``, and by
+    ``abi`` hands over its result as C does ("c"), through a pointer in front of its parameters, itself returning a
+    status ("numba"), or through one behind them ("out"). Without ``abi`` the parameters of its CUDA C++ say which; of
+    other code it is "c".
+    """
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ValueError(f"{name!r} is no name of a function")
+    if abi not in (None, "c", "numba", "out"):
+        raise ValueError(f"the abi of a function is 'c', 'numba' or 'out', not {abi!r}")
+    wanted = number_signature(sig, with_result=True)
+    return ForeignFunction(name, [_c_type(each, wanted) for each in wanted.arguments], wanted.number, abi, linked(link))
+
+
+def _c_type(kind: Any, wanted: Any) -> str:
+    """The type of a parameter as IR text has it; arrays go to pointers to their elements."""
+    if isinstance(kind, Scalar):
+        return kind.name
+    if isinstance(kind, Pointer | Array) and isinstance(kind.element, Scalar):
+        return f"{kind.element.name}*"
+    raise TypeError(f"a foreign function takes numbers and pointers to numbers: {wanted}")

@@ -1,0 +1,124 @@
+"""Opens NVIDIA's libraries, which nothing is linked with: those of the wheels, else those of the toolkit."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class LibraryError(RuntimeError):
+    """A function of one of NVIDIA's libraries failed; ``status`` is what it returned."""
+
+    def __init__(self, text: str, status: int = 0) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class MissingLibraryError(LibraryError, ImportError):
+    """One of NVIDIA's libraries is not there."""
+
+
+class _File(NamedTuple):
+    versions: tuple[str, ...]  # of its name, the newest first
+    folders: tuple[str, ...]  # below site-packages/nvidia
+    package: str
+    status: Mapping[int, str]
+
+
+_CUFFT = dict(enumerate((
+    "SUCCESS", "INVALID_PLAN", "ALLOC_FAILED", "INVALID_TYPE", "INVALID_VALUE", "INTERNAL_ERROR", "EXEC_FAILED",
+    "SETUP_FAILED", "INVALID_SIZE", "UNALIGNED_DATA", "INCOMPLETE_PARAMETER_LIST", "INVALID_DEVICE", "PARSE_ERROR",
+    "NO_WORKSPACE", "NOT_IMPLEMENTED", "LICENSE_ERROR", "NOT_SUPPORTED",
+)))  # fmt: skip
+_CUBLAS = {
+    1: "NOT_INITIALIZED", 3: "ALLOC_FAILED", 7: "INVALID_VALUE", 8: "ARCH_MISMATCH", 11: "MAPPING_ERROR",
+    13: "EXECUTION_FAILED", 14: "INTERNAL_ERROR", 15: "NOT_SUPPORTED", 16: "LICENSE_ERROR",
+}  # fmt: skip
+_CURAND = {
+    100: "VERSION_MISMATCH", 101: "NOT_INITIALIZED", 102: "ALLOCATION_FAILED", 103: "TYPE_ERROR", 104: "OUT_OF_RANGE",
+    105: "LENGTH_NOT_MULTIPLE", 106: "DOUBLE_PRECISION_REQUIRED", 201: "LAUNCH_FAILURE", 202: "PREEXISTING_FAILURE",
+    203: "INITIALIZATION_FAILED", 204: "ARCH_MISMATCH", 999: "INTERNAL_ERROR",
+}  # fmt: skip
+_FILES = {
+    "cufft": _File(("12", "11", "10"), ("cufft", "cu13"), "nvidia-cufft-cu12", _CUFFT),
+    "cublas": _File(("13", "12", "11"), ("cublas", "cu13"), "nvidia-cublas-cu12", _CUBLAS),
+    "curand": _File(("10",), ("curand", "cu13"), "nvidia-curand-cu12", _CURAND),
+}
+
+
+class Library:
+    """An open library. ``call("cufftDestroy", plan)`` calls a function, whose status other than 0 is an error."""
+
+    def __init__(self, name: str, handle: ctypes.CDLL, file: str) -> None:
+        self.name, self.file = name, file
+        self._handle = handle
+        self._functions: dict[str, Any] = {}
+
+    def has(self, function: str) -> bool:
+        return hasattr(self._handle, function)
+
+    def call(self, function: str, *arguments: Any) -> None:
+        """Calls a function with arguments of ctypes. Raises LibraryError where it fails."""
+        found = self._functions.get(function)
+        if found is None:
+            try:
+                found = getattr(self._handle, function)
+            except AttributeError:
+                raise LibraryError(
+                    f"'{self.file}' has no function '{function}': another version of it is needed"
+                ) from None
+            found.restype = ctypes.c_int
+            self._functions[function] = found
+        status = found(*arguments)
+        if status:
+            shown = _FILES[self.name].status.get(status, "an unknown status")
+            raise LibraryError(f"{function} failed: {self.name.upper()}_STATUS_{shown} ({status})", status)
+
+
+def open_library(name: str) -> Library:
+    """The library ``cufft``, ``cublas`` or ``curand``. Raises MissingLibraryError, which says how to get it.
+
+    PARPY_CUFFT, PARPY_CUBLAS and PARPY_CURAND name other files.
+    """
+    return _opened(name, os.environ.get(f"PARPY_{name.upper()}", ""))
+
+
+@cache
+def _opened(name: str, given: str) -> Library:
+    problems = []
+    for file in [given] if given else _candidates(name):
+        try:
+            return Library(name, ctypes.CDLL(file), file)
+        except OSError as error:
+            problems.append(str(error))
+    where = f"'{given}' cannot be opened: {problems[0]}" if given else "it is in no wheel and no toolkit"
+    raise MissingLibraryError(
+        f"the library {name} is needed for arrays on a GPU, but {where}; "
+        f"'pip install {_FILES[name].package}' brings it, as the CUDA toolkit does"
+    )
+
+
+def _candidates(name: str) -> Iterator[str]:
+    """Files of the wheels, of the toolkit, and what the system's loader finds, in this order."""
+    wanted = _FILES[name]
+    for root in dict.fromkeys(sys.path):
+        for folder in wanted.folders:
+            yield from _in(Path(root or ".") / "nvidia" / folder / "lib", name, wanted.versions)
+    for toolkit in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
+        if toolkit:
+            yield from _in(Path(toolkit) / "lib64", name, wanted.versions)
+    for version in wanted.versions:
+        yield f"lib{name}.so.{version}"
+
+
+def _in(folder: Path, name: str, versions: tuple[str, ...]) -> Iterator[str]:
+    for version in versions:
+        file = folder / f"lib{name}.so.{version}"
+        if file.exists():
+            yield str(file)

@@ -1,0 +1,100 @@
+"""Where a call of a library runs, and its operands there."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from ..arrays.libraries import HOST, as_operand, copied, is_on_device, library_of, memory_of
+from ..buffer import Buffer
+from ..calls.options import CompileBackend
+from ..cuda import to_device
+from ..cuda._arrays import DeviceNDArray
+from ..cuda._backend import has_gpu
+
+_simulated_types = (DeviceNDArray, Buffer)
+
+
+def runs_on_gpu(*arrays: Any) -> bool:
+    """Whether a call of these operands runs on a GPU: some lie there, or there is one. Raises TypeError where they are
+    on both sides."""
+    there = [each for each in arrays if is_on_device(each) and not _is_simulated(each)]
+    if not there:
+        return has_gpu() and not any(map(_is_simulated, arrays))
+    for each in arrays:
+        if library_of(each) is not None and not is_on_device(each):
+            raise TypeError(
+                f"some arrays are on the GPU, but one of type {type(each).__name__} is on the host; copy it with "
+                "parpy.cuda.to_device"
+            )
+    return True
+
+
+def _is_simulated(array: Any) -> bool:
+    if isinstance(array, Buffer):
+        return array.backend is not CompileBackend.Cuda
+    return isinstance(array, DeviceNDArray) and not array.on_gpu
+
+
+def host_view(array: Any) -> Any:
+    """The elements as a NumPy array, of an array on the host or on the simulator; they share the memory."""
+    if isinstance(array, _simulated_types):
+        return array._view
+    if type(array).__module__.partition(".")[0] == "torch":
+        return array.numpy()
+    return np.asarray(as_operand(array))
+
+
+def like(array: Any, result: Any) -> Any:
+    """A result of NumPy as an array of the library that the operand is of."""
+    found = library_of(array)
+    if found is None or found is HOST:
+        return result
+    made = found.empty(result.shape, result.dtype, array, None)
+    host_view(made)[...] = result
+    return made
+
+
+def on_the_gpu(array: Any, stream: int) -> Any:
+    """The array itself, or a copy on the GPU."""
+    return array if is_on_device(array) else to_device(np.ascontiguousarray(as_operand(array)))
+
+
+def address(array: Any) -> ctypes.c_void_p:
+    found = memory_of(array)
+    assert found is not None
+    return ctypes.c_void_p(found.address)
+
+
+def is_c_contiguous(array: Any) -> bool:
+    """Whether elements follow each other, the last dimension fastest."""
+    found = memory_of(array)
+    assert found is not None
+    expected = found.size
+    for extent, stride in zip(reversed(found.shape), reversed(found.strides), strict=True):
+        if extent != 1 and stride != expected:
+            return False
+        expected *= extent
+    return True
+
+
+def contiguous(array: Any, stream: Any) -> Any:
+    """The array itself or, where its elements do not follow each other, a copy."""
+    if is_c_contiguous(array):
+        return array
+    library = library_of(array) or HOST
+    if library.name == "torch":
+        return array.contiguous()
+    if library.name == "cupy":
+        return array.copy(order="C")
+    return copied(array, library, stream)
+
+
+def require_writable(*arrays: Any) -> None:
+    """Raises ValueError for arrays that were given to be read."""
+    for each in arrays:
+        found = memory_of(each)
+        if found is not None and found.read_only:
+            raise ValueError("an array that the call stores to is read-only")

@@ -1,0 +1,115 @@
+"""The routines of cuBLAS, a row each: their arguments in cuBLAS's order, from which calls are put together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Routine(NamedTuple):
+    """``types`` are the letters of the types it exists for. ``arguments`` are words: sizes (``m n k kl ku``), options
+    (``trans uplo diag side``), numbers (``alpha beta``), matrices (``A B C``, with their leading dimension), packed
+    ones (``AP``), vectors (``x y``, with their stride). ``real`` are numbers that are real for complex types as well.
+    ``stored`` is what the call stores to."""
+
+    types: str
+    arguments: tuple[str, ...]
+    stored: tuple[str, ...]
+    real: tuple[str, ...] = ()
+
+
+def _row(types: str, arguments: str, stored: str, real: str = "") -> Routine:
+    return Routine(types, tuple(arguments.split()), tuple(stored.split()), tuple(real.split()))
+
+
+ROUTINES = {
+    # Level 2.
+    "gbmv": _row("sdcz", "trans m n kl ku alpha A x beta y", "y"),
+    "gemv": _row("sdcz", "trans m n alpha A x beta y", "y"),
+    "trmv": _row("sdcz", "uplo trans diag n A x", "x"),
+    "tbmv": _row("sdcz", "uplo trans diag n k A x", "x"),
+    "tpmv": _row("sdcz", "uplo trans diag n AP x", "x"),
+    "trsv": _row("sdcz", "uplo trans diag n A x", "x"),
+    "tpsv": _row("sdcz", "uplo trans diag n AP x", "x"),
+    "tbsv": _row("sdcz", "uplo trans diag n k A x", "x"),
+    "symv": _row("sdcz", "uplo n alpha A x beta y", "y"),
+    "hemv": _row("cz", "uplo n alpha A x beta y", "y"),
+    "sbmv": _row("sd", "uplo n k alpha A x beta y", "y"),
+    "hbmv": _row("cz", "uplo n k alpha A x beta y", "y"),
+    "spmv": _row("sd", "uplo n alpha AP x beta y", "y"),
+    "hpmv": _row("cz", "uplo n alpha AP x beta y", "y"),
+    "ger": _row("sd", "m n alpha x y A", "A"),
+    "geru": _row("cz", "m n alpha x y A", "A"),
+    "gerc": _row("cz", "m n alpha x y A", "A"),
+    "syr": _row("sdcz", "uplo n alpha x A", "A"),
+    "her": _row("cz", "uplo n alpha x A", "A", "alpha"),
+    "spr": _row("sd", "uplo n alpha x AP", "AP"),
+    "hpr": _row("cz", "uplo n alpha x AP", "AP", "alpha"),
+    "syr2": _row("sdcz", "uplo n alpha x y A", "A"),
+    "her2": _row("cz", "uplo n alpha x y A", "A"),
+    "spr2": _row("sd", "uplo n alpha x y AP", "AP"),
+    "hpr2": _row("cz", "uplo n alpha x y AP", "AP"),
+    # Level 3.
+    "gemm": _row("sdcz", "transa transb m n k alpha A B beta C", "C"),
+    "syrk": _row("sdcz", "uplo trans n k alpha A beta C", "C"),
+    "herk": _row("cz", "uplo trans n k alpha A beta C", "C", "alpha beta"),
+    "syr2k": _row("sdcz", "uplo trans n k alpha A B beta C", "C"),
+    "her2k": _row("cz", "uplo trans n k alpha A B beta C", "C", "beta"),
+    "symm": _row("sdcz", "side uplo m n alpha A B beta C", "C"),
+    "hemm": _row("cz", "side uplo m n alpha A B beta C", "C"),
+    "trsm": _row("sdcz", "side uplo trans diag m n alpha A B", "B"),
+    "trmm": _row("sdcz", "side uplo trans diag m n alpha A B C", "C"),
+    # Beyond BLAS.
+    "dgmm": _row("sdcz", "side m n A x C", "C"),
+    "geam": _row("sdcz", "transa transb m n alpha A beta B C", "C"),
+}
+
+# Which words are of which sort.
+SIZES = frozenset(["m", "n", "k", "kl", "ku"])
+OPTIONS = {
+    "trans": {"N": 0, "T": 1, "C": 2},
+    "transa": {"N": 0, "T": 1, "C": 2},
+    "transb": {"N": 0, "T": 1, "C": 2},
+    "uplo": {"L": 0, "U": 1},
+    "diag": {"N": 0, "U": 1},
+    "side": {"L": 0, "R": 1},
+}
+NUMBERS = frozenset(("alpha", "beta"))
+MATRICES = frozenset("ABC")
+VECTORS = frozenset("xy")
+
+
+def extents(name: str, given: dict[str, object]) -> dict[str, tuple[int, int]]:
+    """The rows and columns that each matrix of a call has at least, in column order; vectors and packed matrices have
+    one column."""
+    size = {key: value for key, value in given.items() if isinstance(value, int)}
+    m, n, k = size.get("m", 0), size.get("n", 0), size.get("k", 0)
+    option = {key: value for key, value in given.items() if isinstance(value, str)}
+
+    def turned(key: str, rows: int, columns: int) -> tuple[int, int]:
+        return (rows, columns) if option.get(key) == "N" else (columns, rows)
+
+    side = m if option.get("side") == "L" else n
+    packed = n * (n + 1) // 2
+    match name:
+        case "gbmv":
+            band = (size["kl"] + size["ku"] + 1, n)
+            x, y = (n, m) if option["trans"] == "N" else (m, n)
+            return {"A": band, "x": (x, 1), "y": (y, 1)}
+        case "gemv":
+            x, y = (n, m) if option["trans"] == "N" else (m, n)
+            return {"A": (m, n), "x": (x, 1), "y": (y, 1)}
+        case "tbmv" | "tbsv" | "sbmv" | "hbmv":
+            return {"A": (k + 1, n), "x": (n, 1), "y": (n, 1)}
+        case "ger" | "geru" | "gerc":
+            return {"A": (m, n), "x": (m, 1), "y": (n, 1)}
+        case "gemm":
+            return {"A": turned("transa", m, k), "B": turned("transb", k, n), "C": (m, n)}
+        case "syrk" | "herk" | "syr2k" | "her2k":
+            return {"A": turned("trans", n, k), "B": turned("trans", n, k), "C": (n, n)}
+        case "symm" | "hemm" | "trsm" | "trmm":
+            return {"A": (side, side), "B": (m, n), "C": (m, n)}
+        case "dgmm":
+            return {"A": (m, n), "x": (side, 1), "C": (m, n)}
+        case "geam":
+            return {"A": turned("transa", m, n), "B": turned("transb", m, n), "C": (m, n)}
+    return {"A": (n, n), "AP": (packed, 1), "x": (n, 1), "y": (n, 1)}

@@ -1,0 +1,395 @@
+"""Fourier transforms over one to three dimensions, on cuFFT for arrays on a GPU and on NumPy for others.
+
+Transforms are those of cuFFT: over all axes unless ``axes`` names the last ones, with neither direction scaled, so that
+``ifft(fft(x))`` is ``x`` times the number of its elements. ``norm="backward"`` divides inverse transforms by it, as
+``numpy.fft`` does, ``norm="ortho"`` both directions by its root, ``norm="forward"`` forward ones.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import threading
+from collections import OrderedDict
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _native
+from ..arrays.libraries import (
+    HOST,
+    as_operand,
+    copied,
+    dtype_of,
+    library_of,
+    memory_of,
+    overlap,
+    shape_of,
+    stream_of,
+    with_type,
+)
+from ..cuda import external_stream
+from ..cuda._arrays import DeviceNDArray
+from ._libraries import open_library
+from ._places import address, contiguous, host_view, is_c_contiguous, like, on_the_gpu, require_writable, runs_on_gpu
+from ._scaling import scale
+
+__all__ = [
+    "FFTPlan", "clear_plan_cache", "fft", "fft_inplace", "ifft", "ifft_inplace", "irfft", "plan_cache_size", "rfft",
+]  # fmt: skip
+
+_FORWARD, _INVERSE = -1, 1
+_MOST_PLANS = 32
+
+
+class _Kind(NamedTuple):
+    """A kind of transform: its number, its function, and the types of input and output."""
+
+    number: int
+    function: str
+    given: str
+    made: str
+
+
+_KINDS = {
+    ("c8", "c8"): _Kind(0x29, "cufftExecC2C", "c8", "c8"),
+    ("f4", "c8"): _Kind(0x2A, "cufftExecR2C", "f4", "c8"),
+    ("c8", "f4"): _Kind(0x2C, "cufftExecC2R", "c8", "f4"),
+    ("c16", "c16"): _Kind(0x69, "cufftExecZ2Z", "c16", "c16"),
+    ("f8", "c16"): _Kind(0x6A, "cufftExecD2Z", "f8", "c16"),
+    ("c16", "f8"): _Kind(0x6C, "cufftExecZ2D", "c16", "f8"),
+}
+
+
+def _code(dtype: np.dtype[Any]) -> str:
+    return f"{dtype.kind}{dtype.itemsize}"
+
+
+def _kind(given: np.dtype[Any], made: np.dtype[Any]) -> _Kind:
+    found = _KINDS.get((_code(given), _code(made)))
+    if found is None:
+        raise ValueError(f"Invalid type combination: there is no transform from {given} to {made}")
+    return found
+
+
+def _complex_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(np.complex64 if dtype in (np.float32, np.float16, np.complex64) else np.complex128)
+
+
+def _real_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(np.float32 if _complex_of(dtype) == np.complex64 else np.float64)
+
+
+# ---------------------------------------------------------------- plans
+
+
+class _Handle:
+    """A plan of cuFFT, which is destroyed with this object."""
+
+    def __init__(self, shape: tuple[int, ...], batch: int, kind: _Kind, given: int, made: int) -> None:
+        self._lock = threading.Lock()
+        self._library = open_library("cufft")
+        self.number = ctypes.c_int()
+        sizes = (ctypes.c_int * len(shape))(*shape)
+        self._library.call(
+            "cufftPlanMany",
+            ctypes.byref(self.number),
+            len(shape),
+            sizes,
+            None,
+            1,
+            given,
+            None,
+            1,
+            made,
+            kind.number,
+            batch,
+        )
+
+    def run(self, kind: _Kind, stream: int, given: Any, made: Any, direction: int) -> None:
+        complex_ends = "C2R" not in kind.function and kind.given[0] == kind.made[0] == "c"
+        with self._lock:
+            self._library.call("cufftSetStream", self.number, ctypes.c_void_p(stream))
+            more = (ctypes.c_int(direction),) if complex_ends else ()
+            self._library.call(kind.function, self.number, address(given), address(made), *more)
+
+    def __del__(self) -> None:
+        if getattr(self, "number", None) is not None and self.number.value:
+            self._library.call("cufftDestroy", self.number)
+
+
+_plans: OrderedDict[Any, _Handle] = OrderedDict()
+_plans_lock = threading.Lock()
+
+
+def _plan_for(shape: tuple[int, ...], batch: int, kind: _Kind, device: int, stream: int) -> _Handle:
+    """A plan for transforms on one stream: those of others would use its work area at the same time."""
+    half = (*shape[:-1], shape[-1] // 2 + 1)
+    given = math.prod(half if kind.given[0] == "c" and kind.made[0] == "f" else shape)
+    made = math.prod(half if kind.given[0] == "f" else shape)
+    key = (shape, batch, kind.number, device, stream)
+    with _plans_lock:
+        found = _plans.get(key)
+        if found is not None:
+            _plans.move_to_end(key)
+            return found
+    plan = _Handle(shape, batch, kind, given, made)
+    with _plans_lock:
+        _plans[key] = plan
+        while len(_plans) > _MOST_PLANS:
+            _plans.popitem(last=False)
+    return plan
+
+
+def plan_cache_size() -> int:
+    """How many plans are kept for further calls; at most 32, those that were used last."""
+    return len(_plans)
+
+
+def clear_plan_cache() -> None:
+    """Destroys the plans that are kept, with their memory on the GPU."""
+    with _plans_lock:
+        _plans.clear()
+
+
+class FFTPlan:
+    """A plan for many transforms of arrays of one shape and type.
+
+    ``shape`` are the sizes of one transform, ``itype`` and ``otype`` the types of its ends: two complex ones, or a real
+    one and the complex one of the same width. ``batch`` transforms lie behind each other in the arrays. ``stream`` is
+    that of transforms that are given none. ``mode`` is there for programs of Accelerate; cuFFT's native layout is the
+    only one.
+    """
+
+    def __init__(self, shape: Any, itype: Any, otype: Any, batch: int = 1, stream: Any = None, mode: int = 1) -> None:
+        self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        if not 1 <= len(self.shape) <= 3 or any(not isinstance(n, int) or n < 1 for n in self.shape):
+            raise ValueError(f"a plan is for one to three dimensions of sizes from 1, not {shape!r}")
+        if not isinstance(batch, int) or batch < 1:
+            raise ValueError(f"a plan is for a number of transforms from 1, not {batch!r}")
+        self.itype, self.otype = np.dtype(itype), np.dtype(otype)
+        _kind(self.itype, self.otype)
+        self.batch, self.stream = batch, stream
+
+    def forward(self, ary: Any, out: Any = None, stream: Any = None) -> Any:
+        """The forward transform of an array of the plan's shape, with the batch in front; in place if ``out`` is
+        ``ary``. Raises ValueError for other shapes and types."""
+        return self._run(ary, out, self.itype, self.otype, _FORWARD, stream)
+
+    def inverse(self, ary: Any, out: Any = None, stream: Any = None) -> Any:
+        """The inverse transform, unscaled, from ``otype`` to ``itype``."""
+        return self._run(ary, out, self.otype, self.itype, _INVERSE, stream)
+
+    def _run(self, ary: Any, out: Any, given: np.dtype[Any], made: np.dtype[Any], direction: int, stream: Any) -> Any:
+        if given.kind == "f" and direction == _INVERSE:
+            raise ValueError(f"Invalid type combination: there is no inverse transform from {given} to {made}")
+        if given.kind == "c" and made.kind == "f" and direction == _FORWARD:
+            raise ValueError(f"Invalid type combination: there is no forward transform from {given} to {made}")
+        half = (*self.shape[:-1], self.shape[-1] // 2 + 1)
+        wanted = half if given.kind == "c" and made.kind == "f" else self.shape
+        shape = wanted if self.batch == 1 and len(shape_of(ary)) == len(wanted) else (self.batch, *wanted)
+        if tuple(shape_of(ary)) != shape or dtype_of(ary) != given:
+            raise ValueError(
+                f"the plan is for arrays of shape {shape} and type {given}, not of {tuple(shape_of(ary))} and "
+                f"{dtype_of(ary)}"
+            )
+        stream = self.stream if stream is None else stream
+        return _transform(ary, out, made, len(self.shape), direction, None, stream, self.shape[-1])
+
+
+# ---------------------------------------------------------------- transforms
+
+
+def fft(ary: Any, out: Any = None, stream: Any = None, *, axes: Any = None, norm: str | None = None) -> Any:
+    """The Fourier transform of an array of complex or real numbers, on the host or on the device.
+
+    ``out`` takes the result; one of half the last size plus one takes that of a real transform. ``axes`` are the last
+    ones, 1 to 3 of them (an int: how the last one is named, such as -1); without them all are transformed. Other axes
+    are a batch. Raises ValueError for other ranks, types, and shapes of ``out``.
+    """
+    ary = as_operand(ary)
+    if out is not None and dtype_of(ary).kind == "f" and tuple(shape_of(out)) == _half(shape_of(ary)):
+        return rfft(ary, out, stream, axes=axes, norm=norm)
+    return _complex(ary, out, stream, axes, norm, _FORWARD)
+
+
+def ifft(ary: Any, out: Any = None, stream: Any = None, *, axes: Any = None, norm: str | None = None) -> Any:
+    """The inverse transform, as ``fft``; an ``out`` of real numbers takes that of ``irfft``."""
+    ary = as_operand(ary)
+    if out is not None and dtype_of(out).kind == "f":
+        return irfft(ary, out, stream, n=shape_of(out)[-1], axes=axes, norm=norm)
+    return _complex(ary, out, stream, axes, norm, _INVERSE)
+
+
+def rfft(ary: Any, out: Any = None, stream: Any = None, *, axes: Any = None, norm: str | None = None) -> Any:
+    """The transform of real numbers: the half of its last axis that says all, ``n // 2 + 1`` elements."""
+    ary = as_operand(ary)
+    if dtype_of(ary).kind == "c":
+        raise ValueError("rfft takes real numbers; fft takes complex ones")
+    rank = _rank(ary, axes)
+    return _transform(
+        _as(ary, _real_of(dtype_of(ary)), stream), out, _complex_of(dtype_of(ary)), rank, _FORWARD, norm, stream
+    )
+
+
+def irfft(
+    ary: Any, out: Any = None, stream: Any = None, *, n: int | None = None, axes: Any = None, norm: str | None = None
+) -> Any:
+    """The inverse of ``rfft``; ``n`` is the last size of the result, ``2 * (m - 1)`` by default."""
+    ary = as_operand(ary)
+    rank = _rank(ary, axes)
+    wanted = _complex_of(dtype_of(ary))
+    size = 2 * (shape_of(ary)[-1] - 1) if n is None else n
+    if size < 1 or size // 2 + 1 != shape_of(ary)[-1]:
+        raise ValueError(f"{shape_of(ary)[-1]} elements are no half of a transform of {size}")
+    return _transform(_as(ary, wanted, stream), out, _real_of(wanted), rank, _INVERSE, norm, stream, size)
+
+
+def fft_inplace(ary: Any, stream: Any = None, *, axes: Any = None, norm: str | None = None) -> Any:
+    """Replaces an array of complex numbers by its transform, and returns it."""
+    return _in_place(ary, stream, axes, norm, _FORWARD)
+
+
+def ifft_inplace(ary: Any, stream: Any = None, *, axes: Any = None, norm: str | None = None) -> Any:
+    """Replaces an array of complex numbers by its inverse transform, and returns it."""
+    return _in_place(ary, stream, axes, norm, _INVERSE)
+
+
+def _in_place(ary: Any, stream: Any, axes: Any, norm: str | None, direction: int) -> Any:
+    if library_of(ary) is None:
+        raise TypeError(f"an array is transformed in place, not an object of type {type(ary).__name__}")
+    if dtype_of(ary) not in (np.complex64, np.complex128):
+        raise ValueError(f"arrays of complex numbers are transformed in place, not those of {dtype_of(ary)}")
+    return _transform(ary, ary, dtype_of(ary), _rank(ary, axes), direction, norm, stream)
+
+
+def _complex(ary: Any, out: Any, stream: Any, axes: Any, norm: str | None, direction: int) -> Any:
+    wanted = _complex_of(dtype_of(ary))
+    return _transform(_as(ary, wanted, stream), out, wanted, _rank(ary, axes), direction, norm, stream)
+
+
+def _as(ary: Any, wanted: np.dtype[Any], stream: Any) -> Any:
+    return ary if dtype_of(ary) == wanted else with_type(ary, wanted, stream)
+
+
+def _half(shape: Any) -> tuple[int, ...]:
+    return (*shape[:-1], shape[-1] // 2 + 1)
+
+
+def _rank(ary: Any, axes: Any) -> int:
+    """How many of the last axes are transformed."""
+    dimensions = len(shape_of(ary))
+    if axes is None:
+        count = dimensions
+    else:
+        named = (axes,) if isinstance(axes, int) else tuple(axes)
+        found = sorted(np.lib.array_utils.normalize_axis_tuple(named, dimensions))
+        count = len(found)
+        if found != list(range(dimensions - count, dimensions)):
+            raise ValueError(f"the axes of a transform are the last ones, in their order, not {axes!r}")
+    if not 1 <= count <= 3:
+        raise ValueError(f"1 to 3 axes are transformed, not {count}; name the last ones with axes=(-2, -1)")
+    return count
+
+
+def _factor(norm: str | None, direction: int, count: int) -> float:
+    if norm not in (None, "backward", "ortho", "forward"):
+        raise ValueError(f"'norm' is None (not scaled), 'backward', 'ortho' or 'forward', not {norm!r}")
+    if norm == "ortho":
+        return 1 / math.sqrt(count)
+    scaled = (norm == "backward" and direction == _INVERSE) or (norm == "forward" and direction == _FORWARD)
+    return 1 / count if scaled else 1.0
+
+
+def _transform(
+    ary: Any,
+    out: Any,
+    made: np.dtype[Any],
+    rank: int,
+    direction: int,
+    norm: str | None,
+    stream: Any,
+    last: int | None = None,
+) -> Any:
+    """The transform over the last ``rank`` axes; ``last`` is the size of the last one, where it is real."""
+    given = dtype_of(ary)
+    kind = _kind(given, made)
+    shape = tuple(shape_of(ary))
+    if 0 in shape:
+        raise ValueError(f"an array of shape {shape} has no transform")
+    size = shape[-1] if last is None else last
+    sizes = (*shape[len(shape) - rank : -1], size)
+    result = _half(shape) if given.kind == "f" else (*shape[:-1], size)
+    factor = _factor(norm, direction, math.prod(sizes))
+    if out is not None:
+        if tuple(shape_of(out)) != result or dtype_of(out) != made:
+            raise ValueError(
+                f"'out' is an array of shape {result} and type {made}, not of {tuple(shape_of(out))} and "
+                f"{dtype_of(out)}"
+            )
+        require_writable(out)
+    if not runs_on_gpu(ary, *(() if out is None else (out,))):
+        return _on_host(ary, out, kind, rank, sizes, direction, factor)
+    handle = stream_of((ary,) if out is None else (ary, out), stream)
+    there = on_the_gpu(ary, handle)
+    same = out is ary
+    if same and there is ary and not is_c_contiguous(ary):
+        raise ValueError("arrays that are transformed in place have elements that follow each other in C order")
+    target = there if same else None
+    if target is None and out is not None and library_of(out) is not HOST and is_c_contiguous(out):
+        target = out
+    there = contiguous(there, handle)
+    library = library_of(there)
+    assert library is not None
+    if target is None:
+        target = library.empty(result, made, there, handle)
+    # cuFFT overwrites the input of transforms to real numbers; it is ours to keep.
+    if (kind.given[0] == "c" and kind.made[0] == "f" and there is ary) or (not same and overlap(target, there)):
+        there = copied(there, library, handle)
+    batch = math.prod(shape[: len(shape) - rank])
+    _plan_for(sizes, batch, kind, _device_of(there), handle).run(kind, handle, there, target, direction)
+    if factor != 1:
+        scale(target, factor, handle)
+    return _returned(ary, out, target, handle)
+
+
+def _device_of(array: Any) -> int:
+    found = memory_of(array)
+    assert found is not None
+    return int(_native.device_of_pointer(found.address))
+
+
+def _returned(ary: Any, out: Any, target: Any, stream: int) -> Any:
+    """Host arrays give host arrays."""
+    if out is target:
+        return out
+    if library_of(ary) in (None, HOST) and isinstance(target, DeviceNDArray):
+        host = target.copy_to_host(stream=external_stream(stream))
+        if out is None:
+            return host
+        out[...] = host
+        return out
+    if out is None:
+        return target
+    out[...] = target
+    return out
+
+
+def _on_host(ary: Any, out: Any, kind: _Kind, rank: int, sizes: tuple[int, ...], direction: int, factor: float) -> Any:
+    axes = tuple(range(-rank, 0))
+    values = host_view(ary)
+    norm: Any = "backward" if direction == _FORWARD else "forward"  # neither is scaled
+    found: Any
+    if kind.given[0] == "f":
+        found = np.fft.rfftn(values, axes=axes, norm=norm)
+    elif kind.made[0] == "f":
+        found = np.fft.irfftn(values, s=sizes, axes=axes, norm=norm)
+    else:
+        found = (np.fft.fftn if direction == _FORWARD else np.fft.ifftn)(values, axes=axes, norm=norm)
+    found = np.asarray(found).astype(np.dtype(kind.made), copy=False)
+    if factor != 1:
+        found *= np.asarray(factor, found.real.dtype)
+    if out is None:
+        return like(ary, found)
+    host_view(out)[...] = found
+    return out

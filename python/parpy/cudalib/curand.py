@@ -1,0 +1,373 @@
+"""Random numbers and low-discrepancy sequences, of cuRAND for arrays on a GPU and of NumPy for others.
+
+``PRNG(seed=1).normal(x, 0, 1)`` fills an array in place; ``uniform normal lognormal poisson quasi`` make new ones.
+Numbers have the same distributions everywhere, but not the same bits: those on the CPU are NumPy's Philox, and SciPy's
+Sobol sequences.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import threading
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..arrays.libraries import dtype_of, is_on_device, library_of, reshaped, shape_of, stream_of
+from ..cuda import device_array
+from ._libraries import MissingLibraryError, open_library
+from ._places import address, host_view, is_c_contiguous, require_writable, runs_on_gpu
+
+__all__ = ["PRNG", "QRNG", "lognormal", "normal", "poisson", "quasi", "uniform"]
+
+
+class _Generator:
+    """A generator of cuRAND, on the device or on the host."""
+
+    def __init__(self, kind: int, on_host: bool) -> None:
+        self._library = open_library("curand")
+        self.pointer = ctypes.c_void_p()
+        function = "curandCreateGeneratorHost" if on_host else "curandCreateGenerator"
+        self._library.call(function, ctypes.byref(self.pointer), ctypes.c_int(kind))
+
+    def call(self, function: str, *arguments: Any) -> None:
+        self._library.call(function, self.pointer, *arguments)
+
+    def __del__(self) -> None:
+        if getattr(self, "pointer", None):
+            self._library.call("curandDestroyGenerator", self.pointer)
+
+
+class _Source:
+    """What both sorts of generators have in common: where they run, and how arrays are filled."""
+
+    KINDS: ClassVar[dict[str, int]] = {}
+
+    def __init__(self, rndtype: int | None, offset: int | None, stream: Any, host: bool) -> None:
+        self.rndtype = self.KINDS["DEFAULT"] if rndtype is None else rndtype
+        if self.rndtype not in self.KINDS.values():
+            names = ", ".join(f"{type(self).__name__}.{each}" for each in self.KINDS)
+            raise ValueError(f"the kinds of generators are {names}, not {rndtype!r}")
+        self.stream, self.host = stream, host
+        self._offset = _count("offset", 0 if offset is None else offset)
+        self._lock = threading.Lock()
+        self._generators: dict[bool, _Generator] = {}
+
+    @property
+    def offset(self) -> int:
+        """How many numbers of the sequence are skipped."""
+        return self._offset
+
+    @offset.setter
+    def offset(self, value: int) -> None:
+        self._offset = _count("offset", value)
+        for each in self._generators.values():
+            each.call("curandSetGeneratorOffset", ctypes.c_ulonglong(value))
+        self._restart()
+
+    def _restart(self) -> None:
+        """Begins the sequence of the CPU anew."""
+
+    def _set_up(self, generator: _Generator) -> None:
+        """The state of a new generator."""
+        if self._offset:
+            generator.call("curandSetGeneratorOffset", ctypes.c_ulonglong(self._offset))
+
+    def _generator(self, on_host: bool) -> _Generator:
+        found = self._generators.get(on_host)
+        if found is None:
+            found = _Generator(self.rndtype, on_host)
+            self._set_up(found)
+            self._generators[on_host] = found
+        return found
+
+    def _fill(
+        self, ary: Any, size: int | None, kinds: str, run: Callable[..., None], host: Callable[[int], Any]
+    ) -> Any:
+        """Fills the first ``size`` elements: by ``run(generator, address, count)``, or with what ``host`` makes."""
+        if library_of(ary) is None:
+            raise TypeError(f"a generator fills an array, not an object of type {type(ary).__name__}")
+        letter = f"{dtype_of(ary).kind}{dtype_of(ary).itemsize}"
+        if letter not in kinds.split():
+            shown = ", ".join(str(np.dtype(each)) for each in kinds.split())
+            raise TypeError(f"numbers of this sort fill arrays of {shown}, not of {dtype_of(ary)}")
+        count = math.prod(shape_of(ary)) if size is None else _count("size", size)
+        if count > math.prod(shape_of(ary)):
+            raise ValueError(f"an array of {math.prod(shape_of(ary))} elements has no room for {count}")
+        require_writable(ary)
+        if not is_c_contiguous(ary):
+            raise ValueError("a generator fills arrays whose elements follow each other; give it a contiguous one")
+        if count == 0:
+            return ary
+        there = runs_on_gpu(ary)
+        if there or (self.host and _has_library()):
+            with self._lock:
+                on_host = not is_on_device(ary)
+                generator = self._generator(on_host)
+                if not on_host:
+                    generator.call("curandSetStream", ctypes.c_void_p(stream_of([ary], self.stream)))
+                run(generator, ary, count)
+        else:
+            with self._lock:
+                view = host_view(ary).reshape(-1)
+                view[:count] = host(count)
+        return ary
+
+
+def _has_library() -> bool:
+    try:
+        open_library("curand")
+    except MissingLibraryError:
+        return False
+    return True
+
+
+class PRNG(_Source):
+    """A generator of pseudo-random numbers. ``rndtype`` is one of ``PRNG.DEFAULT XORWOW MRG32K3A MTGP32 MT19937
+    PHILOX4_32_10``; ``seed`` and ``offset`` say which sequence, and where in it; ``stream`` is that of its work.
+    ``host=True`` fills host arrays by cuRAND's own host generator, where cuRAND is installed. Without a seed each
+    generator has a sequence of its own."""
+
+    TEST, DEFAULT, XORWOW, MRG32K3A, MTGP32, MT19937, PHILOX4_32_10 = 100, 100, 101, 121, 141, 142, 161
+    KINDS: ClassVar = {
+        "DEFAULT": 100, "XORWOW": 101, "MRG32K3A": 121, "MTGP32": 141, "MT19937": 142, "PHILOX4_32_10": 161,
+    }  # fmt: skip
+
+    def __init__(
+        self,
+        rndtype: int | None = None,
+        seed: int | None = None,
+        offset: int | None = None,
+        stream: Any = None,
+        host: bool = False,
+    ) -> None:
+        super().__init__(rndtype, offset, stream, host)
+        self._seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else _count("seed", seed)
+        self._restart()
+
+    @property
+    def seed(self) -> int:
+        """Which sequence it is; an assignment begins it anew."""
+        return self._seed
+
+    @seed.setter
+    def seed(self, value: int) -> None:
+        self._seed = _count("seed", value)
+        for each in self._generators.values():
+            each.call("curandSetPseudoRandomGeneratorSeed", ctypes.c_ulonglong(value))
+        self._restart()
+
+    def _restart(self) -> None:
+        if hasattr(self, "_seed"):
+            bits = np.random.Philox(self._seed)
+            bits.advance(self._offset // 4)  # by blocks of four numbers
+            bits.random_raw(self._offset % 4)
+            self._numpy = np.random.Generator(bits)
+
+    def _set_up(self, generator: _Generator) -> None:
+        generator.call("curandSetPseudoRandomGeneratorSeed", ctypes.c_ulonglong(self._seed))
+        super()._set_up(generator)
+
+    def uniform(self, ary: Any, size: int | None = None) -> Any:
+        """Fills ``ary`` (float32 or float64), or its first ``size`` elements, with numbers from (0, 1]."""
+
+        def run(generator: _Generator, array: Any, count: int) -> None:
+            double = dtype_of(array) == np.float64
+            function = "curandGenerateUniformDouble" if double else "curandGenerateUniform"
+            generator.call(function, address(array), ctypes.c_size_t(count))
+
+        kind: Any = dtype_of(ary) if library_of(ary) is not None else None
+        return self._fill(ary, size, "f4 f8", run, lambda n: 1 - self._numpy.random(n, kind))
+
+    def normal(self, ary: Any, mean: float, sigma: float, size: int | None = None) -> Any:
+        """Fills ``ary`` (float32 or float64) with normally distributed numbers."""
+        mean, sigma = float(mean), _positive("sigma", sigma)
+        run = self._of_pairs("Normal", mean, sigma)
+        kind: Any = dtype_of(ary) if library_of(ary) is not None else None
+        return self._fill(ary, size, "f4 f8", run, lambda n: self._numpy.standard_normal(n, kind) * sigma + mean)
+
+    def lognormal(self, ary: Any, mean: float, sigma: float, size: int | None = None) -> Any:
+        """Fills ``ary`` (float32 or float64) with numbers whose logarithms are normally distributed."""
+        mean, sigma = float(mean), _positive("sigma", sigma)
+        run = self._of_pairs("LogNormal", mean, sigma)
+        kind: Any = dtype_of(ary) if library_of(ary) is not None else None
+        return self._fill(
+            ary, size, "f4 f8", run, lambda n: np.exp(self._numpy.standard_normal(n, kind) * sigma + mean)
+        )
+
+    def _of_pairs(self, name: str, mean: float, sigma: float) -> Callable[..., None]:
+        """cuRAND makes these numbers in pairs: an odd count takes one more, aside."""
+
+        def run(generator: _Generator, array: Any, count: int) -> None:
+            double = dtype_of(array) == np.float64
+            function = f"curandGenerate{name}{'Double' if double else ''}"
+            number = ctypes.c_double if double else ctypes.c_float
+            given = number(mean), number(sigma)
+            if count % 2 == 0:
+                generator.call(function, address(array), ctypes.c_size_t(count), *given)
+                return
+            if count > 1:
+                generator.call(function, address(array), ctypes.c_size_t(count - 1), *given)
+            library = library_of(array)
+            assert library is not None
+            pair = library.empty((2,), dtype_of(array), array, stream_of([array], self.stream))
+            generator.call(function, address(pair), ctypes.c_size_t(2), *given)
+            reshaped(array, (math.prod(shape_of(array)),))[count - 1 : count] = pair[:1]
+
+        return run
+
+    def poisson(self, ary: Any, lmbd: float, size: int | None = None) -> Any:
+        """Fills ``ary`` (uint32 or int32) with numbers of events of which ``lmbd`` are expected."""
+        expected = _positive("lmbd", lmbd)
+
+        def run(generator: _Generator, array: Any, count: int) -> None:
+            generator.call("curandGeneratePoisson", address(array), ctypes.c_size_t(count), ctypes.c_double(expected))
+
+        return self._fill(ary, size, "u4 i4", run, lambda n: self._numpy.poisson(expected, n))
+
+
+class QRNG(_Source):
+    """A generator of a low-discrepancy sequence. ``rndtype`` is one of ``QRNG.DEFAULT SOBOL32 SCRAMBLED_SOBOL32
+    SOBOL64 SCRAMBLED_SOBOL64``; ``ndim`` is the number of dimensions, 1 to 20000."""
+
+    TEST, DEFAULT, SOBOL32, SCRAMBLED_SOBOL32, SOBOL64, SCRAMBLED_SOBOL64 = 200, 200, 201, 202, 203, 204
+    KINDS: ClassVar = {
+        "DEFAULT": 200,
+        "SOBOL32": 201,
+        "SCRAMBLED_SOBOL32": 202,
+        "SOBOL64": 203,
+        "SCRAMBLED_SOBOL64": 204,
+    }
+
+    def __init__(
+        self,
+        rndtype: int | None = None,
+        ndim: int = 1,
+        offset: int | None = None,
+        stream: Any = None,
+        host: bool = False,
+    ) -> None:
+        super().__init__(rndtype, offset, stream, host)
+        self._ndim = 1
+        self._engine: Any = None
+        self.ndim = ndim
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._ndim
+
+    @ndim.setter
+    def ndim(self, value: int) -> None:
+        if not isinstance(value, int) or not 1 <= value <= 20000:
+            raise ValueError(f"a sequence has 1 to 20000 dimensions, not {value!r}")
+        self._ndim = value
+        for each in self._generators.values():
+            each.call("curandSetQuasiRandomGeneratorDimensions", ctypes.c_uint(value))
+        self._restart()
+
+    def _restart(self) -> None:
+        self._engine = None
+
+    def _set_up(self, generator: _Generator) -> None:
+        generator.call("curandSetQuasiRandomGeneratorDimensions", ctypes.c_uint(self._ndim))
+        super()._set_up(generator)
+
+    @property
+    def _bits(self) -> int:
+        return 64 if self.rndtype in (self.SOBOL64, self.SCRAMBLED_SOBOL64) else 32
+
+    def generate(self, ary: Any, size: int | None = None) -> Any:
+        """Fills ``ary`` with the next points: all of the first dimension, then all of the second and so on. Of uint32
+        (uint64 for kinds of 64 bits) it gets bits, of float32 or float64 numbers from (0, 1]."""
+        integer = f"u{self._bits // 8}"
+        count = size if size is not None else math.prod(shape_of(ary)) if library_of(ary) is not None else 0
+        if count % self._ndim:
+            raise ValueError(f"{count} numbers are no points of {self._ndim} dimensions: a multiple of it is needed")
+
+        def run(generator: _Generator, array: Any, n: int) -> None:
+            kind = f"{dtype_of(array).kind}{dtype_of(array).itemsize}"
+            functions = {"u4": "curandGenerate", "u8": "curandGenerateLongLong", "f4": "curandGenerateUniform"}
+            generator.call(functions.get(kind, "curandGenerateUniformDouble"), address(array), ctypes.c_size_t(n))
+
+        return self._fill(ary, size, f"{integer} f4 f8", run, lambda n: self._of_scipy(ary, n))
+
+    def _of_scipy(self, ary: Any, count: int) -> Any:
+        if self._engine is None:
+            try:
+                from scipy.stats import qmc  # type: ignore[import-not-found, import-untyped, unused-ignore]
+            except ImportError:
+                raise MissingLibraryError(
+                    "low-discrepancy sequences on the CPU are SciPy's: 'pip install scipy' brings it"
+                ) from None
+            scrambled = self.rndtype in (self.SCRAMBLED_SOBOL32, self.SCRAMBLED_SOBOL64)
+            self._engine = qmc.Sobol(
+                self._ndim, scramble=scrambled, bits=self._bits if self._bits == 32 else 62, seed=0
+            )
+            if self._offset:
+                self._engine.fast_forward(self._offset)
+        points = self._engine.random(count // self._ndim).T.reshape(-1)
+        if dtype_of(ary).kind == "f":
+            return np.where(points == 0, 1.0, points)
+        return (points * 2.0**32).astype(np.uint64) << np.uint64(self._bits - 32)
+
+
+def _count(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < 2**64:
+        raise ValueError(f"'{name}' is an int from 0, not {value!r}")
+    return int(value)
+
+
+def _positive(name: str, value: Any) -> float:
+    if not float(value) > 0:
+        raise ValueError(f"'{name}' is a number above 0, not {value!r}")
+    return float(value)
+
+
+# ---------------------------------------------------------------- new arrays
+
+_own = threading.local()
+
+
+def _prng() -> PRNG:
+    """The generator of the module's functions, one for each thread."""
+    if not hasattr(_own, "prng"):
+        _own.prng = PRNG()
+    found: PRNG = _own.prng
+    return found
+
+
+def _new(size: Any, dtype: Any, device: bool) -> Any:
+    shape = (size,) if isinstance(size, int | np.integer) else tuple(size)
+    return device_array(shape, dtype) if device else np.empty(shape, dtype)
+
+
+def uniform(size: Any, dtype: Any = np.float64, device: bool = False) -> Any:
+    """Numbers from (0, 1] in a new array, on the device if ``device``."""
+    return _prng().uniform(_new(size, dtype, device))
+
+
+def normal(mean: float, sigma: float, size: Any, dtype: Any = np.float64, device: bool = False) -> Any:
+    """Normally distributed numbers in a new array."""
+    return _prng().normal(_new(size, dtype, device), mean, sigma)
+
+
+def lognormal(mean: float, sigma: float, size: Any, dtype: Any = np.float64, device: bool = False) -> Any:
+    """Numbers whose logarithms are normally distributed, in a new array."""
+    return _prng().lognormal(_new(size, dtype, device), mean, sigma)
+
+
+def poisson(lmbd: float, size: Any, device: bool = False) -> Any:
+    """Numbers of events of which ``lmbd`` are expected, in a new array of uint32."""
+    return _prng().poisson(_new(size, np.uint32, device), lmbd)
+
+
+def quasi(size: int, bits: int = 32, nd: int = 1, scrambled: bool = False, device: bool = False) -> Any:
+    """The first ``size`` numbers, of ``bits`` bits, of a low-discrepancy sequence of ``nd`` dimensions."""
+    if bits not in (32, 64):
+        raise ValueError(f"sequences have 32 or 64 bits, not {bits!r}")
+    kinds = {(32, False): QRNG.SOBOL32, (32, True): QRNG.SCRAMBLED_SOBOL32, (64, False): QRNG.SOBOL64}
+    made = QRNG(kinds.get((bits, scrambled), QRNG.SCRAMBLED_SOBOL64), nd)
+    return made.generate(_new(size, np.uint32 if bits == 32 else np.uint64, device))

@@ -1,0 +1,119 @@
+"""What a function returns of which Python runs a part: compiled code computes it, in front of the return, and Python
+returns arrays and parts of them under the names that it knows them by."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from ..syntax.lists import is_returned_by_python
+from .lookup import Lookup
+from .places import is_part, is_shape, is_whole
+
+
+def is_left(lookup: Lookup, value: ast.expr) -> bool:
+    """Whether Python returns it, rather than compiled code: a variable, a shape, or a part of an array."""
+    return is_whole(value) or is_shape(value) or is_part(value) or is_whole(lookup.moved(value) or value)
+
+
+def returned_places(lookup: Lookup, value: ast.expr) -> Iterator[ast.expr]:
+    """The variables, shapes and arrays of which a returned value may consist."""
+    for part in (part for each in _elements(value) for part in _parts(each)):
+        if isinstance(part, ast.IfExp):
+            yield from returned_places(lookup, part.body)
+            yield from returned_places(lookup, part.orelse)
+        elif is_left(lookup, part):
+            yield lookup.moved(part) or part
+
+
+class Returns:
+    """Rewrites the returns of one function."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
+        self._count = 0
+
+    def written_out(self, node: ast.Return) -> Iterator[ast.stmt]:
+        """Statements in place of one return, whose values have names."""
+        value = node.value
+        if value is None:
+            yield node
+            return
+        parts = list(self._parts(value))
+        choice = next((part for part in parts if isinstance(part, ast.IfExp) and self._chooses_place(part)), None)
+        first = parts if choice is None else parts[: parts.index(choice)]
+        assigns = any(isinstance(part, ast.NamedExpr) for part in ast.walk(value))
+        calls = self._calls_between(value, parts)
+        named: dict[ast.expr, ast.expr] = {}
+        for part in first:
+            left = is_left(self._lookup, part) or is_returned_by_python(part)
+            early = assigns or (calls and _may_change(self._lookup, part))
+            if isinstance(part, ast.Constant) or ((left or choice is not None) and not early):
+                continue
+            self._count += 1
+            name = f"result_{self._count}"
+            target = ast.copy_location(ast.Name(name, ast.Store()), part)
+            yield ast.copy_location(ast.Assign([target], part), node)
+            named[part] = ast.copy_location(ast.Name(name, ast.Load()), part)
+        if choice is None:
+            yield ast.copy_location(ast.Return(_replaced(value, named)), node)
+            return
+        returned = (_replaced(value, {**named, choice: each}) for each in (choice.body, choice.orelse))
+        body, orelse = (ast.copy_location(ast.Return(each), node) for each in returned)
+        yield ast.copy_location(ast.If(choice.test, [body], [orelse]), node)
+
+    def _calls_between(self, value: ast.expr, parts: list[ast.expr]) -> bool:
+        """Whether a call in one part may change what another is."""
+        return len(parts) > 1 and any(
+            isinstance(part, ast.Call) and self._lookup.moved(part) is None for part in ast.walk(value)
+        )
+
+    def _parts(self, value: ast.expr) -> list[ast.expr]:
+        """Its parts, where tuples in it that compiled code makes are single ones."""
+        found: list[ast.expr] = []
+        for each in _elements(value):
+            inner = list(_parts(each))
+            apart = any(is_left(self._lookup, part) or self._chooses_place(part) for part in inner)
+            found += inner if apart or isinstance(each, ast.Starred) else [each]
+        return found
+
+    def _chooses_place(self, value: ast.expr) -> bool:
+        return isinstance(value, ast.IfExp) and any(returned_places(self._lookup, value))
+
+
+def _may_change(lookup: Lookup, part: ast.expr) -> bool:
+    """Whether a call may change what the part is: all but variables, their shapes and other names for their elements,
+    unless they are assigned to."""
+    place = lookup.moved(part) or part
+    root = place.value if is_shape(place) and isinstance(place, ast.Attribute) else place
+    return not isinstance(root, ast.Name | ast.Constant)
+
+
+def _elements(value: ast.expr) -> list[ast.expr]:
+    """Those of the tuple, list or dict that a returned value is."""
+    if isinstance(value, ast.Dict):
+        return value.values
+    return value.elts if isinstance(value, ast.Tuple | ast.List) else [value]
+
+
+def _parts(value: ast.expr) -> Iterator[ast.expr]:
+    """The elements of tuples in it, and of tuples in these."""
+    if isinstance(value, ast.Tuple):
+        for each in value.elts:
+            yield from _parts(each)
+    elif isinstance(value, ast.Starred):
+        yield from _parts(value.value)
+    else:
+        yield value
+
+
+def _replaced(value: ast.expr, by: Mapping[ast.expr, ast.expr]) -> ast.expr:
+    """The value with others for some of its parts."""
+    made = by.get(value, value)
+    if made is value and isinstance(value, ast.Tuple | ast.List):
+        made = type(value)([_replaced(each, by) for each in value.elts], ast.Load())
+    elif made is value and isinstance(value, ast.Dict):
+        made = ast.Dict(value.keys, [_replaced(each, by) for each in value.values])
+    elif made is value and isinstance(value, ast.Starred):
+        made = ast.Starred(_replaced(value.value, by), ast.Load())
+    return ast.copy_location(made, value)

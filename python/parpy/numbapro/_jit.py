@@ -1,0 +1,60 @@
+"""``jit`` and ``autojit`` with NumbaPro's keywords."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from ..calls import jit as _host
+from ..cuda._kernel import jit as _cuda_jit
+from ..vocabulary.signatures import Signature, argument_type
+
+_DEVICES = ("gpu", "cuda")
+
+
+def _with_types(given: Any, argtypes: Sequence[Any] | None, restype: Any) -> Any:
+    """The signature that ``argtypes`` and ``restype`` say, or what was given in its place."""
+    if argtypes is None:
+        return given
+    arguments = tuple(argument_type(each) for each in argtypes)
+    result = None if restype is None else argument_type(restype)
+    return Signature(result, arguments, open=result is None)  # type: ignore[arg-type]
+
+
+def jit(
+    signature: Any = None,
+    *,
+    argtypes: Sequence[Any] | None = None,
+    restype: Any = None,
+    target: str = "cpu",
+    **keywords: Any,
+) -> Any:
+    """``parpy.jit``, or with ``target='gpu'`` ``parpy.cuda.jit``, for these types of arguments and result."""
+    if target not in ("cpu", *_DEVICES):
+        raise ValueError(f"the targets are 'cpu', 'gpu' and 'cuda', not {target!r}")
+    chosen = _with_types(signature, argtypes, restype)
+    if target in _DEVICES:
+        return _cuda_jit(chosen, **keywords)
+    return _host.jit(**keywords) if chosen is None else _host.jit(chosen, **keywords)
+
+
+def autojit(function: Callable[..., Any] | None = None, *, target: str = "cpu", **keywords: Any) -> Any:
+    """Compiles a function for the types of its calls."""
+    if function is None:
+        return partial(autojit, target=target, **keywords)
+    return jit(function, target=target, **keywords)
+
+
+def cuda_jit(
+    signature: Any = None,
+    *more: Any,
+    argtypes: Sequence[Any] | None = None,
+    restype: Any = None,
+    target: str = "gpu",
+    **keywords: Any,
+) -> Any:
+    """``parpy.cuda.jit``; the types of arguments and result may also be given as ``argtypes`` and ``restype``."""
+    if target not in _DEVICES:
+        raise ValueError(f"kernels run on 'gpu', not on {target!r}")
+    return _cuda_jit(_with_types(signature, argtypes, restype), *more, **keywords)

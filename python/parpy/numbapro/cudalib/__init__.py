@@ -1,0 +1,10 @@
+"""``parpy.cudalib`` under NumbaPro's name; its modules can be imported from here too."""
+
+import sys
+
+from ...cudalib import cublas, cufft, curand
+
+for _module in (cublas, cufft, curand):
+    sys.modules[f"{__name__}.{_module.__name__.rpartition('.')[2]}"] = _module
+
+__all__ = ["cublas", "cufft", "curand"]

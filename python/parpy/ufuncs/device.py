@@ -1,0 +1,343 @@
+"""Universal functions on a device: what ``parpy.vectorize`` makes for ``target='gpu'``, ``'sim'`` and ``'auto'``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arrays.libraries import (
+    HOST,
+    are_apart,
+    as_operand,
+    copied,
+    dtype_of,
+    is_number,
+    is_on_device,
+    is_read_only,
+    library_of,
+    overlap,
+    overriding_operand,
+    reshaped,
+    shape_of,
+)
+from . import reductions
+from .choices import Choices
+from .element_kernels import Operand, conversion, dimensions_in, elementwise
+from .plans import Plan, as_number, key_of
+from .targets import DeviceOptions, Target
+
+if TYPE_CHECKING:
+    from .vectorize import Scalars
+
+_MOST_PLANS = 256  # calls of different arrays that are remembered
+
+
+class DeviceUfunc:
+    """A universal function whose calls run on a device, with the methods of ``numpy.ufunc``.
+
+    Arrays of CuPy, PyTorch, ``parpy.cuda``, ``parpy.buffer`` and everything else with ``__cuda_array_interface__`` are
+    used in place, and results are arrays of the same library; host arrays are copied to the device, and results back.
+    Types are resolved, operands broadcast and results cast as NumPy does. Calls take ``stream=`` as launches do.
+    """
+
+    def __init__(self, scalars: Scalars, target: Target) -> None:
+        self._scalars = scalars
+        self._target = target
+        self._host = scalars.host_ufunc(True, prepared=False)
+        self._plans: dict[Any, Plan] = {}
+        self._choices = Choices()
+        self._functions: dict[Any, Any] = {}
+        self._options = DeviceOptions(target, scalars.fast)
+        self.__name__ = scalars.name
+        self.__doc__ = self._host.__doc__
+        self.__wrapped__ = scalars.source.function
+
+    nin = property(lambda self: self._host.nin, doc="The number of inputs.")
+    nout = property(lambda self: self._host.nout, doc="The number of outputs.")
+    nargs = property(lambda self: self._host.nargs, doc="The number of operands.")
+    ntypes = property(lambda self: self._host.ntypes, doc="The number of combinations of types.")
+    types = property(lambda self: self._host.types, doc="The combinations of types, as NumPy writes them.")
+    identity = property(lambda self: self._host.identity, doc="What a reduction begins with, or None.")
+    signature = None
+
+    def resolve_dtypes(self, *arguments: Any, **keywords: Any) -> Any:
+        """As ``numpy.ufunc.resolve_dtypes``."""
+        return self._host.resolve_dtypes(*arguments, **keywords)
+
+    def __repr__(self) -> str:
+        return f"<parpy ufunc '{self.__name__}' on {self._target.value}>"
+
+    # ------------------------------------------------------------ where it runs
+
+    def _runs_on_host(self, *operands: Any) -> bool:
+        return self._target is Target.AUTO and not any(map(is_on_device, operands))
+
+    def _function(self, key: Any, make: Callable[[], Any]) -> Any:
+        found = self._functions.get(key)
+        if found is None:
+            found = self._functions[key] = make()
+        return found
+
+    # ------------------------------------------------------------ calls
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """As a ``numpy.ufunc``: ``out where casting order dtype signature subok``, and ``stream``."""
+        operands, key = arguments, None
+        if keywords and self._scalars.outputs == 1 and len(keywords) == 1:
+            out = keywords.get("out")
+            if out is not None and out.__class__ is not tuple:
+                operands = (*arguments, out)
+        if not keywords or operands is not arguments:
+            try:
+                key = key_of(operands, self._options.simulated)
+                plan = self._plans.get(key)
+            except (AttributeError, TypeError):  # of an operand that is no array, or has no hash
+                key = plan = None
+            if plan is not None:
+                inputs = operands[: self._scalars.inputs]
+                if len(operands) == len(inputs):
+                    return plan.new(inputs)
+                if are_apart(operands[-1], inputs):
+                    return plan.into(inputs, operands[-1])
+        return self._call(*arguments, **keywords, key=key)
+
+    def _call(
+        self,
+        *arguments: Any,
+        out: Any = None,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+        signature: Any = None,
+        subok: bool = True,
+        stream: Any = None,
+        key: Any = None,
+    ) -> Any:
+        overriding = overriding_operand((*arguments, *(out if isinstance(out, tuple) else (out,))))
+        if overriding is not None:
+            more = {"out": out if isinstance(out, tuple) else (out,)} if out is not None else {}
+            if where is not True:
+                more["where"] = where
+            return overriding.__array_ufunc__(self, "__call__", *arguments, **more)
+        outs = self._outputs(arguments, out)
+        inputs = [as_operand(each) for each in arguments[: self._scalars.inputs]]
+        operands = [*inputs, *(each for each in outs if each is not None)]
+        if self._runs_on_host(*operands, where):
+            more = {"dtype": dtype, "signature": signature}
+            given = {name: value for name, value in more.items() if value is not None}
+            if any(each is not None for each in outs):
+                given["out"] = tuple(outs)
+            on_host = partial(self._host, *inputs, where=where, casting=casting, order=order, subok=subok, **given)
+            if given or where is not True or casting != "same_kind" or stream is not None:
+                return on_host()
+            return self._chosen(inputs, on_host)
+        return self._on_device(inputs, outs, where, casting, dtype, signature, stream, key)
+
+    def _chosen(self, inputs: list[Any], on_host: Callable[[], Any]) -> Any:
+        """A call of host arrays with nothing else to it, on the host or on the device."""
+        if any(library_of(each) not in (None, HOST) for each in inputs):
+            return on_host()
+        count = max(1 if is_number(each) else each.size for each in inputs)
+        types = tuple(each.dtype if isinstance(each, np.ndarray) else type(each) for each in inputs)
+        outs = [None] * self._scalars.outputs
+        on_device = partial(self._on_device, inputs, outs, True, "same_kind", None, None, None, None)
+        return self._choices.run(types, count, on_host, on_device)
+
+    def _on_device(
+        self,
+        inputs: list[Any],
+        outs: list[Any],
+        where: Any,
+        casting: str,
+        dtype: Any,
+        signature: Any,
+        stream: Any,
+        key: Any,
+    ) -> Any:
+        types = self._resolved(inputs, outs, casting, dtype, signature)
+        shape = _broadcast([() if is_number(each) else shape_of(each) for each in inputs] + _mask_shape(where))
+        for each in outs:
+            if each is not None and tuple(shape_of(each)) != shape:
+                if _broadcast([shape, shape_of(each)]) != tuple(shape_of(each)):
+                    raise ValueError(
+                        f"non-broadcastable output operand with shape {_shown(shape_of(each))} doesn't match the "
+                        f"broadcast shape {_shown(shape)}"
+                    )
+                shape = tuple(shape_of(each))
+        for each in outs:
+            if each is not None and is_read_only(each):
+                raise ValueError("output array is read-only")
+        inputs = self._apart(inputs, outs, stream)
+        plan = self._plan_for(inputs, outs, types, shape, where, stream)
+        if key is not None and all(each is not None for each in outs) == (len(key) > 1 + len(inputs)):
+            if len(self._plans) >= _MOST_PLANS:
+                self._plans.clear()
+            self._plans[key] = plan
+        return plan.run(inputs, outs, None if where is True else where)
+
+    def _outputs(self, arguments: tuple[Any, ...], out: Any) -> list[Any]:
+        count, outputs = self._scalars.inputs, self._scalars.outputs
+        if not count <= len(arguments) <= count + outputs:
+            raise TypeError(
+                f"{self.__name__}() takes from {count} to {count + outputs} positional arguments but "
+                f"{len(arguments)} were given"
+            )
+        given = list(arguments[count:])
+        if out is not None:
+            if given:
+                raise TypeError("cannot specify 'out' as both a positional and keyword argument")
+            given = list(out) if isinstance(out, tuple) else [out]
+            if isinstance(out, tuple) and len(given) != outputs:
+                raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
+        given += [None] * (outputs - len(given))
+        for each in given:
+            if each is not None and library_of(each) is None:
+                raise TypeError("return arrays must be of ArrayType")
+        return given
+
+    def _resolved(self, inputs: list[Any], outs: list[Any], casting: str, dtype: Any, signature: Any) -> Any:
+        """The types of the loop, with NumPy's errors."""
+        given = [_type_for_numpy(each) for each in inputs]
+        stored = [None if each is None else dtype_of(each) for each in outs]
+        if dtype is not None:
+            if signature is not None:
+                raise TypeError("cannot specify both 'signature' and 'dtype'")
+            signature = (None,) * len(inputs) + (np.dtype(dtype),) * len(outs)
+        more = {} if signature is None else {"signature": signature}
+        return self._host.resolve_dtypes((*given, *stored), casting=casting, **more)
+
+    def _apart(self, inputs: list[Any], outs: list[Any], stream: Any) -> list[Any]:
+        """The inputs, with copies of those that outputs overlap other than element by element."""
+        stored = [each for each in outs if each is not None]
+        return [
+            copied(each, library_of(each) or HOST, stream)
+            if not is_number(each) and any(overlap(other, each) for other in stored)
+            else each
+            for each in inputs
+        ]
+
+    def _plan_for(
+        self, inputs: list[Any], outs: list[Any], types: Any, shape: tuple[int, ...], where: Any, stream: Any
+    ) -> Plan:
+        """What runs calls of operands like these."""
+        whole = shape or (1,)
+        operands: list[Operand] = []
+        changes: list[Callable[[Any], Any] | None] = []
+        for value, wanted in zip(inputs, types, strict=False):
+            if is_number(value):
+                operands.append(Operand(None, ""))
+                changes.append(partial(as_number, wanted.type))
+            else:
+                found = shape_of(value)
+                operands.append(Operand(dimensions_in(found or (1,), whole), conversion(dtype_of(value), wanted)))
+                changes.append(None if found else _with_dimension)
+        mask = None
+        if where is not True:
+            flags = where if library_of(where) is not None else np.asarray(where)
+            if dtype_of(flags) != np.bool_:
+                raise TypeError(
+                    f"Cannot cast array data from {dtype_of(flags)!r} to dtype('bool') according to the rule 'safe'"
+                )
+            mask = Operand(dimensions_in(shape_of(flags) or (1,), whole), "")
+        key = (tuple(operands), tuple(map(str, types)), len(whole), mask)
+        function = self._function(
+            key, lambda: elementwise(self._scalars.source, operands, self._scalars.outputs, len(whole), mask)
+        )
+        library = next((found for found in map(library_of, (*inputs, *outs)) if found and found.on_device), None)
+        if library is None:
+            library = _first_library(inputs)
+        return Plan(function, self._options.on(stream), changes, library, inputs, types[len(inputs) :], shape, stream)
+
+    # ------------------------------------------------------------ methods
+
+    def outer(self, a: Any, b: Any, /, **keywords: Any) -> Any:
+        """The function of each element of ``a`` with each of ``b``."""
+        if self.nin != 2:
+            raise ValueError("outer product only supported for binary functions")
+        a, b = as_operand(a), as_operand(b)
+        if not is_number(a) and not is_number(b):
+            a = reshaped(a, (*shape_of(a), *(1,) * len(shape_of(b))))
+        return self(a, b, **keywords)
+
+    def reduce(
+        self,
+        array: Any,
+        axis: Any = 0,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = np._NoValue,
+        where: Any = True,
+        *,
+        stream: Any = None,
+    ) -> Any:
+        """As ``numpy.ufunc.reduce``. Where the function is a sum, a product, a minimum or a maximum, or the ufunc has
+        an identity, threads share the elements of a result; others are combined in order."""
+        array = as_operand(array)
+        if self._runs_on_host(array, out):
+            more = {} if initial is np._NoValue else {"initial": initial}
+            return self._host.reduce(array, axis, dtype, out, keepdims, where=where, **more)
+        return reductions.reduce(self, array, axis, dtype, out, keepdims, initial, where, stream)
+
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None, *, stream: Any = None) -> Any:
+        """As ``numpy.ufunc.accumulate``."""
+        array = as_operand(array)
+        if self._runs_on_host(array, out):
+            return self._host.accumulate(array, axis, dtype, out)
+        return reductions.accumulate(self, array, axis, dtype, out, stream)
+
+    def reduceat(
+        self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None, *, stream: Any = None
+    ) -> Any:
+        """As ``numpy.ufunc.reduceat``."""
+        array = as_operand(array)
+        if self._runs_on_host(array, out):
+            return self._host.reduceat(array, indices, axis, dtype, out)
+        return reductions.reduceat(self, array, indices, axis, dtype, out, stream)
+
+    def at(self, array: Any, indices: Any, b: Any = None, /, *, stream: Any = None) -> None:
+        """As ``numpy.ufunc.at``, in the order of the indices, which are integers, or a tuple of such for each
+        dimension."""
+        if library_of(array) is None:
+            raise TypeError("first operand must be array")
+        if self._runs_on_host(array):
+            self._host.at(array, indices, *(() if b is None else (b,)))
+        else:
+            reductions.at(self, array, indices, b, stream)
+
+
+def _type_for_numpy(value: Any) -> Any:
+    """What ``resolve_dtypes`` knows an operand by."""
+    if type(value) in (int, float, complex):
+        return type(value)
+    return np.asarray(value).dtype if is_number(value) else dtype_of(value)
+
+
+def _with_dimension(value: Any) -> Any:
+    return reshaped(value, (1,))
+
+
+def _mask_shape(where: Any) -> list[tuple[int, ...]]:
+    if where is True:
+        return []
+    return [shape_of(where) if library_of(where) is not None else np.shape(where)]
+
+
+def _first_library(inputs: list[Any]) -> Any:
+    return next((library_of(each) for each in inputs if library_of(each) not in (None, HOST)), HOST)
+
+
+def _broadcast(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        text = " ".join(map(_shown, shapes))
+        raise ValueError(f"operands could not be broadcast together with shapes {text}") from None
+
+
+def _shown(shape: Any) -> str:
+    return f"({','.join(map(str, shape))}{',' if len(shape) == 1 else ''})"

@@ -1,0 +1,79 @@
+"""Texts of the functions that run a scalar function over arrays on a device: jit functions of the operands, whose loops
+the compiler maps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..calls.jit import jit_of_source
+from ..calls.options import SIZES
+from ..library.texts import function_of
+from ..syntax.names import source_of
+from ..syntax.source import FunctionSource
+from ..vocabulary.operators import NAME_OF
+
+
+class Operand(NamedTuple):
+    """How a text reads an operand: the loops that its dimensions belong to (None: one element, -1: a number), and the
+    type that its elements are converted to ("": they have it)."""
+
+    dimensions: tuple[int | None, ...] | None
+    converted: str
+
+    def at(self, name: str, indices: Sequence[str]) -> str:
+        if self.dimensions is None:
+            return name
+        places = ", ".join("0" if each is None else indices[each] for each in self.dimensions)
+        value = f"{name}[{places}]"
+        return f"{self.converted.upper()}({value})" if self.converted else value
+
+
+def ir_name(dtype: np.dtype[Any]) -> str:
+    """The name of a type in IR text. Raises TypeError for one that compiled code has none for."""
+    found = NAME_OF.get(dtype.name)
+    if found is None:
+        raise TypeError(f"compiled code has no elements of type {dtype}")
+    return found
+
+
+def conversion(given: np.dtype[Any], wanted: np.dtype[Any]) -> str:
+    return "" if given == wanted else ir_name(wanted)
+
+
+def dimensions_in(shape: tuple[int, ...], whole: tuple[int, ...]) -> tuple[int | None, ...]:
+    """The loops over ``whole`` that the dimensions of an array belong to."""
+    first = len(whole) - len(shape)
+    return tuple(None if n == 1 != whole[first + d] else first + d for d, n in enumerate(shape))
+
+
+def nest(rank: int, over: str, begin: int = 1) -> list[str]:
+    """The headers of loops over all elements of ``over``."""
+    return [f"{'    ' * (begin + d)}for i{d} in range({over}.shape[{d}]):" for d in range(rank)]
+
+
+def compiled(text: str, name: str, source: FunctionSource) -> Any:
+    """The jit function that a text defines; it calls the user's as ``function``."""
+    file = f"<ufunc {source.function.__name__}>"
+    types = {key.upper(): size for key, size in SIZES.items()}
+    return jit_of_source(source_of(function_of(text, name, file, function=jit_of_source(source), **types)))
+
+
+def elementwise(
+    source: FunctionSource, inputs: Sequence[Operand], outputs: int, rank: int, mask: Operand | None
+) -> Any:
+    """The function of inputs, outputs and, if there is one, a mask, that calls the user's for each element."""
+    indices = [f"i{d}" for d in range(rank)]
+    names = [f"x{k}" for k in range(len(inputs))]
+    results = [f"y{k}" for k in range(outputs)]
+    lines = [f"def ufunc_elements({', '.join(names + results + (['w'] if mask else []))}):", *nest(rank, "y0")]
+    depth = 1 + rank
+    if mask:
+        lines.append(f"{'    ' * depth}if {mask.at('w', indices)}:")
+        depth += 1
+    given = ", ".join(operand.at(name, indices) for operand, name in zip(inputs, names, strict=True))
+    stored = ", ".join(f"{name}[{', '.join(indices)}]" for name in results)
+    lines.append(f"{'    ' * depth}{stored} = function({given})")
+    return compiled("\n".join(lines) + "\n", "ufunc_elements", source)

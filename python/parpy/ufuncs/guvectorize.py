@@ -1,0 +1,155 @@
+"""``parpy.guvectorize``: from a function of small arrays to a generalised universal function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _native
+from ..syntax.source import FunctionSource
+from ..vocabulary.operators import NAME_OF
+from . import prototypes
+from .layouts import Layout, core_prototype, parse_layout
+from .loops import LoopSource, core_loop
+from .prototypes import Prototype
+from .targets import Target, target_of
+
+
+class Cores(NamedTuple):
+    """What a decorator says of a function of small arrays."""
+
+    source: FunctionSource
+    layout: Layout
+    prototypes: tuple[tuple[Prototype, tuple[bool, ...]], ...]  # with what the function takes as arrays
+    writable: tuple[int, ...]  # inputs that the function stores to
+    identity: Any
+    fast: bool
+
+    @property
+    def name(self) -> str:
+        return self.source.function.__name__
+
+    @property
+    def inputs(self) -> int:
+        return len(self.layout.inputs)
+
+    @property
+    def outputs(self) -> int:
+        return len(self.layout.outputs)
+
+    def host_ufunc(self, parallel: bool) -> Any:
+        """NumPy's generalised ufunc of it."""
+
+        def loop_of(prototype: Prototype, arrays: tuple[bool, ...]) -> LoopSource:
+            return core_loop(self.source, prototype, self.layout, arrays, parallel, self.fast)
+
+        def loop_for(inputs: tuple[str, ...], outputs: tuple[str | None, ...]) -> LoopSource:
+            return loop_of(*self.found(inputs, outputs))
+
+        return _native.make_ufunc(
+            self.name,
+            self.source.function.__doc__ or "",
+            self.inputs,
+            self.outputs,
+            str(self.layout),
+            None if self.identity == "reorderable" else self.identity,
+            self.identity is not None,
+            [loop_of(*each) for each in self.prototypes],
+            None if self.prototypes else loop_for,
+            list(self.writable),
+        )
+
+    def found(self, inputs: Sequence[str], outputs: Sequence[str | None]) -> tuple[Prototype, tuple[bool, ...]]:
+        """The types of a call without signatures: outputs that are not given have the type that the inputs have in
+        common. Operands without core dimensions are numbers, but those that the function stores to."""
+        common = np.result_type(*(np.dtype(_NUMPY_NAME[each]) for each in inputs))
+        chosen = tuple(NAME_OF[common.name] if each is None else each for each in outputs)
+        arrays = [bool(each) for each in self.layout.inputs] + [True] * self.outputs
+        for number in self.writable:
+            arrays[number] = True
+        return Prototype(tuple(inputs), chosen), tuple(arrays)
+
+
+_NUMPY_NAME = {name: shown for shown, name in NAME_OF.items()}
+
+
+def guvectorize(
+    signatures: Any,
+    layout: str | None = None,
+    /,
+    *,
+    target: str = "cpu",
+    identity: Any = None,
+    writable_args: Sequence[int | str] = (),
+    fastmath: bool = False,
+    cache: bool = True,
+    nopython: bool = True,
+) -> Any:
+    """Makes a generalised universal function of a function of arrays, which stores its results to its last arguments:
+    ``@guvectorize(['void(float32[:,:], float32[:,:], float32[:,:])'], '(m,n),(n,p)->(m,p)')``.
+
+    The layout, in NumPy's grammar, names the core dimensions of each operand: names that occur twice are equal sizes,
+    numbers are sizes, ``n?`` is a dimension that all may lack. An operand without core dimensions is a number, or, if
+    its type is ``float32[:]``, an array of one element, which outputs always are. Dimensions in front of the core ones
+    are loops: they broadcast, and the compiler maps them together with the loops of the function. Without signatures
+    (``guvectorize('(n)->()')``) each combination of types is compiled when a call first has it; results then have the
+    type that the inputs have in common, unless ``out`` says another.
+
+    ``writable_args`` are inputs, by number or name, that the function stores to as well: they are arrays of the exact
+    type at calls. ``target`` and the other keywords are those of ``parpy.vectorize``.
+
+    Raises TypeError for signatures that do not fit layout and function, ValueError for a layout that cannot be read,
+    and CompileError for a function that cannot be compiled.
+    """
+    if layout is None:
+        if not isinstance(signatures, str) or "->" not in signatures:
+            raise TypeError(
+                "guvectorize takes signatures and a layout, such as '(m,n),(n,p)->(m,p)', or a layout alone"
+            )
+        signatures, layout = None, signatures
+    chosen = target_of(target)
+    parsed = parse_layout(layout)
+    found = prototypes.signatures_of(signatures)
+
+    def decorated(function: Callable[..., Any]) -> Any:
+        source = prototypes.source_behind(function)
+        name = source.function.__name__
+        count = prototypes.parameter_count(source)
+        if count != len(parsed.operands):
+            raise TypeError(
+                f"the layout '{parsed}' has {len(parsed.operands)} operands, but '{name}' has {count} parameters"
+            )
+        types = tuple(core_prototype(each, parsed, name, count) for each in found)
+        parameters = source.function.__code__.co_varnames[:count]
+        writable = _writable(writable_args, parameters[: len(parsed.inputs)], name)
+        for _, arrays in types:
+            for number in writable:
+                if not arrays[number]:
+                    raise TypeError(f"'{name}' cannot store to its argument '{parameters[number]}', a number")
+        return _made(Cores(source, parsed, types, writable, identity, bool(fastmath)), chosen)
+
+    return decorated
+
+
+def _writable(given: Sequence[int | str], inputs: Sequence[str], name: str) -> tuple[int, ...]:
+    found = []
+    for each in given:
+        if isinstance(each, str) and each in inputs:
+            found.append(inputs.index(each))
+        elif isinstance(each, int) and 0 <= each < len(inputs):
+            found.append(each)
+        else:
+            raise ValueError(
+                f"'writable_args' are inputs of '{name}': {', '.join(inputs)}, or their numbers, not {each!r}"
+            )
+    return tuple(sorted(set(found)))
+
+
+def _made(cores: Cores, target: Target) -> Any:
+    if target in (Target.CPU, Target.PARALLEL):
+        return cores.host_ufunc(target is Target.PARALLEL)
+    from .device_cores import DeviceGufunc
+
+    return DeviceGufunc(cores, target)

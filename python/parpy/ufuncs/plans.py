@@ -1,0 +1,98 @@
+"""How calls of a universal function on a device run that have been made before with operands like these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays.libraries import HOST, Library, library_of, reshaped, shape_of
+from ..calls.options import CompileOptions
+
+_NUMBERS = (float, int, complex, bool)
+
+
+def key_of(operands: Sequence[Any], simulated: bool) -> Any:
+    """What operands have in common that one plan is for. Raises AttributeError for others than arrays and numbers."""
+    return (
+        simulated,
+        *[
+            (each.__class__,) if each.__class__ in _NUMBERS else (each.__class__, each.dtype, each.shape)
+            for each in operands
+        ],
+    )
+
+
+def as_number(kind: Any, value: Any) -> Any:
+    """A number in the type of the loop, as NumPy converts it: an int that does not fit is an OverflowError."""
+    return np.asarray(value).astype(kind)[()] if isinstance(value, np.ndarray) else kind(value)
+
+
+class Plan:
+    """A compiled function with all that a call needs to know of its operands."""
+
+    __slots__ = ("_anchor", "_changes", "_dtypes", "_function", "_library", "_options", "_scalar", "_shape", "_stream")
+
+    def __init__(
+        self,
+        function: Any,
+        options: CompileOptions,
+        changes: Sequence[Callable[[Any], Any] | None],
+        library: Library,
+        inputs: Sequence[Any],
+        dtypes: Sequence[np.dtype[Any]],
+        shape: tuple[int, ...],
+        stream: Any,
+    ) -> None:
+        self._function, self._options = function, options
+        self._changes = tuple(changes) if any(changes) else None
+        self._library, self._dtypes, self._shape, self._stream = library, tuple(dtypes), shape, stream
+        self._anchor = next((k for k, each in enumerate(inputs) if library_of(each) is library), 0)
+        self._scalar = not shape and library is HOST
+
+    def _given(self, values: Sequence[Any]) -> Sequence[Any]:
+        if self._changes is None:
+            return values
+        return [value if change is None else change(value) for value, change in zip(values, self._changes, strict=True)]
+
+    def new(self, values: Sequence[Any]) -> Any:
+        """The call without outputs and without a mask."""
+        shape = self._shape
+        if len(self._dtypes) > 1 or not shape:
+            return self.run(values, [None] * len(self._dtypes), None)
+        made = self._library.empty(shape, self._dtypes[0], values[self._anchor], self._stream)
+        if 0 not in shape:
+            self._function(*self._given(values), made, opts=self._options)
+        return made
+
+    def into(self, values: Sequence[Any], out: Any) -> Any:
+        """The call with one output, of the plan's shape."""
+        if 0 not in self._shape:
+            self._function(*self._given(values), out, opts=self._options)
+        return out
+
+    def run(self, values: Sequence[Any], outs: Sequence[Any], mask: Any) -> Any:
+        """Any call."""
+        whole = self._shape or (1,)
+        like = values[self._anchor]
+        if library_of(like) is not self._library:
+            like = next((each for each in outs if library_of(each) is self._library), like)
+        made = [
+            self._library.empty(whole, dtype, like, self._stream) if each is None else each
+            for each, dtype in zip(outs, self._dtypes, strict=True)
+        ]
+        stored = made if self._shape else [reshaped(each, (1,)) if not shape_of(each) else each for each in made]
+        masks = () if mask is None else (_as_mask(mask),)
+        if 0 not in whole:
+            self._function(*self._given(values), *stored, *masks, opts=self._options)
+        results = [
+            each if each is not None else value[0] if self._scalar else value if self._shape else reshaped(value, ())
+            for each, value in zip(outs, made, strict=True)
+        ]
+        return results[0] if len(results) == 1 else tuple(results)
+
+
+def _as_mask(mask: Any) -> Any:
+    flags = mask if library_of(mask) is not None else np.asarray(mask)
+    return flags if shape_of(flags) else reshaped(flags, (1,))

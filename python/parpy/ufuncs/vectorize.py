@@ -1,0 +1,114 @@
+"""``parpy.vectorize``: from a function of numbers to a universal function of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from .. import _native
+from ..syntax.source import FunctionSource
+from . import prototypes
+from .loops import LoopSource, element_loop, result_types
+from .prototypes import Prototype
+from .targets import Target, target_of
+
+
+class Scalars(NamedTuple):
+    """What a decorator says of a function of numbers."""
+
+    source: FunctionSource
+    prototypes: tuple[Prototype, ...]  # none: they are found at the call
+    inputs: int
+    outputs: int
+    identity: Any  # a number, "reorderable" or None
+    fast: bool
+
+    @property
+    def name(self) -> str:
+        return self.source.function.__name__
+
+    def host_ufunc(self, parallel: bool, prepared: bool = True) -> Any:
+        """NumPy's ufunc of it. Loops that are not ``prepared`` are compiled when they first run."""
+        made = partial(element_loop, self.source, parallel=parallel, fast=self.fast)
+
+        def loop_for(inputs: tuple[str, ...], _: tuple[str | None, ...]) -> LoopSource:
+            return made(self.found(inputs), prepared=False)
+
+        reorderable = self.identity is not None
+        return _native.make_ufunc(
+            self.name,
+            self.source.function.__doc__ or "",
+            self.inputs,
+            self.outputs,
+            None,
+            None if self.identity == "reorderable" else self.identity,
+            reorderable,
+            [made(each, prepared=prepared) for each in self.prototypes],
+            None if self.prototypes else loop_for,
+            [],
+        )
+
+    def found(self, inputs: tuple[str, ...]) -> Prototype:
+        """The types of a call of a function without signatures. Raises TypeError where it returns something else."""
+        outputs = result_types(self.source, inputs)
+        if len(outputs) != self.outputs:
+            raise TypeError(
+                f"'{self.name}' returns {len(outputs)} numbers for ({', '.join(inputs)}), not {self.outputs}"
+            )
+        return Prototype(inputs, outputs)
+
+
+def vectorize(
+    signatures: Any = None,
+    /,
+    *,
+    target: str = "cpu",
+    identity: Any = None,
+    fastmath: bool = False,
+    cache: bool = True,
+    nopython: bool = True,
+) -> Any:
+    """Makes a universal function of a function of numbers: it is called with arrays, element by element.
+
+    ``signatures`` is a list of them, a single one or nothing, as in ``@vectorize(['float32(float32, float32)'])``. The
+    first whose types the arguments can be cast to safely is used; without any, each combination of types is compiled
+    when a call first has it. A function that returns a tuple has as many results.
+
+    ``target`` is ``'cpu'`` (one thread), ``'parallel'`` (all cores, where a loop is long enough), ``'gpu'`` or
+    ``'cuda'``, ``'sim'`` (the simulator of a GPU) or ``'auto'`` (where the arguments lie). For ``'cpu'`` and
+    ``'parallel'`` the result is a ``numpy.ufunc``; for the others a ``parpy.ufuncs.DeviceUfunc``, with the same
+    methods. ``identity`` is what a reduction begins with, ``'reorderable'`` for one that may run in any order, or None
+    for one that may not. ``fastmath=True`` lets the compiler reorder operations. ``cache`` and ``nopython`` ask for
+    what happens anyway.
+
+    Raises TypeError for signatures that mean nothing or do not fit the function, ValueError for other targets, and
+    CompileError for a function that cannot be compiled.
+    """
+    if prototypes.begins_with_function(signatures):
+        return vectorize(None, target=target, identity=identity, fastmath=fastmath)(signatures)
+    chosen = target_of(target)
+    found = prototypes.signatures_of(signatures)
+    if identity is not None and identity != "reorderable" and not isinstance(identity, int | float | complex):
+        raise ValueError(f"'identity' is a number, 'reorderable' or None, not {identity!r}")
+
+    def decorated(function: Callable[..., Any]) -> Any:
+        source = prototypes.source_behind(function)
+        count = prototypes.parameter_count(source)
+        if count == 0:
+            raise TypeError(f"'{source.function.__name__}' has no parameters; a ufunc has one at least")
+        types = tuple(prototypes.element_prototype(each, source.function.__name__, count) for each in found)
+        outputs = len(types[0].outputs) if types else prototypes.result_count(source)
+        if any(len(each.outputs) != outputs for each in types):
+            raise TypeError(f"the signatures of '{source.function.__name__}' have results of different numbers")
+        return _made(Scalars(source, types, count, outputs, identity, bool(fastmath)), chosen)
+
+    return decorated
+
+
+def _made(scalars: Scalars, target: Target) -> Any:
+    if target in (Target.CPU, Target.PARALLEL):
+        return scalars.host_ufunc(target is Target.PARALLEL)
+    from .device import DeviceUfunc
+
+    return DeviceUfunc(scalars, target)

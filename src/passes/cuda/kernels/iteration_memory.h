@@ -1,0 +1,33 @@
+// Device memory in which scalars of one iteration of a loop over blocks go from kernel to kernel:
+// an element for each iteration. Part of split_kernels.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "ir/builder.h"
+
+namespace parpy {
+
+class IterationMemory {
+public:
+    explicit IterationMemory(ir::Module& module) : builder_(module) {}
+
+    // For use in the innermost of `loops`, outermost first, whose numbers of iterations the host
+    // knows when the entry begins.
+    [[nodiscard]] ir::Stmt* keep(ir::Var* scalar, const std::vector<const ir::For*>& loops);
+    [[nodiscard]] ir::Stmt* fetch(ir::Var* scalar, const std::vector<const ir::For*>& loops);
+
+    // What makes the memory, for the beginning of the entry.
+    [[nodiscard]] const ir::Body& made() const { return made_; }
+
+private:
+    ir::Var* memory_of(ir::Var* scalar, const std::vector<const ir::For*>& loops);
+    ir::Expr* number(const std::vector<const ir::For*>& loops);
+
+    ir::Builder builder_;
+    std::unordered_map<const ir::Var*, ir::Var*> memory_;
+    ir::Body made_;
+};
+
+}  // namespace parpy

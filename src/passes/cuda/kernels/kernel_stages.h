@@ -1,0 +1,30 @@
+// Which statements of a loop over blocks run in one kernel: a loop inside of it that spreads over
+// several blocks, and what these can do in front of it and behind it. Part of split_kernels.
+//
+// In front: every block computes the scalars for itself. Behind, where the blocks put the parts of
+// a reduction together: the block that does so goes on, when all others are done.
+#pragma once
+
+#include <vector>
+
+#include "ir/ir.h"
+
+namespace parpy {
+
+struct KernelStage {
+    ir::Body before;
+    ir::For* spread = nullptr;  // null: nothing of the stage spreads over blocks
+    ir::Body after;
+
+    [[nodiscard]] ir::Body body() const;
+    // Whether one block alone runs the end of the stage.
+    [[nodiscard]] bool ends_in_one_block() const { return spread == nullptr || combines; }
+    bool combines = false;  // the blocks of `spread` put parts of a reduction together
+};
+
+// `pieces`: the statements of the innermost of `around` (loops over blocks, outermost first), a
+// loop that spreads being a piece of its own.
+[[nodiscard]] std::vector<KernelStage> kernel_stages(const std::vector<ir::Body>& pieces,
+                                                     const std::vector<const ir::For*>& around);
+
+}  // namespace parpy

@@ -1,0 +1,453 @@
+"""What NVIDIA's libraries are called with: libraries of this file stand in for them, and read the memory that they are
+given as the documentation of the real ones says. Arrays of the host stand for those of a GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+
+import numpy as np
+import pytest
+
+from parpy import cudalib
+from parpy.cudalib import _libraries, cublas, cufft, curand
+
+STREAM = 7
+
+
+class Fake:
+    """A library whose functions are methods of a test's class."""
+
+    def __init__(self, functions):
+        self.file = "libfake.so"
+        self.calls = []
+        self._functions = functions
+
+    def has(self, function):
+        return hasattr(self._functions, function)
+
+    def call(self, function, *arguments):
+        self.calls.append(function)
+        assert hasattr(self._functions, function), f"the library has no {function}"
+        getattr(self._functions, function)(*map(plain, arguments))
+
+
+def plain(value):
+    """A number or an address, as a C function gets it."""
+    return getattr(value, "value", value) if isinstance(value, ctypes._SimpleCData) else value
+
+
+def memory(address, shape, dtype, strides=None):
+    """The elements at an address, by strides in elements."""
+    dtype = np.dtype(dtype)
+    strides = strides if strides is not None else tuple(int(np.prod(shape[d + 1 :])) for d in range(len(shape)))
+    count = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+    raw = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
+    flat = np.frombuffer(raw, dtype)
+    return np.lib.stride_tricks.as_strided(flat, shape, tuple(s * dtype.itemsize for s in strides))
+
+
+def number(reference, dtype):
+    raw = reference.raw if hasattr(reference, "raw") else reference
+    return np.frombuffer(raw, dtype)[0]
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """Host arrays are those of a GPU, and the functions of an object are those of all libraries."""
+
+    def use(functions, *modules):
+        fake = Fake(functions)
+        for module in modules:
+            for name, value in {
+                "runs_on_gpu": lambda *arrays: True,
+                "is_on_device": lambda array: True,
+                "open_library": lambda name: fake,
+                "stream_of": lambda arrays, stream: STREAM if stream is None else stream,
+                "on_the_gpu": lambda array, stream: array,
+                "scale": lambda array, factor, stream: np.multiply(array, factor, out=array),
+            }.items():
+                if hasattr(module, name):
+                    monkeypatch.setattr(module, name, value)
+            if hasattr(module, "_native"):
+                monkeypatch.setattr(module._native, "device_of_pointer", lambda address: 0, raising=False)
+        return fake
+
+    yield use
+    cufft.clear_plan_cache()
+    cublas._handles.__dict__.clear()
+
+
+class FftFunctions:
+    """cuFFT's functions, on NumPy."""
+
+    def __init__(self):
+        self.plans, self.streams, self.destroyed = {}, [], []
+
+    def cufftPlanMany(self, plan, rank, sizes, inembed, istride, idist, onembed, ostride, odist, kind, batch):
+        number = len(self.plans) + 1
+        plan._obj.value = number
+        assert inembed is onembed is None and istride == ostride == 1
+        self.plans[number] = (tuple(sizes), idist, odist, kind, batch)
+
+    def cufftSetStream(self, plan, stream):
+        self.streams.append(stream)
+
+    def cufftDestroy(self, plan):
+        self.destroyed.append(plan)
+
+    def _run(self, plan, given, made, kind, types, transform):
+        sizes, idist, odist, planned, batch = self.plans[plan]
+        assert planned == kind
+        for k in range(batch):
+            half = (*sizes[:-1], sizes[-1] // 2 + 1)
+            shapes = [half if np.dtype(t).kind == "c" and types != (t, t) else sizes for t in types]
+            source = memory(given + k * idist * np.dtype(types[0]).itemsize, shapes[0], types[0])
+            target = memory(made + k * odist * np.dtype(types[1]).itemsize, shapes[1], types[1])
+            target[...] = transform(source.copy(), sizes)
+            if types[1][0] == "f":
+                source[...] = np.nan  # as the real one may
+
+    def cufftExecC2C(self, plan, given, made, direction):
+        self._run(plan, given, made, 0x29, ("c8", "c8"), _both(direction))
+
+    def cufftExecZ2Z(self, plan, given, made, direction):
+        self._run(plan, given, made, 0x69, ("c16", "c16"), _both(direction))
+
+    def cufftExecR2C(self, plan, given, made):
+        self._run(plan, given, made, 0x2A, ("f4", "c8"), lambda x, n: np.fft.rfftn(x))
+
+    def cufftExecD2Z(self, plan, given, made):
+        self._run(plan, given, made, 0x6A, ("f8", "c16"), lambda x, n: np.fft.rfftn(x))
+
+    def cufftExecC2R(self, plan, given, made):
+        self._run(
+            plan, given, made, 0x2C, ("c8", "f4"), lambda x, n: np.fft.irfftn(x, n, range(len(n)), norm="forward")
+        )
+
+    def cufftExecZ2D(self, plan, given, made):
+        self._run(
+            plan, given, made, 0x6C, ("c16", "f8"), lambda x, n: np.fft.irfftn(x, n, range(len(n)), norm="forward")
+        )
+
+
+def _both(direction):
+    assert direction in (-1, 1)
+    return lambda x, n: np.fft.fftn(x) if direction == -1 else np.fft.ifftn(x, norm="forward")
+
+
+@pytest.mark.parametrize("shape", [(8,), (4, 6), (2, 3, 5)])
+@pytest.mark.parametrize("wide", [False, True])
+def test_transforms(gpu, shape, wide):
+    functions = FftFunctions()
+    gpu(functions, cufft)
+    rng = np.random.default_rng(4)
+    x = (rng.random(shape) + 1j * rng.random(shape)).astype("c16" if wide else "c8")
+    kept = x.copy()
+    np.testing.assert_allclose(cufft.fft(x), np.fft.fftn(x), rtol=1e-4)
+    np.testing.assert_allclose(cufft.ifft(x, norm="backward"), np.fft.ifftn(x), rtol=1e-4, atol=1e-6)
+    half = cufft.rfft(x.real.copy())
+    np.testing.assert_allclose(half, np.fft.rfftn(x.real), rtol=1e-4, atol=1e-5)
+    before = half.copy()
+    np.testing.assert_allclose(cufft.irfft(half, n=shape[-1]), x.real * x.size, rtol=1e-3)
+    np.testing.assert_array_equal(half, before)  # a copy is what the library overwrites
+    np.testing.assert_array_equal(x, kept)
+    cufft.fft_inplace(x)
+    np.testing.assert_allclose(x, np.fft.fftn(kept), rtol=1e-4)
+    assert set(functions.streams) == {STREAM}
+    batch = np.stack([kept, 2 * kept]).reshape(2, *shape)
+    axes = tuple(range(-len(shape), 0))
+    np.testing.assert_allclose(cufft.fft(batch, axes=axes), np.fft.fftn(batch, axes=axes), rtol=1e-4)
+    np.testing.assert_allclose(cufft.fft(x.T, stream=9), np.fft.fftn(x.T), rtol=1e-4)
+    assert functions.streams[-1] == 9
+
+
+def test_plans_are_kept(gpu):
+    functions = FftFunctions()
+    fake = gpu(functions, cufft)
+    x = np.ones(8, "c8")
+    for _ in range(3):
+        cufft.fft(x)
+        cufft.ifft(x)
+    assert fake.calls.count("cufftPlanMany") == 1 and cufft.plan_cache_size() == 1
+    cufft.fft(x, stream=9)  # its work area is another one
+    for n in range(1, 40):
+        cufft.fft(np.ones(n, "c8"))
+    assert cufft.plan_cache_size() == 32 and functions.destroyed
+    cufft.clear_plan_cache()
+    assert len(functions.destroyed) == len(functions.plans)
+
+
+class BlasFunctions:
+    """Some functions of cuBLAS, on NumPy."""
+
+    def cublasCreate_v2(self, handle):
+        handle._obj.value = 99
+
+    def cublasDestroy_v2(self, handle):
+        assert handle == 99
+
+    def cublasSetStream_v2(self, handle, stream):
+        assert handle == 99 and stream == STREAM
+
+    def cublasDgemm_v2(self, handle, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc):
+        a = memory(a, (m, k) if ta == 0 else (k, m), "f8", (1, lda))
+        b = memory(b, (k, n) if tb == 0 else (n, k), "f8", (1, ldb))
+        c = memory(c, (m, n), "f8", (1, ldc))
+        product = (a if ta == 0 else a.T) @ (b if tb == 0 else b.T)
+        c[...] = number(alpha, "f8") * product + (number(beta, "f8") * c if number(beta, "f8") else 0)
+
+    def cublasDgemmStridedBatched(self, h, ta, tb, m, n, k, alpha, a, lda, sa, b, ldb, sb, beta, c, ldc, sc, count):
+        for i in range(count):
+            self.cublasDgemm_v2(
+                h, ta, tb, m, n, k, alpha, a + 8 * i * sa, lda, b + 8 * i * sb, ldb, beta, c + 8 * i * sc, ldc
+            )
+
+    def cublasZgemv_v2(self, handle, trans, m, n, alpha, a, lda, x, incx, beta, y, incy):
+        a = memory(a, (m, n), "c16", (1, lda))
+        x, y = self._vector(x, m if trans else n, incx), self._vector(y, n if trans else m, incy)
+        a = (a, a.T, a.conj().T)[trans]
+        y[...] = number(alpha, "c16") * a @ x + number(beta, "c16") * y
+
+    def _vector(self, address, count, step, dtype="c16"):
+        found = memory(address, (count,), dtype, (abs(step),))
+        return found[::-1] if step < 0 else found
+
+    def cublasCherk_v2(self, handle, uplo, trans, n, k, alpha, a, lda, beta, c, ldc):
+        a, c = memory(a, (n, k) if trans == 0 else (k, n), "c8", (1, lda)), memory(c, (n, n), "c8", (1, ldc))
+        found = number(alpha, "f4") * (a @ a.conj().T if trans == 0 else a.conj().T @ a) + number(beta, "f4") * c
+        places = np.tril_indices(n) if uplo == 0 else np.triu_indices(n)
+        c[places] = found[places]
+
+    def cublasIdamax_v2(self, handle, n, x, incx, result):
+        result._obj.value = 1 + int(np.argmax(abs(self._vector(x, n, incx, "f8"))))
+
+    def cublasScnrm2_v2(self, handle, n, x, incx, result):
+        result.raw = np.float32(np.linalg.norm(self._vector(x, n, incx, "c8"))).tobytes() + bytes(4)
+
+    def cublasZdotc_v2(self, handle, n, x, incx, y, incy, result):
+        result.raw = np.complex128(np.vdot(self._vector(x, n, incx), self._vector(y, n, incy))).tobytes()
+
+    def cublasDaxpy_v2(self, handle, n, alpha, x, incx, y, incy):
+        self._vector(y, n, incy, "f8")[...] += number(alpha, "f8") * self._vector(x, n, incx, "f8")
+
+    def cublasCrot_v2(self, handle, n, x, incx, y, incy, c, s):
+        x, y = self._vector(x, n, incx, "c8"), self._vector(y, n, incy, "c8")
+        c, s = number(c, "f4"), number(s, "c8")
+        x[...], y[...] = c * x + s * y, c * y - np.conj(s) * x
+
+    def cublasDtrsm_v2(self, handle, side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb):
+        size = m if side == 0 else n
+        a, b = memory(a, (size, size), "f8", (1, lda)), memory(b, (m, n), "f8", (1, ldb))
+        a = np.tril(a) if uplo == 0 else np.triu(a)
+        if diag:
+            np.fill_diagonal(a, 1)
+        a = a.T if trans else a
+        b[...] = (
+            np.linalg.solve(a, number(alpha, "f8") * b)
+            if side == 0
+            else np.linalg.solve(a.T, number(alpha, "f8") * b.T).T
+        )
+
+    def cublasDspmv_v2(self, handle, uplo, n, alpha, ap, x, incx, beta, y, incy):
+        packed = memory(ap, (n * (n + 1) // 2,), "f8")
+        a = np.zeros((n, n))
+        at = 0
+        for j in range(n):
+            rows = range(j + 1) if uplo == 1 else range(j, n)
+            for i in rows:
+                a[i, j] = a[j, i] = packed[at]
+                at += 1
+        x, y = self._vector(x, n, incx, "f8"), self._vector(y, n, incy, "f8")
+        y[...] = number(alpha, "f8") * a @ x + number(beta, "f8") * y
+
+
+@pytest.fixture
+def blas(gpu):
+    return gpu(BlasFunctions(), cublas)
+
+
+def test_products(blas):
+    rng = np.random.default_rng(5)
+    a, b = np.asfortranarray(rng.random((6, 3))), np.asfortranarray(rng.random((3, 5)))
+    inside = np.zeros((9, 7), order="F")
+    cublas.Blas().gemm("N", "N", 4, 5, 3, 2, a[1:5], b, 0, inside[2:6, 1:6])
+    np.testing.assert_allclose(inside[2:6, 1:6], 2 * a[1:5] @ b)
+    assert np.count_nonzero(inside) == 20
+    for first, second in [
+        ((4, 3), (3, 5)),
+        ((4, 3), (3, 1)),
+        ((1, 3), (3, 5)),
+        ((2, 4, 3), (2, 3, 5)),
+        ((2, 4, 3), (3, 5)),
+    ]:
+        x, y = rng.random(first), rng.random(second)
+        np.testing.assert_allclose(cublas.matmul(x, y), np.matmul(x, y))
+        np.testing.assert_allclose(
+            cublas.matmul(np.swapaxes(np.swapaxes(x, -1, -2).copy(), -1, -2), y), np.matmul(x, y)
+        )
+
+
+def test_vectors(blas):
+    rng = np.random.default_rng(6)
+    a = np.asfortranarray(rng.random((4, 3)) + 1j)
+    x, y = rng.random(6) * (1 + 1j), rng.random(8) * 1j
+    wanted = 2j * a.conj().T @ y[::2] + 3 * x[::-2]
+    found = x.copy()
+    cublas.Blas().gemv("C", 4, 3, 2j, a, y[::2], 3, found[::-2])
+    np.testing.assert_allclose(found[::-2], wanted)
+    v, w = rng.random(5), rng.random(5)
+    assert cublas.Blas().amax(v[::-1]) == np.argmax(v[::-1])
+    changed = w.copy()
+    cublas.Blas().axpy(2, v, changed)
+    np.testing.assert_allclose(changed, 2 * v + w)
+    np.testing.assert_allclose(cublas.Blas().nrm2((v + 1j).astype("c8")), np.linalg.norm(v + 1j), rtol=1e-6)
+    np.testing.assert_allclose(cublas.Blas().dotc(v + 1j, w + 2j), np.vdot(v + 1j, w + 2j))
+    p, q = (v + 1j).astype("c8"), (w - 1j).astype("c8")
+    first, second = p.copy(), q.copy()
+    cublas.Blas().rot(first, second, 0.6, 0.8j)
+    np.testing.assert_allclose(first, 0.6 * p + 0.8j * q, rtol=1e-5)
+    np.testing.assert_allclose(second, 0.6 * q + 0.8j * p, rtol=1e-5)
+
+
+@pytest.mark.parametrize("uplo", "LU")
+def test_triangles(blas, uplo):
+    rng = np.random.default_rng(7)
+    a = np.asfortranarray(rng.random((4, 4)) + 4 * np.eye(4))
+    half = np.tril(a) if uplo == "L" else np.triu(a)
+    b = np.asfortranarray(rng.random((4, 3)))
+    found = b.copy(order="F")
+    cublas.Blas().trsm("L", uplo, "T", "N", 4, 3, 2, a, found)
+    np.testing.assert_allclose(half.T @ found, 2 * b)
+    c = np.asfortranarray((rng.random((4, 3)) + 1j * rng.random((4, 3))).astype("c8"))
+    made = np.zeros((4, 4), "c8", order="F")
+    cublas.Blas().herk(uplo, "N", 4, 3, 2, c, 0, made)
+    wanted = 2 * c @ c.conj().T
+    np.testing.assert_allclose(made, np.tril(wanted) if uplo == "L" else np.triu(wanted), rtol=1e-5)
+    columns = [half[: j + 1, j] if uplo == "U" else half[j:, j] for j in range(4)]
+    x, y = rng.random(4), rng.random(4)
+    result = y.copy()
+    cublas.Blas().spmv(uplo, 4, 2, np.concatenate(columns), x, 3, result)
+    np.testing.assert_allclose(result, 2 * (half + half.T - np.diag(half.diagonal())) @ x + 3 * y)
+
+
+class RandomFunctions:
+    """cuRAND's functions, which fill arrays with what tells of the call."""
+
+    def __init__(self):
+        self.log = []
+
+    def __getattr__(self, name):
+        if not name.startswith("curand"):
+            raise AttributeError(name)
+        return lambda generator, *arguments: self.log.append((name, *arguments))
+
+    def curandCreateGenerator(self, generator, kind):
+        generator._obj.value = 5
+        self.log.append(("create", kind))
+
+    def curandGenerateUniform(self, generator, address, count):
+        memory(address, (count,), "f4")[...] = 0.5
+
+    def curandGenerateNormalDouble(self, generator, address, count, mean, sigma):
+        assert count % 2 == 0
+        memory(address, (count,), "f8")[...] = mean + sigma
+
+    def curandGeneratePoisson(self, generator, address, count, expected):
+        memory(address, (count,), "u4")[...] = expected
+
+
+def test_random_numbers(gpu, monkeypatch):
+    functions = RandomFunctions()
+    gpu(functions, curand)
+    monkeypatch.setattr(curand, "device_array", np.empty)
+    generator = curand.PRNG(curand.PRNG.PHILOX4_32_10, seed=3, offset=4)
+    x = generator.uniform(np.zeros(5, "f4"), 3)
+    np.testing.assert_array_equal(x, [0.5, 0.5, 0.5, 0, 0])
+    assert functions.log[:4] == [
+        ("create", 161),
+        ("curandSetPseudoRandomGeneratorSeed", 3),
+        ("curandSetGeneratorOffset", 4),
+        ("curandSetStream", STREAM),
+    ]
+    for count in (1, 2, 5):
+        np.testing.assert_array_equal(generator.normal(np.zeros(count), 1, 2), np.full(count, 3.0))
+    np.testing.assert_array_equal(generator.poisson(np.zeros(3, "u4"), 4), [4, 4, 4])
+    curand.QRNG(curand.QRNG.SOBOL32, ndim=3).generate(np.zeros(6, "u4"))
+    assert ("curandSetQuasiRandomGeneratorDimensions", 3) in functions.log
+    assert next(each for each in functions.log if each[0] == "curandGenerate")[2] == 6
+
+
+# ---------------------------------------------------------------- libraries that are not there
+
+
+@pytest.mark.parametrize("name", ["cufft", "cublas", "curand"])
+def test_missing_libraries(monkeypatch, name):
+    monkeypatch.setenv(f"PARPY_{name.upper()}", "/nowhere/lib.so")
+    with pytest.raises(cudalib.MissingLibraryError, match=f"pip install nvidia-{name}-cu12"):
+        _libraries.open_library(name)
+    assert issubclass(cudalib.MissingLibraryError, ImportError)
+
+
+def test_failures_of_libraries():
+    class Failing:
+        def __call__(self, *arguments):
+            return 8
+
+    class Handle:
+        cufftDestroy = Failing()
+
+    library = _libraries.Library("cufft", Handle(), "libcufft.so")
+    with pytest.raises(cudalib.LibraryError, match=r"cufftDestroy failed: CUFFT_STATUS_INVALID_SIZE \(8\)") as caught:
+        library.call("cufftDestroy", 1)
+    assert caught.value.status == 8
+    with pytest.raises(cudalib.LibraryError, match="has no function 'cufftNothing'"):
+        library.call("cufftNothing")
+
+
+def test_distributions():
+    for dtype in ("f4", "f8"):
+        x = np.empty(200_001, dtype)
+        generator = curand.PRNG(seed=11)
+        generator.uniform(x)
+        assert x.min() > 0 and x.max() <= 1 and abs(x.mean() - 0.5) < 0.005
+        generator.normal(x, 2, 0.5)
+        assert abs(x.mean() - 2) < 0.01 and abs(x.std() - 0.5) < 0.01
+        generator.lognormal(x, 0, 0.25)
+        assert abs(x.mean() - math.exp(0.25**2 / 2)) < 0.01
+    events = generator.poisson(np.empty(100_000, "u4"), 4.5)
+    assert abs(events.mean() - 4.5) < 0.05 and abs(events.var() - 4.5) < 0.1
+    first = curand.PRNG(seed=5).uniform(np.empty(12))
+    np.testing.assert_array_equal(curand.PRNG(seed=5, offset=7).uniform(np.empty(5)), first[7:])
+    again = curand.PRNG(seed=6)
+    again.seed = 5
+    np.testing.assert_array_equal(again.uniform(np.empty(12)), first)
+    assert curand.uniform(3).dtype == np.float64 and curand.normal(0, 1, (2, 3), np.float32).shape == (2, 3)
+    assert curand.lognormal(0, 1, 4).min() > 0 and curand.poisson(3, 4).dtype == np.uint32
+
+
+def test_low_discrepancy():
+    pytest.importorskip("scipy")
+    x = curand.QRNG(ndim=2).generate(np.empty(2 * 1024))
+    np.testing.assert_allclose(x.reshape(2, -1).mean(axis=1), 0.5, atol=1e-2)
+    assert curand.quasi(8).dtype == np.uint32 and curand.quasi(8, bits=64).dtype == np.uint64
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: curand.PRNG(7), ValueError, "PRNG.XORWOW"),
+        (lambda: curand.PRNG(seed=-1), ValueError, "'seed' is an int"),
+        (lambda: curand.PRNG().uniform([1.0]), TypeError, "fills an array"),
+        (lambda: curand.PRNG().uniform(np.zeros(3, int)), TypeError, "arrays of float32, float64"),
+        (lambda: curand.PRNG().uniform(np.zeros(3), 4), ValueError, "has no room for 4"),
+        (lambda: curand.PRNG().uniform(np.zeros(6)[::2]), ValueError, "follow each other"),
+        (lambda: curand.PRNG().uniform(np.broadcast_to(0.0, 3)), ValueError, "read-only"),
+        (lambda: curand.PRNG().normal(np.zeros(3), 0, 0), ValueError, "'sigma' is a number above 0"),
+        (lambda: curand.QRNG(ndim=3).generate(np.zeros(4)), ValueError, "no points of 3 dimensions"),
+        (lambda: curand.QRNG(ndim=0), ValueError, "1 to 20000 dimensions"),
+    ],
+)
+def test_wrong_arguments(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
