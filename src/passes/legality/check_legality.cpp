@@ -62,10 +62,10 @@ private:
 
     void judge(For& loop) {
         LoopFacts facts = dependences_.of(loop);
-        facts.scatters = facts.scatters ||
-                         std::ranges::any_of(facts.reductions, [&](const UpdateGroup& group) {
-                             return left_in_order(loop, group);
-                         });
+        facts.scatters =
+            facts.scatters || std::ranges::any_of(facts.reductions, [&](const UpdateGroup& group) {
+                return left_in_order(loop, group);
+            });
         add_requirements(context_.module, dependences_.accesses(), facts.conditions);
         // Scattered updates that are left have not been made atomic.
         const bool conflicts = facts.verdict == Verdict::kRefuted || facts.scatters;
@@ -118,9 +118,10 @@ private:
                                        participle(*instance->access, conflict.commutes) + " here"});
         }
         if (pragma.span.valid()) error.notes.push_back({loop.span, "the loop"});
-        error.help = pragma.spreads() ? advice(loop, conflict, "take the pragma away")
-                                      : advice(loop, conflict, "leave the loop out of the mapping");
-        error.help += "; where the conflict does no harm, legality='trust' runs it";
+        error.help = pragma.spreads()
+                         ? advice(loop, conflict, "take the pragma away")
+                         : advice(loop, conflict, "leave the loop out of the mapping") +
+                               "; where the conflict does no harm, legality='trust' runs it";
     }
 
     void doubt(For& loop, const LoopFacts& facts) {
