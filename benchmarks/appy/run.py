@@ -2,7 +2,7 @@
 
     python benchmarks/appy/run.py [PROGRAM ...] [--preset paper] [--backend cpu|cuda] [--seconds 1]
 
-Data, references, sizes and the way of timing are those of benchmarks/npbench/run.py; on a GPU the data lie there, which
+Data, references, sizes and the way of timing are those of benchmarks/npbench/; on a GPU the data lie there, which
 takes CuPy. `auto` is the kernel of that folder in automatic mode, whose algorithm may be another one, `plain` the loops
 here with their pragmas taken away; the `x` behind them are their times over those of the loops, that behind `tensors`
 the time of the loops over theirs. Without names writes benchmarks/results/appy_<backend>.json.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import statistics
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,13 +21,15 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
-from npbench.kernel import BACKENDS  # noqa: E402
-from npbench.run import PEERS, Case, Device, Host, compare, milliseconds, number, ratio  # noqa: E402
+import npbench  # noqa: E402
+from npbench.frameworks import Target, of_parpy  # noqa: E402
+from npbench.measure import Job, compare, milliseconds, prepare  # noqa: E402
+from npbench.places import Device, Host, graphics_card, processor  # noqa: E402
 
-import parpy  # noqa: E402
 from appy import NAMES, load  # noqa: E402
 from parpy.appy import compile_from_src  # noqa: E402
 
+PEERS = json.loads((HERE.parent / "npbench/peers_h200.json").read_text())
 WIDTHS = (16, 9, 9, 6, 9, 6, 9, 6, 9, 6)
 
 
@@ -38,36 +41,38 @@ def without_pragmas(function: Callable[..., Any]) -> Callable[..., Any]:
     return compile_from_src(header + "\n".join(lines))
 
 
-def timed(case: Case, function: Callable[..., Any], backend: str) -> float:
+def timed(place: Host, job: Job, function: Callable[..., Any], options: argparse.Namespace) -> float:
     """The median of the milliseconds of a call, behind one whose outputs are compared with NumPy's."""
-    opts = parpy.auto(backend=BACKENDS[backend])
-
-    def call(*values: Any) -> None:
-        function(*values, opts=opts)
-
-    compare(case.place, case.kernel, call, function, case.trial, case.want)
-    milliseconds(case.place, call, function, case.data, 0.0)
-    times = milliseconds(case.place, call, function, case.data, case.options.seconds)
-    return float(sorted(times)[len(times) // 2])
+    version = of_parpy("appy", function, job.kernel, Target(options.backend, {}))
+    compare(place, job, version)
+    return statistics.median(milliseconds(place, job, version, options.seconds, False))
 
 
 def row_of(name: str, options: argparse.Namespace, place: Host) -> dict[str, Any]:
-    case = Case(name, options, place)
-    loops, tensors = load(name, "loops"), load(name, "tensors")
-    row: dict[str, Any] = {"program": name, "sizes": dict(case.sizes)}
-    row["loops"] = timed(case, loops, options.backend)
-    row["tensors"] = timed(case, tensors, options.backend)
-    row["plain"] = timed(case, without_pragmas(loops), options.backend)
-    row["auto"] = case.auto()["ms"]
-    if options.backend == "cpu":
-        row["numpy"] = case.numpy()["ms"]
-    elif options.preset == "paper":
-        row |= {"peer": min((ms for ms in PEERS.get(name, {}).values() if ms), default=None)}
+    kernel = npbench.load(name)
+    job = prepare(kernel, options.preset, options.check_steps)
+    loops = load(name, "loops")
+    forms = {"loops": loops, "tensors": load(name, "tensors"), "plain": without_pragmas(loops)}
+    forms["auto"] = kernel.on(options.backend)
+    row: dict[str, Any] = {"program": name, "sizes": dict(job.sizes)}
+    row |= {form: timed(place, job, function, options) for form, function in forms.items()}
+    row["numpy"] = job.numpy["ms"]
+    if options.backend == "cuda" and options.preset == "paper":
+        peers = [ms for ms in PEERS.get(name, {}).values() if isinstance(ms, int | float) and ms]
+        row["peer"] = min(peers, default=None)
     return row
 
 
+def number(value: float | None) -> str:
+    return f"{value:.4g}" if value else "–"
+
+
+def ratio(theirs: float | None, ours: float | None) -> str:
+    return f"{theirs / ours:.2f}" if theirs and ours else "–"
+
+
 def line(row: dict[str, Any]) -> str:
-    other = row.get("numpy") or row.get("peer")
+    other = row.get("peer") or row["numpy"]
     cells = [row["program"], number(row["loops"])]
     cells += [number(row["tensors"]), ratio(row["loops"], row["tensors"])]
     for theirs in (row["plain"], row["auto"], other):
@@ -84,10 +89,9 @@ def main() -> None:
     parser.add_argument("--check-steps", type=int, default=0, help="at most so many time steps are checked; 0: all")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    options.set = []
-    place = Device() if options.backend == "cuda" else Host()
-    print(f"{place.name}; preset {options.preset}; ms")
-    last = "NumPy" if options.backend == "cpu" else "best peer"
+    place, machine = (Device(), graphics_card()) if options.backend == "cuda" else (Host(), processor())
+    print(f"{machine}; preset {options.preset}; ms")
+    last = "best peer" if options.backend == "cuda" and options.preset == "paper" else "NumPy"
     head = ("program", "loops", "tensors", "x", "plain", "x", "auto", "x", last, "x")
     print(" ".join(f"{cell:>{width}}" for cell, width in zip(head, WIDTHS, strict=True)), flush=True)
     rows, failures = [], []
@@ -100,7 +104,7 @@ def main() -> None:
             print(failures[-1], file=sys.stderr, flush=True)
     target = options.out or HERE.parent / f"results/appy_{options.backend}.json"
     if options.out or not options.programs:
-        target.write_text(json.dumps({"machine": place.name, "preset": options.preset, "rows": rows}, indent=1) + "\n")
+        target.write_text(json.dumps({"machine": machine, "preset": options.preset, "rows": rows}, indent=1) + "\n")
     sys.exit(bool(failures))
 
 

@@ -118,9 +118,10 @@ private:
                                        participle(*instance->access, conflict.commutes) + " here"});
         }
         if (pragma.span.valid()) error.notes.push_back({loop.span, "the loop"});
-        error.help = pragma.spreads() ? advice(loop, conflict, "take the pragma away")
-                                      : advice(loop, conflict, "leave the loop out of the mapping");
-        error.help += "; where the conflict does no harm, legality='trust' runs it";
+        error.help = pragma.spreads()
+                         ? advice(loop, conflict, "take the pragma away")
+                         : advice(loop, conflict, "leave the loop out of the mapping") +
+                               "; where the conflict does no harm, legality='trust' runs it";
     }
 
     void doubt(For& loop, const LoopFacts& facts) {

@@ -19,7 +19,7 @@ sys.path.insert(0, str(places.ROOT / "benchmarks"))
 
 import appy
 import npbench
-from npbench.kernel import arguments, check
+from npbench.kernel import arguments, check, expected
 
 
 @pytest.fixture(params=[(name, form) for name in appy.NAMES for form in appy.FORMS], ids="-".join)
@@ -28,13 +28,11 @@ def program(request):
     name, form = request.param
     kernel = npbench.load(name)
     data = kernel.data(kernel.presets["tiny"])
-    want = copy.deepcopy(data)
-    kernel.reference(*arguments(kernel.reference, want))
-    return kernel, appy.load(name, form), data, want
+    return kernel, appy.load(name, form), data, expected(kernel, copy.deepcopy(data))
 
 
 def test_there_are_all():
-    assert set(appy.NAMES) == set(npbench.NAMES) and len(appy.NAMES) == 21
+    assert len(appy.NAMES) == 21 and set(appy.NAMES) <= set(npbench.NAMES)
 
 
 def test_in_python(program):
