@@ -105,8 +105,8 @@ def test_assigning_to_options_takes_effect(tmp_path):
     x, y = np.ones(3), np.zeros(3)
     opts = on_cpu(i=3)
     f(x, y, 3, 1.0, opts=opts)
-    opts.parallelize = {"nowhere": parpy.threads(3)}
-    with pytest.raises(parpy.CompileError, match="nowhere"):
+    opts.parallelize = {"I": parpy.threads(3)}
+    with pytest.raises(parpy.CompileError, match="write 'i'"):
         f(x, y, 3, 1.0, opts=opts)
 
 
