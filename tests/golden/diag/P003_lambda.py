@@ -1,3 +1,4 @@
 import parpy
 
+
 f = parpy.jit(eval("lambda x, i: x[i]"))

@@ -3,6 +3,7 @@ import parpy
 
 @parpy.jit
 def f(x, n):
+    import no_such_module
 
     global total
     try:

@@ -1,7 +1,7 @@
 import functools
 import math
-
 import parpy
+
 
 plain = eval("lambda a: a")
 

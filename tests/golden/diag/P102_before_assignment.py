@@ -1,5 +1,6 @@
 import parpy
 
+
 scale = 2.0
 
 

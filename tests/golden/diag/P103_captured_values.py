@@ -2,6 +2,7 @@ import math
 
 import parpy
 
+
 names = ["a", "b"]
 
 
