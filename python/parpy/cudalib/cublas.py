@@ -428,7 +428,7 @@ def matmul(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
 
     ``out`` takes the result. Raises ValueError for shapes that do not fit, TypeError as routines do.
     """
-    a, b = as_operand(a), as_operand(b)
+    a, b = _by_matrices(as_operand(a)), _by_matrices(as_operand(b))
     letter_of([a, b])
     shapes = tuple(shape_of(a)), tuple(shape_of(b))
     if not all(2 <= len(each) <= 3 for each in shapes) or shapes[0][-1] != shapes[1][-2]:
@@ -454,6 +454,12 @@ def matmul(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
     else:
         run(_option(a, "T"), _option(b, "T"), rows, columns, inner, 1, a, b, 0, out)
     return out
+
+
+def _by_matrices(array: Any) -> Any:
+    """An array of the host in whose matrices rows or columns have their elements side by side."""
+    apart = isinstance(array, np.ndarray) and array.ndim == 3 and array.itemsize not in array.strides[1:]
+    return np.ascontiguousarray(array) if apart else array
 
 
 def _option(array: Any, if_turned: str) -> str:

@@ -113,7 +113,7 @@ def test_convolution_of_the_slides(place):
     """Forward both, multiply in place, back: the circular convolution."""
     import parpy
 
-    @parpy.vectorize(["complex64(complex64, complex64)"], target="sim")
+    @parpy.vectorize(["complex64(complex64, complex64)"], target="auto")
     def product(a, b):
         return a * b
 

@@ -28,7 +28,7 @@ from npbench.places import Host
 
 BY_HAND = [name for name in npbench.NAMES if npbench.load(name).by_hand]
 # What is refused, by form and kernel: the code of its diagnostic. It goes when it compiles.
-REFUSED = {("as-numpy", "mandelbrot2"): "P217", ("as-numba", "mandelbrot2"): "P217", ("as-numpy", "nbody"): "P217"}
+REFUSED: dict[tuple[str, str], str] = {}
 
 
 @pytest.fixture(params=BY_HAND)

@@ -24,11 +24,7 @@ sys.path.insert(0, str(places.TESTS / "programs"))
 import program_data as data
 
 # What is refused, by style and program: the code of its diagnostic and what it is about. It goes when it compiles.
-REFUSED: dict[tuple[str, str], tuple[str, str]] = {
-    ("numpy", "mandelbrot2"): ("P217", "the name 'C' stands for several arrays"),
-    ("numpy", "nbody"): ("P217", "'concatenate_three_result' may outlive the values of 'joined'"),
-    ("numba", "mandelbrot2"): ("P217", "the name 'Cv' stands for several arrays"),
-}
+REFUSED: dict[tuple[str, str], tuple[str, str]] = {}
 # Programs of whose loops Python runs some, which are slow for it: allocations or names of arrays are in them.
 LOOPS_OF_PYTHON: set[tuple[str, str]] = {
     ("numpy", "channel_flow"),

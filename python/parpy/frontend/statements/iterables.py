@@ -178,7 +178,8 @@ def take(fn: FunctionScope, target: ast.expr, values: Values, number: Number, no
     if isinstance(target, ast.Tuple | ast.List):  # a row of an array, in its elements
         row = fn.hold(taken, target)
         for index, one in enumerate(target.elts):
-            assign_value(fn, one, fn.module.load(row, [fn.module.constant(index, span)], span), node)
+            part = fn.module.load(row, [fn.module.constant(index, span)], span)
+            take(fn, one, lambda _, part=part: part, number, node)
         return
     assign_value(fn, target, taken, node)
 
