@@ -209,8 +209,15 @@ def run_region(region: Region, inputs: tuple[Any, ...], opts: CompileOptions | N
         place, _, message = str(error).partition("\n")[0].partition(": error[")
         text = f"Python runs what is here between other statements: {message.partition(']: ')[2]}"
         performance.warn("P315", f"{place}: performance[P315]: {text}")
-        region.by_python = _as_python(function)
-        return region.by_python(*inputs)
+        by_python = _as_python(function)
+        try:
+            results = by_python(*inputs)
+        except (TypeError, ValueError) as failed:
+            if isinstance(error, type(failed)):  # it says where
+                raise error from failed
+            raise
+        region.by_python = by_python
+        return results
     return region.results(kept, results) if kept else results
 
 

@@ -43,7 +43,10 @@ def _outside(node: ast.expr, function: FunctionType) -> Any:
         return _MISSING
     for free, cell in zip(code.co_freevars, function.__closure__ or (), strict=False):
         if free == name:
-            return getattr(cell, "cell_contents", _MISSING)
+            try:
+                return cell.cell_contents
+            except ValueError:  # it has no value yet
+                return _MISSING
     return function.__globals__.get(name, _MISSING)
 
 

@@ -247,7 +247,7 @@ def test_gives_what_python_does(program, backend):
     got = backends.copies(arguments)
     backends.run(backend, function, got, {})
     for a, b in zip(want, got, strict=True):
-        np.testing.assert_allclose(b, a, rtol=1e-12)
+        np.testing.assert_allclose(b, a, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")

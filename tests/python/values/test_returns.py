@@ -526,8 +526,8 @@ def test_names_for_shapes_of_entries():
         entries = {"x": np.zeros(5)}
         assert function(entries, entries) == 5
         assert len(entries["x"]) == 7
-    with pytest.raises(parpy.CompileError, match="this is a dict, and is used as a number"):
-        dict_has_another_name({"x": np.zeros(5)}, {})
+    entries = [({"x": np.zeros(5)}, {}) for _ in range(2)]
+    assert dict_has_another_name(*entries[0]) == dict_has_another_name.py_func(*entries[1])
     entries = {"x": np.zeros(5), "y": np.zeros(5)}
     assert another_entry_is_replaced(entries, {}) == 5
     assert len(entries["y"]) == 7

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import builtins
 from dataclasses import dataclass
+from functools import partial
 
 from ... import _native
 from ...library import library_function
@@ -179,9 +180,13 @@ def take(fn: FunctionScope, target: ast.expr, values: Values, number: Number, no
         row = fn.hold(taken, target)
         for index, one in enumerate(target.elts):
             part = fn.module.load(row, [fn.module.constant(index, span)], span)
-            take(fn, one, lambda _, part=part: part, number, node)
+            take(fn, one, partial(_given, part), number, node)
         return
     assign_value(fn, target, taken, node)
+
+
+def _given(value: _native.Expr, _: Number) -> _native.Expr:
+    return value
 
 
 def _as_value(fn: FunctionScope, values: Values, number: Number, node: ast.expr) -> _native.Expr:
