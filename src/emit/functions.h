@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "emit/expressions.h"
+#include "emit/expressions/expressions.h"
 
 namespace parpy {
 

@@ -1,598 +1,372 @@
 // Checks the rules of each profile (verify.h). Says what is wrong and where; repairs nothing.
 #include "ir/verify.h"
 
-#include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
-
 #include "ir/ops.h"
-#include "ir/text/print.h"
 #include "ir/tile.h"
+#include "ir/verifier.h"
 #include "ir/visit.h"
 
 namespace parpy::ir {
-namespace {
 
-class Verifier {
-public:
-    Verifier(const Module& module, Profile profile, Diagnostics& diagnostics)
-        : module_(module), profile_(profile), diagnostics_(diagnostics) {}
-
-    bool run() {
-        module_rules();
-        for (const Function* f : module_.functions) {
-            function(*f);
-        }
-        return ok_;
+bool Verifier::run() {
+    module_rules();
+    for (const Function* f : module_.functions) {
+        function(*f);
     }
+    return ok_;
+}
 
-private:
-    [[nodiscard]] bool from(Profile profile) const { return profile_ >= profile; }
+void Verifier::fail(Span span, const std::string& message) {
+    ok_ = false;
+    constexpr std::size_t kEnough = 20;
+    if (diagnostics_.all().size() < kEnough) {
+        const std::string where = function_ != nullptr ? "in '" + function_->name + "': " : "";
+        diagnostics_.error(Code::kP901, span, where + message);
+    }
+}
 
-    void fail(Span span, const std::string& message) {
-        ok_ = false;
-        constexpr std::size_t kEnough = 20;
-        if (diagnostics_.all().size() < kEnough) {
-            const std::string where = function_ != nullptr ? "in '" + function_->name + "': " : "";
-            diagnostics_.error(Code::kP901, span, where + message);
+// ------------------------------------------------------------ module and functions
+
+void Verifier::module_rules() {
+    if (module_.entry >= module_.functions.size() ||
+        module_.functions[module_.entry]->kind != FunctionKind::kEntry) {
+        fail({}, "the module has no entry function");
+    }
+    std::unordered_set<std::string> names;
+    for (const Function* f : module_.functions) {
+        known_functions_.insert(f);
+        // A foreign function may stand there once for each back end.
+        if (!names.insert(f->name + f->target).second) {
+            fail(f->span, "two functions are called '" + f->name + "'");
         }
     }
+}
 
-    // ------------------------------------------------------------ module and functions
-
-    void module_rules() {
-        if (module_.entry >= module_.functions.size() ||
-            module_.functions[module_.entry]->kind != FunctionKind::kEntry) {
-            fail({}, "the module has no entry function");
+void Verifier::function(const Function& f) {
+    function_ = &f;
+    loops_.clear();
+    loop_variables_.clear();
+    assigned_.clear();
+    for_each_stmt(f.body, [&](const Stmt& s) {
+        if (const auto* loop = s.as<For>(); loop != nullptr && loop->var != nullptr) {
+            loop_variables_.insert(loop->var);
         }
-        std::unordered_set<std::string> names;
-        for (const Function* f : module_.functions) {
-            known_functions_.insert(f);
-            // Of foreign functions there may be one for each back end.
-            if (!names.insert(f->name + f->target).second) {
-                fail(f->span, "two functions are called '" + f->name + "'");
+        if (const auto* assignment = s.as<Assign>()) {
+            assigned_.insert(assignment->var);
+        }
+    });
+    for (const Var* param : f.params) {
+        variable(param, f.span);
+        if (from(Profile::kTyped) && param->type.is_array() &&
+            param->dims.size() != param->type.rank) {
+            fail(param->span, "array parameter '" + param->name + "' has " +
+                                  std::to_string(param->dims.size()) + " dims but rank " +
+                                  std::to_string(param->type.rank));
+        }
+    }
+    if (from(Profile::kValues) && f.result.is_unknown()) {
+        fail(f.span, "the result type is unknown");
+    }
+    body(f.body);
+    function_ = nullptr;
+}
+
+void Verifier::variable(const Var* var, Span span) {
+    if (var == nullptr) {
+        fail(span, "a variable is missing");
+        return;
+    }
+    const auto [owner, is_new] = owners_.try_emplace(var, function_);
+    if (!is_new && owner->second != function_) {
+        fail(span, "variable '" + var->name + "' also belongs to '" + owner->second->name + "'");
+    }
+    if (!is_new) {
+        return;
+    }
+    if (from(Profile::kValues)) {
+        type(var->type, var->span.valid() ? var->span : span, "variable '" + var->name + "'");
+    }
+    if (!var->dims.empty() && var->dims.size() != var->type.rank) {
+        fail(span, "array '" + var->name + "' does not have one dim per dimension");
+    }
+    for (const Dim& dim : var->dims) {
+        if ((!dim.extent && dim.extent_var == nullptr) ||
+            (!dim.stride && dim.stride_var == nullptr)) {
+            fail(span, "a dimension of array '" + var->name + "' is not given");
+        }
+        for (const Var* size : {dim.extent_var, dim.stride_var}) {
+            if (size != nullptr) {
+                variable(size, span);
             }
         }
     }
+}
 
-    void function(const Function& f) {
-        function_ = &f;
-        loops_.clear();
-        loop_variables_.clear();
-        assigned_.clear();
-        for_each_stmt(f.body, [&](const Stmt& s) {
-            if (const auto* loop = s.as<For>(); loop != nullptr && loop->var != nullptr) {
-                loop_variables_.insert(loop->var);
+void Verifier::type(const Type& t, Span span, const std::string& what) {
+    if (!known(t)) fail(span, what + " has type '" + to_string(t) + "'");
+}
+
+// ------------------------------------------------------------ statements
+
+void Verifier::body(const Body& statements) {
+    for (const Stmt* s : statements) {
+        if (s == nullptr) {
+            fail({}, "a statement is missing");
+        } else {
+            stmt(*s);
+        }
+    }
+}
+
+void Verifier::stmt(const Stmt& s) {
+    if (!seen_stmts_.insert(&s).second) {
+        fail(s.span, "a statement has two parents");
+        return;
+    }
+    for_each_var(s, [&](const Var* v) { variable(v, s.span); });
+    for_each_slot(s, [&](const Expr* e) { expr(*e); });
+    switch (s.kind) {
+        case StmtKind::kAssign:
+            assign(*s.as<Assign>());
+            break;
+        case StmtKind::kBind:
+            bind(*s.as<Bind>());
+            break;
+        case StmtKind::kStore:
+            store(*s.as<Store>());
+            break;
+        case StmtKind::kFor:
+            loop(*s.as<For>());
+            break;
+        case StmtKind::kWhile:
+            condition(s.as<While>()->condition, s.span);
+            loops_.push_back(nullptr);
+            body(s.as<While>()->body);
+            loops_.pop_back();
+            break;
+        case StmtKind::kIf:
+            condition(s.as<If>()->condition, s.span);
+            body(s.as<If>()->then_body);
+            body(s.as<If>()->else_body);
+            break;
+        case StmtKind::kBreak:
+        case StmtKind::kContinue:
+            if (loops_.empty()) {
+                fail(s.span, "break or continue outside a loop");
             }
-            if (const auto* assignment = s.as<Assign>()) {
-                assigned_.insert(assignment->var);
+            break;
+        case StmtKind::kReturn:
+            result(*s.as<Return>());
+            break;
+        case StmtKind::kEvaluate:
+            required(s.as<Evaluate>()->value, s.span);
+            break;
+        case StmtKind::kAssert:
+            condition(s.as<Assert>()->condition, s.span);
+            if (from(Profile::kTarget)) {
+                fail(s.span, "an assertion was not lowered");
             }
-        });
-        for (const Var* param : f.params) {
-            variable(param, f.span);
-            if (from(Profile::kTyped) && param->type.is_array() &&
-                param->dims.size() != param->type.rank) {
-                fail(param->span, "array parameter '" + param->name + "' has " +
-                                      std::to_string(param->dims.size()) + " dims but rank " +
-                                      std::to_string(param->type.rank));
+            break;
+        case StmtKind::kFail:
+            failure(*s.as<Fail>());
+            break;
+        case StmtKind::kPrint:
+            for (const Expr* value : s.as<Print>()->values)
+                required(value, s.span);
+            break;
+        case StmtKind::kGpu:
+            if (from(Profile::kKernels)) {
+                fail(s.span, "a gpu block was not outlined");
             }
-        }
-        if (from(Profile::kValues) && f.result.is_unknown()) {
-            fail(f.span, "the result type is unknown");
-        }
-        body(f.body);
-        function_ = nullptr;
-    }
-
-    void variable(const Var* var, Span span) {
-        if (var == nullptr) {
-            fail(span, "a variable is missing");
-            return;
-        }
-        const auto [owner, is_new] = owners_.try_emplace(var, function_);
-        if (!is_new && owner->second != function_) {
-            fail(span,
-                 "variable '" + var->name + "' also belongs to '" + owner->second->name + "'");
-        }
-        if (!is_new) {
-            return;
-        }
-        if (from(Profile::kValues)) {
-            type(var->type, var->span.valid() ? var->span : span, "variable '" + var->name + "'");
-        }
-        if (!var->dims.empty() && var->dims.size() != var->type.rank) {
-            fail(span, "array '" + var->name + "' does not have one dim per dimension");
-        }
-        for (const Dim& dim : var->dims) {
-            if ((!dim.extent && dim.extent_var == nullptr) ||
-                (!dim.stride && dim.stride_var == nullptr)) {
-                fail(span, "a dimension of array '" + var->name + "' is not given");
+            body(s.as<Gpu>()->body);
+            break;
+        case StmtKind::kAlloc: {
+            const Var* array = s.as<Alloc>()->array;
+            if (array != nullptr && (!array->type.is_array() || array->dims.empty())) {
+                fail(s.span, "the allocated '" + array->name + "' is no array of known extents");
             }
-            for (const Var* size : {dim.extent_var, dim.stride_var}) {
-                if (size != nullptr) {
-                    variable(size, span);
-                }
-            }
+            break;
+        }
+        case StmtKind::kBarrier:
+            break;
+        case StmtKind::kLaunch:
+            launch(*s.as<Launch>());
+            break;
+        case StmtKind::kFetch:
+            fetch(*s.as<Fetch>());
+            break;
+    }
+}
+
+void Verifier::failure(const Fail& s) {
+    if (s.site >= module_.sites.size()) {
+        fail(s.span, "a failure names no site of the program");
+    }
+    for (const Expr* value : s.values) {
+        if (from(Profile::kValues) && !value->type.is(Scalar::kI64)) {
+            fail(s.span, "a value of a failure has type " + to_string(value->type));
         }
     }
+}
 
-    static bool known(const Type& t) { return !t.is_unknown() && !t.weak; }
-
-    void type(const Type& t, Span span, const std::string& what) {
-        if (!known(t)) fail(span, what + " has type '" + to_string(t) + "'");
+void Verifier::fetch(const Fetch& s) {
+    if (s.site >= module_.sites.size()) {
+        fail(s.span, "what fetches a value names no site of the program");
     }
-
-    // ------------------------------------------------------------ statements
-
-    void body(const Body& statements) {
-        for (const Stmt* s : statements) {
-            if (s == nullptr) {
-                fail({}, "a statement is missing");
-            } else {
-                stmt(*s);
-            }
-        }
+    if (!from(Profile::kKernels) || function_->kind != FunctionKind::kEntry) {
+        fail(s.span, "a value is fetched outside of host code");
     }
-
-    void stmt(const Stmt& s) {
-        if (!seen_stmts_.insert(&s).second) {
-            fail(s.span, "a statement has two parents");
-            return;
-        }
-        for_each_var(s, [&](const Var* v) { variable(v, s.span); });
-        for_each_slot(s, [&](const Expr* e) { expr(*e); });
-        switch (s.kind) {
-            case StmtKind::kAssign:
-                assign(*s.as<Assign>());
-                break;
-            case StmtKind::kBind:
-                bind(*s.as<Bind>());
-                break;
-            case StmtKind::kStore:
-                store(*s.as<Store>());
-                break;
-            case StmtKind::kFor:
-                loop(*s.as<For>());
-                break;
-            case StmtKind::kWhile:
-                condition(s.as<While>()->condition, s.span);
-                loops_.push_back(nullptr);
-                body(s.as<While>()->body);
-                loops_.pop_back();
-                break;
-            case StmtKind::kIf:
-                condition(s.as<If>()->condition, s.span);
-                body(s.as<If>()->then_body);
-                body(s.as<If>()->else_body);
-                break;
-            case StmtKind::kBreak:
-            case StmtKind::kContinue:
-                if (loops_.empty()) {
-                    fail(s.span, "break or continue outside a loop");
-                }
-                break;
-            case StmtKind::kReturn:
-                result(*s.as<Return>());
-                break;
-            case StmtKind::kEvaluate:
-                required(s.as<Evaluate>()->value, s.span);
-                break;
-            case StmtKind::kAssert:
-                condition(s.as<Assert>()->condition, s.span);
-                if (from(Profile::kTarget)) {
-                    fail(s.span, "an assertion was not lowered");
-                }
-                break;
-            case StmtKind::kFail:
-                failure(*s.as<Fail>());
-                break;
-            case StmtKind::kPrint:
-                for (const Expr* value : s.as<Print>()->values)
-                    required(value, s.span);
-                break;
-            case StmtKind::kGpu:
-                if (from(Profile::kKernels)) {
-                    fail(s.span, "a gpu block was not outlined");
-                }
-                body(s.as<Gpu>()->body);
-                break;
-            case StmtKind::kAlloc: {
-                const Var* array = s.as<Alloc>()->array;
-                if (array != nullptr && (!array->type.is_array() || array->dims.empty())) {
-                    fail(s.span,
-                         "the allocated '" + array->name + "' is no array of known extents");
-                }
-                break;
-            }
-            case StmtKind::kBarrier:
-                break;
-            case StmtKind::kLaunch:
-                launch(*s.as<Launch>());
-                break;
-            case StmtKind::kFetch:
-                fetch(*s.as<Fetch>());
-                break;
-        }
+    if (s.array->space != Space::kScratch || !s.var->type.is_scalar() ||
+        s.var->type.scalar != s.array->type.scalar) {
+        fail(s.span, "'" + s.var->name + "' is fetched from something other than scratch " +
+                         "memory of its type");
     }
+}
 
-    void failure(const Fail& s) {
-        if (s.site >= module_.sites.size()) {
-            fail(s.span, "a failure names no site of the program");
-        }
-        for (const Expr* value : s.values) {
-            if (from(Profile::kValues) && !value->type.is(Scalar::kI64)) {
-                fail(s.span, "a value of a failure has type " + to_string(value->type));
-            }
-        }
+void Verifier::assign(const Assign& s) {
+    if (!required(s.value, s.span) || s.var == nullptr) {
+        return;
     }
-
-    void fetch(const Fetch& s) {
-        if (s.site >= module_.sites.size()) {
-            fail(s.span, "what fetches a value names no site of the program");
-        }
-        if (!from(Profile::kKernels) || function_->kind != FunctionKind::kEntry) {
-            fail(s.span, "a value is fetched outside of host code");
-        }
-        if (s.array->space != Space::kScratch || !s.var->type.is_scalar() ||
-            s.var->type.scalar != s.array->type.scalar) {
-            fail(s.span, "'" + s.var->name + "' is fetched from something other than scratch " +
-                             "memory of its type");
-        }
+    update(s.update, s.span);
+    if (from(Profile::kValues) && s.value->type != s.var->type &&
+        !(s.update && is_wider(s.value->type.scalar, s.var->type.scalar))) {
+        fail(s.span, "'" + s.var->name + "' of type " + to_string(s.var->type) + " is assigned a " +
+                         to_string(s.value->type));
     }
-
-    void assign(const Assign& s) {
-        if (!required(s.value, s.span) || s.var == nullptr) {
-            return;
-        }
-        update(s.update, s.span);
-        if (from(Profile::kValues) && s.value->type != s.var->type &&
-            !(s.update && is_wider(s.value->type.scalar, s.var->type.scalar))) {
-            fail(s.span, "'" + s.var->name + "' of type " + to_string(s.var->type) +
-                             " is assigned a " + to_string(s.value->type));
-        }
-        if (from(Profile::kLoops)) {
-            for (const For* enclosing : loops_) {
-                if (enclosing != nullptr && enclosing->var == s.var) {
-                    fail(s.span, "the body of a loop assigns its variable '" + s.var->name + "'");
-                }
-            }
-        }
-    }
-
-    void bind(const Bind& s) {
-        if (!required(s.value, s.span) || s.array == nullptr) return;
-        const bool parameter =
-            std::ranges::find(function_->params, s.array) != function_->params.end();
-        if (from(Profile::kTyped)) {
-            fail(s.span, "the name '" + s.array->name + "' of an array was not lowered");
-        } else if (!s.array->type.is_array() || parameter || (!s.fresh && !is_view(*s.value)) ||
-                   s.value->type != Type::of(s.array->type.scalar)) {
-            fail(s.span, "'" + s.array->name + "' of type " + to_string(s.array->type) +
-                             " names values of type " + to_string(s.value->type));
-        }
-    }
-
-    void store(const Store& s) {
-        if (!required(s.value, s.span) || s.array == nullptr) return;
-        update(s.update, s.span, s.atomic);
-        element(s.array, s.indices, s.indices.size(), s.span);
-        const Type element_type = Type::of(s.array->type.scalar);
-        if (from(Profile::kValues) && s.value->type != element_type &&
-            !(s.update && is_wider(s.value->type.scalar, element_type.scalar))) {
-            fail(s.span, "an element of '" + s.array->name + "' of type " +
-                             std::string(name(s.array->type.scalar)) + " is assigned a " +
-                             to_string(s.value->type));
-        }
-        if (s.copied > 0 && !copies_to_shared(s))
-            fail(s.span, "'" + s.array->name + "' is no shared array that elements are copied to");
-    }
-
-    void update(const std::optional<Op>& op, Span span, bool atomic = false) {
-        if (op && !is_update(*op))
-            fail(span, "'" + std::string(text(*op)) + "' is no update operator");
-        if (op && !atomic && from(Profile::kTarget)) fail(span, "an update was not legalised");
-    }
-
-    void loop(const For& s) {
-        if (!required(s.begin, s.span) || !required(s.end, s.span) || !required(s.step, s.span) ||
-            s.var == nullptr) {
-            return;
-        }
-        // Before types are inferred it is the mistake of the user, whom inference tells.
-        if (from(Profile::kValues) && s.step->op == Op::kConst &&
-            s.step->constant == Constant{std::int64_t{0}}) {
-            fail(s.span, "a loop has step 0");
-        }
-        if (from(Profile::kValues)) {
-            if (!s.var->type.is_scalar() || !is_integer(s.var->type.scalar)) {
-                fail(s.span, "loop variable '" + s.var->name + "' is no integer");
-            }
-            for (const Expr* bound : {s.begin, s.end, s.step}) {
-                if (bound->type != s.var->type) {
-                    fail(s.span, "a bound of loop '" + s.var->name + "' has type " +
-                                     to_string(bound->type) + " but the variable " +
-                                     to_string(s.var->type));
-                }
-            }
-            if (s.cost != nullptr && !s.cost->type.is(Scalar::kF64))
-                fail(s.span,
-                     "the cost of loop '" + s.var->name + "' has type " + to_string(s.cost->type));
-        }
-        if (from(Profile::kLoops)) {
-            for (const For* enclosing : loops_) {
-                if (enclosing != nullptr && enclosing->var == s.var) {
-                    fail(s.span,
-                         "a loop in a loop over '" + s.var->name + "' has the same variable");
-                }
-            }
-        }
-        mapping(s);
-        loops_.push_back(&s);
-        body(s.body);
-        loops_.pop_back();
-    }
-
-    void mapping(const For& s) {
-        for (const Reduction& r : s.mapping.reductions) {
-            if (!is_update(r.op) || r.var == nullptr) {
-                fail(s.span, "a reduction names no update of a variable");
-            } else if (r.var->type.is_array()) {
-                element(r.var, r.indices, r.indices.size(), s.span);
-            } else if (!r.indices.empty()) {
-                fail(s.span, "the reduction of scalar '" + r.var->name + "' has subscripts");
-            }
-        }
-        const Level level = s.mapping.level;
-        if (!from(Profile::kMapped) && level != Level::kSequential) {
-            fail(s.span, "loop '" + s.var->name + "' has a level before map-loops");
-        }
-        const bool host = function_->kind == FunctionKind::kEntry;
-        if (from(Profile::kKernels) && host && level != Level::kSequential &&
-            level != Level::kVector) {
-            fail(s.span, "parallel loop '" + s.var->name + "' was not outlined");
-        }
-        if (from(Profile::kTarget) && level != Level::kSequential && level != Level::kVector) {
-            fail(s.span, "parallel loop '" + s.var->name + "' was not legalised");
-        }
-    }
-
-    void condition(const Expr* e, Span span) {
-        if (required(e, span) && from(Profile::kValues) && !e->type.is(Scalar::kBool)) {
-            fail(span, "a condition has type " + to_string(e->type));
-        }
-    }
-
-    void result(const Return& s) {
-        if (!from(Profile::kValues)) {
-            return;
-        }
-        const Type actual = s.value != nullptr ? s.value->type : Type::none();
-        if (actual != function_->result) {
-            fail(s.span, "returns " + to_string(actual) + " where the result is " +
-                             to_string(function_->result));
-        }
-    }
-
-    void launch(const Launch& s) {
-        if (s.kernel == nullptr || !known_functions_.contains(s.kernel) ||
-            s.kernel->kind != FunctionKind::kKernel) {
-            fail(s.span, "a launch does not name a kernel of this module");
-            return;
-        }
-        const std::size_t extra = s.iterations != nullptr ? 3 : 0;  // begin, end, chunk
-        if (s.kernel->params.size() != s.arguments.size() + extra) {
-            fail(s.span, "launch of '" + s.kernel->name + "' passes " +
-                             std::to_string(s.arguments.size()) + " arguments to " +
-                             std::to_string(s.kernel->params.size()) + " parameters");
-            return;
-        }
-        arguments(*s.kernel, s.arguments, s.span);
-    }
-
-    // ------------------------------------------------------------ expressions
-
-    bool required(const Expr* e, Span span) {
-        if (e == nullptr) {
-            fail(span, "an expression is missing");
-        }
-        return e != nullptr;
-    }
-
-    void expr(const Expr& e) {
-        if (!seen_exprs_.insert(&e).second) {
-            fail(e.span, "expression '" + print(e) + "' has two parents");
-            return;
-        }
-        for (const Expr* operand : e.operands) {
-            if (!required(operand, e.span)) {
-                return;
-            }
-        }
-        if (arity(e.op) >= 0 && e.operands.size() != static_cast<std::size_t>(arity(e.op))) {
-            fail(e.span, "operator '" + std::string(text(e.op)) + "' has " +
-                             std::to_string(e.operands.size()) + " operands");
-            return;
-        }
-        for (const Expr* operand : e.operands) {
-            expr(*operand);
-        }
-        if (structure(e) && from(Profile::kValues)) {
-            typing(e);
-        }
-    }
-
-    // What must hold whatever the types are.
-    bool structure(const Expr& e) {
-        if (e.op == Op::kIndex && e.index > 0 &&
-            static_cast<std::size_t>(e.index) > module_.sites.size()) {
-            fail(e.span, "a subscript names no site of the program");
-            return false;
-        }
-        switch (e.op) {
-            case Op::kSlice:
-            case Op::kNewAxis:
-            case Op::kReduce:
-            case Op::kFull:
-            case Op::kLike:
-            case Op::kEmpty:
-            case Op::kTranspose:
-            case Op::kReshape:
-            case Op::kMatMul:
-                if (from(Profile::kLoops)) {
-                    fail(e.span, "'" + print(e) + "' was not lowered");
-                }
-                return !e.operands.empty() || e.op != Op::kReduce;
-            case Op::kVar:
-            case Op::kLoad:
-            case Op::kExtent:
-            case Op::kRank:
-            case Op::kSize:
-            case Op::kArray:
-            case Op::kAtomic:
-                variable(e.var, e.span);
-                break;
-            case Op::kCall:
-            case Op::kFunction:
-                if (e.callee == nullptr || !known_functions_.contains(e.callee)) {
-                    fail(e.span, "a call does not name a function of this module");
-                    return false;
-                }
-                if (from(Profile::kValues) && e.callee->params.size() != e.operands.size()) {
-                    fail(e.span, "call of '" + e.callee->name + "' passes " +
-                                     std::to_string(e.operands.size()) + " arguments");
-                    return false;
-                }
-                return true;
-            default:
-                return true;
-        }
-        if (e.var == nullptr) {
-            return false;
-        }
-        if (e.op == Op::kLoad) {
-            element(e.var, e.operands, e.operands.size(), e.span,
-                    is_row(e) ? e.type.rank - (is_open_row(e) ? 1U : 0U) : 0);
-        } else if (e.op == Op::kAtomic) {
-            element(e.var, e.operands, e.rank(), e.span);
-        } else if (e.op == Op::kVar && from(Profile::kLoops) && loop_variables_.contains(e.var) &&
-                   !assigned_.contains(e.var)) {
-            loop_variable_read(e);
-        }
-        return true;
-    }
-
-    void loop_variable_read(const Expr& e) {
+    if (from(Profile::kLoops)) {
         for (const For* enclosing : loops_) {
-            if (enclosing != nullptr && enclosing->var == e.var) {
-                return;
-            }
-        }
-        fail(e.span, "loop variable '" + e.var->name + "' is read outside its loop");
-    }
-
-    // Of a row, `rest` dimensions have no subscript.
-    void element(const Var* array, const std::vector<Expr*>& indices, std::size_t count, Span span,
-                 std::size_t rest = 0) {
-        if (!array->type.is_array()) {
-            // Before, a number that is subscripted is the user's error, which infer_types reports.
-            if (from(Profile::kValues)) {
-                fail(span, "'" + array->name + "' is subscripted but is no array");
-            }
-            return;
-        }
-        if (!from(Profile::kValues)) {
-            return;
-        }
-        const auto new_axes = std::count_if(indices.begin(), indices.end(),
-                                            [](const Expr* e) { return e->op == Op::kNewAxis; });
-        if (count + rest - static_cast<std::size_t>(new_axes) != array->type.rank) {
-            fail(span, "array '" + array->name + "' has " + std::to_string(count) + " subscripts");
-        }
-        for (std::size_t i = 0; i < count; ++i) {
-            const Expr& index = *indices[i];
-            if (index.op == Op::kSlice || index.op == Op::kNewAxis) {
-                continue;
-            }
-            if (!index.type.is_scalar() || !is_integer(index.type.scalar)) {
-                fail(span,
-                     "a subscript of '" + array->name + "' has type " + to_string(index.type));
-            }
-            const auto* value = std::get_if<std::int64_t>(&index.constant.value);
-            if (from(Profile::kLoops) && index.op == Op::kConst && value != nullptr && *value < 0 &&
-                index.type.scalar != Scalar::kU64) {
-                fail(span, "a subscript of '" + array->name + "' is negative");
+            if (enclosing != nullptr && enclosing->var == s.var) {
+                fail(s.span, "the body of a loop assigns its variable '" + s.var->name + "'");
             }
         }
     }
+}
 
-    void arguments(const Function& callee, const std::vector<Expr*>& values, Span span) {
-        if (!from(Profile::kValues)) {
-            return;
+void Verifier::bind(const Bind& s) {
+    if (!required(s.value, s.span) || s.array == nullptr) return;
+    const bool parameter = std::ranges::find(function_->params, s.array) != function_->params.end();
+    if (from(Profile::kTyped)) {
+        fail(s.span, "the name '" + s.array->name + "' of an array was not lowered");
+    } else if (!s.array->type.is_array() || parameter || (!s.fresh && !is_view(*s.value)) ||
+               s.value->type != Type::of(s.array->type.scalar)) {
+        fail(s.span, "'" + s.array->name + "' of type " + to_string(s.array->type) +
+                         " names values of type " + to_string(s.value->type));
+    }
+}
+
+void Verifier::store(const Store& s) {
+    if (!required(s.value, s.span) || s.array == nullptr) return;
+    update(s.update, s.span, s.atomic);
+    element(s.array, s.indices, s.indices.size(), s.span);
+    const Type element_type = Type::of(s.array->type.scalar);
+    if (from(Profile::kValues) && s.value->type != element_type &&
+        !(s.update && is_wider(s.value->type.scalar, element_type.scalar))) {
+        fail(s.span, "an element of '" + s.array->name + "' of type " +
+                         std::string(name(s.array->type.scalar)) + " is assigned a " +
+                         to_string(s.value->type));
+    }
+    if (s.copied > 0 && !copies_to_shared(s))
+        fail(s.span, "'" + s.array->name + "' is no shared array that elements are copied to");
+}
+
+void Verifier::update(const std::optional<Op>& op, Span span, bool atomic) {
+    if (op && !is_update(*op)) fail(span, "'" + std::string(text(*op)) + "' is no update operator");
+    if (op && !atomic && from(Profile::kTarget)) fail(span, "an update was not legalised");
+}
+
+void Verifier::loop(const For& s) {
+    if (!required(s.begin, s.span) || !required(s.end, s.span) || !required(s.step, s.span) ||
+        s.var == nullptr) {
+        return;
+    }
+    // Before types are inferred it is the mistake of the user, whom inference tells.
+    if (from(Profile::kValues) && s.step->op == Op::kConst &&
+        s.step->constant == Constant{std::int64_t{0}}) {
+        fail(s.span, "a loop has step 0");
+    }
+    if (from(Profile::kValues)) {
+        if (!s.var->type.is_scalar() || !is_integer(s.var->type.scalar)) {
+            fail(s.span, "loop variable '" + s.var->name + "' is no integer");
         }
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            const Type& wanted = callee.params[i]->type;
-            const Type& given = values[i]->type;
-            // A pointer to elements is all that a foreign function gets.
-            const bool points = callee.kind == FunctionKind::kForeign && wanted.is_array() &&
-                                given.is_array() && wanted.scalar == given.scalar;
-            if (given != wanted && !points) {
-                fail(span, "parameter '" + callee.params[i]->name + "' of '" + callee.name +
-                               "' has type " + to_string(callee.params[i]->type) +
-                               ", its argument " + to_string(values[i]->type));
+        for (const Expr* bound : {s.begin, s.end, s.step}) {
+            if (bound->type != s.var->type) {
+                fail(s.span, "a bound of loop '" + s.var->name + "' has type " +
+                                 to_string(bound->type) + " but the variable " +
+                                 to_string(s.var->type));
+            }
+        }
+        if (s.cost != nullptr && !s.cost->type.is(Scalar::kF64))
+            fail(s.span,
+                 "the cost of loop '" + s.var->name + "' has type " + to_string(s.cost->type));
+    }
+    if (from(Profile::kLoops)) {
+        for (const For* enclosing : loops_) {
+            if (enclosing != nullptr && enclosing->var == s.var) {
+                fail(s.span, "a loop in a loop over '" + s.var->name + "' has the same variable");
             }
         }
     }
+    mapping(s);
+    loops_.push_back(&s);
+    body(s.body);
+    loops_.pop_back();
+}
 
-    void typing(const Expr& e) {
-        if (e.op == Op::kPyInt || e.op == Op::kPyIndex || e.op == Op::kPyFloat ||
-            e.op == Op::kPyBool || e.op == Op::kNumpy || e.op == Op::kOutput ||
-            e.op == Op::kRound) {
-            fail(e.span, "'" + print(e) + "' is a Python conversion");
-            return;
-        }
-        if (!known(e.type)) type(e.type, e.span, "expression '" + print(e) + "'");
-        const Type expected = typed_result(e);
-        if (e.type != expected) {
-            fail(e.span, "expression '" + print(e) + "' has type " + to_string(e.type) +
-                             " where its operands give " + to_string(expected));
-        }
-        if (e.op == Op::kCall) {
-            arguments(*e.callee, e.operands, e.span);
-        } else if (e.op == Op::kTile || e.op == Op::kMma || e.op == Op::kAligned) {
-            if (!is_valid_tile(e))
-                fail(e.span, "the operands of '" + print(e) + "' do not suit it");
-        } else if (e.op == Op::kConst) {
-            constant(e);
-        } else if (!suits(e)) {
-            fail(e.span, "the operands of '" + print(e) + "' do not suit it");
+void Verifier::mapping(const For& s) {
+    for (const Reduction& r : s.mapping.reductions) {
+        if (!is_update(r.op) || r.var == nullptr) {
+            fail(s.span, "a reduction names no update of a variable");
+        } else if (r.var->type.is_array()) {
+            element(r.var, r.indices, r.indices.size(), s.span);
+        } else if (!r.indices.empty()) {
+            fail(s.span, "the reduction of scalar '" + r.var->name + "' has subscripts");
         }
     }
-
-    void constant(const Expr& e) {
-        const Scalar s = e.type.scalar;
-        const std::size_t kind = s == Scalar::kBool ? 0U
-                                 : is_integer(s)    ? 1U
-                                 : is_float(s)      ? 2U
-                                                    : 3U;
-        if (!e.type.is_scalar() || e.constant.value.index() != kind) {
-            fail(e.span, "the value of constant '" + print(e) + "' is not of its type");
-        }
+    const Level level = s.mapping.level;
+    if (!from(Profile::kMapped) && level != Level::kSequential) {
+        fail(s.span, "loop '" + s.var->name + "' has a level before map-loops");
     }
+    const bool host = function_->kind == FunctionKind::kEntry;
+    if (from(Profile::kKernels) && host && level != Level::kSequential && level != Level::kVector) {
+        fail(s.span, "parallel loop '" + s.var->name + "' was not outlined");
+    }
+    if (from(Profile::kTarget) && level != Level::kSequential && level != Level::kVector) {
+        fail(s.span, "parallel loop '" + s.var->name + "' was not legalised");
+    }
+}
 
-    const Module& module_;
-    const Profile profile_;
-    Diagnostics& diagnostics_;
-    bool ok_ = true;
-    const Function* function_ = nullptr;
-    std::vector<const For*> loops_;  // enclosing ones, innermost last; null stands for a while loop
-    std::unordered_set<const Var*> loop_variables_, assigned_;  // of the function
-    std::unordered_set<const Function*> known_functions_;
-    std::unordered_set<const Stmt*> seen_stmts_;
-    std::unordered_set<const Expr*> seen_exprs_;
-    std::unordered_map<const Var*, const Function*> owners_;
-};
+void Verifier::condition(const Expr* e, Span span) {
+    if (required(e, span) && from(Profile::kValues) && !e->type.is(Scalar::kBool)) {
+        fail(span, "a condition has type " + to_string(e->type));
+    }
+}
 
-}  // namespace
+void Verifier::result(const Return& s) {
+    if (!from(Profile::kValues)) {
+        return;
+    }
+    const Type actual = s.value != nullptr ? s.value->type : Type::none();
+    if (actual != function_->result) {
+        fail(s.span, "returns " + to_string(actual) + " where the result is " +
+                         to_string(function_->result));
+    }
+}
+
+void Verifier::launch(const Launch& s) {
+    if (s.kernel == nullptr || !known_functions_.contains(s.kernel) ||
+        s.kernel->kind != FunctionKind::kKernel) {
+        fail(s.span, "a launch does not name a kernel of this module");
+        return;
+    }
+    const std::size_t extra = s.iterations != nullptr ? 3 : 0;  // begin, end, chunk
+    if (s.kernel->params.size() != s.arguments.size() + extra) {
+        fail(s.span, "launch of '" + s.kernel->name + "' passes " +
+                         std::to_string(s.arguments.size()) + " arguments to " +
+                         std::to_string(s.kernel->params.size()) + " parameters");
+        return;
+    }
+    arguments(*s.kernel, s.arguments, s.span);
+}
 
 bool verify(const Module& module, Profile profile, Diagnostics& diagnostics) {
     return Verifier(module, profile, diagnostics).run();

@@ -1,5 +1,5 @@
 // Tiles of sums (ir/tile.h) as calls of the prelude's functions `tile` and `mma`.
-#include "emit/expressions.h"
+#include "emit/expressions/expressions.h"
 #include "ir/tile.h"
 
 namespace parpy {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "emit/expressions.h"
+#include "emit/expressions/expressions.h"
 
 namespace parpy {
 namespace {

@@ -1,6 +1,6 @@
 // Atomic operations as C-family text.
 
-#include "emit/expressions.h"
+#include "emit/expressions/expressions.h"
 
 namespace parpy {
 
