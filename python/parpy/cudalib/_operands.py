@@ -74,14 +74,24 @@ class _Handle:
         self.library = open_library("cublas")
         self.pointer = ctypes.c_void_p()
         self.library.call("cublasCreate_v2", ctypes.byref(self.pointer))
+        self._stream = 0
+        self._names: dict[str, str] = {}  # of the functions that the library has, by the first that is asked for
 
     def call(self, names: Sequence[str], stream: int, *arguments: Any) -> None:
         """Calls the first of these functions that the library has."""
+        found = self._names.get(names[0])
+        if found is None:
+            found = self._names[names[0]] = self._first(names)
+        if stream != self._stream:  # cuBLAS takes another workspace each time that it is told a stream
+            self.library.call("cublasSetStream_v2", self.pointer, ctypes.c_void_p(stream))
+            self._stream = stream
+        self.library.call(found, self.pointer, *arguments)
+
+    def _first(self, names: Sequence[str]) -> str:
         found = next((each for each in names if self.library.has(each)), None)
         if found is None:
             raise LibraryError(f"'{self.library.file}' has no function '{names[0]}': another version of it is needed")
-        self.library.call("cublasSetStream_v2", self.pointer, ctypes.c_void_p(stream))
-        self.library.call(found, self.pointer, *arguments)
+        return found
 
     def __del__(self) -> None:
         if getattr(self, "pointer", None):

@@ -27,6 +27,7 @@ from ..arrays.libraries import (
 from . import reductions
 from .choices import Choices
 from .element_kernels import Operand, conversion, dimensions_in, elementwise
+from .operands import outputs_of, resolved_types
 from .plans import Plan, as_number, key_of
 from .targets import DeviceOptions, Target
 
@@ -125,7 +126,7 @@ class DeviceUfunc:
             if where is not True:
                 more["where"] = where
             return overriding.__array_ufunc__(self, "__call__", *arguments, **more)
-        outs = self._outputs(arguments, out)
+        outs = outputs_of(self.__name__, self._scalars.inputs, self._scalars.outputs, arguments, out)
         inputs = [as_operand(each) for each in arguments[: self._scalars.inputs]]
         operands = [*inputs, *(each for each in outs if each is not None)]
         if self._runs_on_host(*operands, where):
@@ -160,7 +161,7 @@ class DeviceUfunc:
         stream: Any,
         key: Any,
     ) -> Any:
-        types = self._resolved(inputs, outs, casting, dtype, signature)
+        types = resolved_types(self._host, inputs, outs, casting, dtype, signature)
         shape = _broadcast([() if is_number(each) else shape_of(each) for each in inputs] + _mask_shape(where))
         for each in outs:
             if each is not None and tuple(shape_of(each)) != shape:
@@ -180,37 +181,6 @@ class DeviceUfunc:
                 self._plans.clear()
             self._plans[key] = plan
         return plan.run(inputs, outs, None if where is True else where)
-
-    def _outputs(self, arguments: tuple[Any, ...], out: Any) -> list[Any]:
-        count, outputs = self._scalars.inputs, self._scalars.outputs
-        if not count <= len(arguments) <= count + outputs:
-            raise TypeError(
-                f"{self.__name__}() takes from {count} to {count + outputs} positional arguments but "
-                f"{len(arguments)} were given"
-            )
-        given = list(arguments[count:])
-        if out is not None:
-            if given:
-                raise TypeError("cannot specify 'out' as both a positional and keyword argument")
-            given = list(out) if isinstance(out, tuple) else [out]
-            if isinstance(out, tuple) and len(given) != outputs:
-                raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
-        given += [None] * (outputs - len(given))
-        for each in given:
-            if each is not None and library_of(each) is None:
-                raise TypeError("return arrays must be of ArrayType")
-        return given
-
-    def _resolved(self, inputs: list[Any], outs: list[Any], casting: str, dtype: Any, signature: Any) -> Any:
-        """The types of the loop, with NumPy's errors."""
-        given = [_type_for_numpy(each) for each in inputs]
-        stored = [None if each is None else dtype_of(each) for each in outs]
-        if dtype is not None:
-            if signature is not None:
-                raise TypeError("cannot specify both 'signature' and 'dtype'")
-            signature = (None,) * len(inputs) + (np.dtype(dtype),) * len(outs)
-        more = {} if signature is None else {"signature": signature}
-        return self._host.resolve_dtypes((*given, *stored), casting=casting, **more)
 
     def _apart(self, inputs: list[Any], outs: list[Any], stream: Any) -> list[Any]:
         """The inputs, with copies of those that outputs overlap other than element by element."""
@@ -319,13 +289,6 @@ class DeviceUfunc:
             self._host.at(array, indices, *(() if b is None else (b,)))
         else:
             reductions.at(self, array, indices, b, stream)
-
-
-def _type_for_numpy(value: Any) -> Any:
-    """What ``resolve_dtypes`` knows an operand by."""
-    if type(value) in (int, float, complex):
-        return type(value)
-    return np.asarray(value).dtype if is_number(value) else dtype_of(value)
 
 
 def _with_dimension(value: Any) -> Any:

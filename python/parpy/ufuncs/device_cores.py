@@ -26,6 +26,7 @@ from ..arrays.libraries import (
 )
 from .core_shapes import Shapes, shapes_of
 from .element_kernels import compiled, dimensions_in
+from .operands import outputs_of, resolved_types
 from .plans import key_of
 from .prototypes import core_call
 from .targets import DeviceOptions, Target
@@ -90,7 +91,8 @@ class DeviceGufunc:
         stream: Any = None,
     ) -> Any:
         """As a generalised ``numpy.ufunc``, and ``stream``."""
-        inputs, outs = self._operands(arguments, out)
+        outs = outputs_of(self.__name__, self._cores.inputs, self._cores.outputs, arguments, out)
+        inputs = [as_operand(each) for each in arguments[: self._cores.inputs]]
         if self._target is Target.AUTO and not any(map(is_on_device, (*inputs, *outs))):
             more = {"axes": axes, "axis": axis, "dtype": dtype}
             given = {key: value for key, value in more.items() if value is not None}
@@ -156,45 +158,12 @@ class DeviceGufunc:
             [() if is_number(each) else tuple(shape_of(each)) for each in inputs],
             [None if each is None else tuple(shape_of(each)) for each in outs],
         )
-        types = self._resolved(inputs, outs, casting, dtype)
+        types = resolved_types(self._host, inputs, outs, casting, dtype)
         if key is not None and len(given) in (0, len(outs)):
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             self._known[key] = types, shapes
         return types, shapes
-
-    def _operands(self, arguments: tuple[Any, ...], out: Any) -> tuple[list[Any], list[Any]]:
-        count, outputs = self._cores.inputs, self._cores.outputs
-        if not count <= len(arguments) <= count + outputs:
-            raise TypeError(
-                f"{self.__name__}() takes from {count} to {count + outputs} positional arguments but "
-                f"{len(arguments)} were given"
-            )
-        given = list(arguments[count:])
-        if out is not None:
-            if given:
-                raise TypeError("cannot specify 'out' as both a positional and keyword argument")
-            given = list(out) if isinstance(out, tuple) else [out]
-            if isinstance(out, tuple) and len(given) != outputs:
-                raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
-        given += [None] * (outputs - len(given))
-        for each in given:
-            if each is not None and library_of(each) is None:
-                raise TypeError("return arrays must be of ArrayType")
-        return [as_operand(each) for each in arguments[:count]], given
-
-    def _resolved(self, inputs: list[Any], outs: list[Any], casting: str, dtype: Any) -> Any:
-        given = [
-            type(each)
-            if type(each) in (int, float, complex)
-            else np.asarray(each).dtype
-            if is_number(each)
-            else dtype_of(each)
-            for each in inputs
-        ]
-        stored = [None if each is None else dtype_of(each) for each in outs]
-        more = {} if dtype is None else {"signature": (None,) * len(inputs) + (np.dtype(dtype),) * len(outs)}
-        return self._host.resolve_dtypes((*given, *stored), casting=casting, **more)
 
     def _given(self, inputs: list[Any], outs: list[Any], types: Any, stream: Any) -> list[Any]:
         """The inputs in the types of the loop, apart from what it stores to."""
