@@ -53,7 +53,7 @@ def prepare(kernel: Kernel, preset: str, check_steps: int) -> Job:
 
 
 def first_line(message: Exception | str) -> str:
-    """Of what is said, with places in this repository from its root on."""
+    """The first line of a message, in which the paths of this repository begin at its root."""
     return (str(message).strip().splitlines() or [""])[0].replace(f"{ROOT}/", "")
 
 
@@ -118,7 +118,7 @@ def measure(framework: str, job: Job, target: Target, seconds: float, tell: Call
 
 
 def versions_of(*modules: str) -> dict[str, str]:
-    """Of the distributions that are installed."""
+    """The versions of those distributions among these that are installed."""
     import importlib.metadata
 
     found = {}

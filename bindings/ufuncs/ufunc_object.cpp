@@ -335,7 +335,7 @@ bool input_types(const Owner& owner, PyArrayObject** operands, PyObject* wanted,
     return true;
 }
 
-// Of a ufunc with signatures: NumPy's choice, whose error gets the candidates.
+// Chooses the loop of a ufunc with signatures as NumPy does, and adds the candidates to its error.
 int resolve_given(PyUFuncObject* ufunc, NPY_CASTING casting, PyArrayObject** operands,
                   PyObject* wanted, PyArray_Descr** out) {
     if (PyUFunc_DefaultTypeResolver(ufunc, casting, operands, wanted, out) == 0) return 0;

@@ -25,7 +25,7 @@ struct Pragma {
 };
 
 [[nodiscard]] bool is_pragma(std::string_view label);
-// Of all the pragmas of a loop together.
+// All the pragmas of a loop together.
 [[nodiscard]] Pragma pragma_of(const ir::Stmt& stmt);
 [[nodiscard]] bool has_pragma(const ir::Stmt& stmt);
 [[nodiscard]] bool has_pragmas(const ir::Module& module);

@@ -74,7 +74,7 @@ class _Body:
         return ast.Assign([place], value)
 
     def _update(self, target: ast.expr, value: ast.expr) -> tuple[str, ast.expr] | None:
-        """Of `m = maximum(m, e)` and `s = s + e` the operator and e."""
+        """The operator and the e of `m = maximum(m, e)` and `s = s + e`; None of other assignments."""
         text = ast.unparse(target)
         if isinstance(value, ast.Call) and len(value.args) == 2 and not value.keywords:
             name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")

@@ -67,7 +67,7 @@ class Kernel(Launchable, ByReference):
         """The Python function."""
         self.overloads = Overloads(self)
         """The kernel by the types of its arguments: what each needs of the device, and its text."""
-        # Of `def k(a, *rest)`: how many arguments come before those of the tuple.
+        # How many arguments come before those of the tuple, in `def k(a, *rest)`.
         self._plain_arguments = given.function.__code__.co_argcount if takes_rest(given.function) else None
         for each in signatures:
             check_count(source.function, each)
@@ -445,7 +445,8 @@ class Kernel(Launchable, ByReference):
         return _native.kernel_facts(kernel.native, (*sizes, *given), kernel.options(0), block, sharedmem)
 
     def _fact(self, name: str, arguments: Sequence[Any]) -> Any:
-        """Of arguments, of their types, or of the signature; of neither: of each overload, by its types."""
+        """The fact of the kernel for these arguments or types, or for its signature; without either a dict with the
+        fact of each overload, by its types."""
         if not arguments and not self.signatures:
             return of_each(self, lambda each: self.facts(each.samples())[name])
         return self.facts(arguments)[name]

@@ -58,7 +58,8 @@ def _packed_places(n: int, uplo: str) -> tuple[Array, Array]:
 
 
 def _solved(a: Array, b: Array) -> Array:
-    """Of a triangular matrix: NumPy's solver, whose pivots are those of the diagonal then."""
+    """The solution of a triangular system, by NumPy's general solver. A 0 on the diagonal
+    raises LinAlgError."""
     return np.linalg.solve(a, b).astype(b.dtype, copy=False)
 
 

@@ -187,7 +187,7 @@ def _returns(values: dict[str, ast.expr], apart: Sequence[str], marks: Mapping[s
     return [ast.If(test, _returns(values, rest, marks), []), *_returns(without, rest, marks)]
 
 
-# What compiled code has not, and Python has.
+# Codes of diagnostics about what Python can run and compiled code cannot.
 _BEYOND = frozenset((
     "P013", "P016", "P017", "P018", "P022", "P023", "P024", "P025", "P026", "P103", "P104", "P200", "P203", "P204",
     "P211", "P213", "P214", "P217", "P219", "P222", "P223", "P227", "P228", "P233", "P550", "P551", "P552", "P553",

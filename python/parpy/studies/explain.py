@@ -113,7 +113,7 @@ class Explanation:
         return rows
 
     def _shape(self, index: int) -> str:
-        """Of a loop whose threads are several blocks, or were to be: their numbers in its kernels."""
+        """The numbers of blocks and threads in the kernels of a loop that was to have several blocks."""
         shapes = {}
         for kernel in self.facts["kernels"]:
             for placed in kernel["loops"]:

@@ -53,8 +53,8 @@ struct LoopFacts {
     std::string reason;                   // kUnknown, kRefuted by a scalar: what stands in the way
     std::vector<Dependence> dependences;  // carried by the loop, at most one per pair of accesses
     std::optional<Dependence> decisive;   // the one that the verdict is about
-    // Of scalars, and of elements that the loop touches by these updates alone, as its text tells
-    // or (UpdateGroup::by_analysis) as its subscripts do.
+    // The updates of scalars, and of elements that the loop touches by these updates alone, as its
+    // text tells or (UpdateGroup::by_analysis) as its subscripts do.
     std::vector<UpdateGroup> reductions;
     // kReduction: conflicts beyond those, certain or possible (`reason`), on elements that vary;
     // the updates need to be atomic (scatters.h).

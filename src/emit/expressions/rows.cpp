@@ -230,8 +230,8 @@ Text ExprPrinter::print_row(const Expr& expr, const Spelling& row) const {
             const auto i = static_cast<std::size_t>(which - '0');
             const char left = p >= 2 ? row.text[p - 2] : '\0';
             const char right = p + 1 < row.text.size() ? row.text[p + 1] : '\0';
-            // Of a helper template the first argument names the type, and the others convert; which
-            // of several functions is meant they say together.
+            // The first argument of a helper template names the type, and the others convert. All
+            // arguments together say which of several functions is meant.
             fetch(i, needed(i, left, right), exactly && (!call || i == 0));
             if (call && operands[i].type == Scalar::kF32 &&
                 expr.operands[i]->type.is(Scalar::kF64)) {

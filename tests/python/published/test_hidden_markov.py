@@ -56,7 +56,7 @@ def test_in_python():
 
 
 def test_the_reference_adds_up_all_paths():
-    """Of every sequence of states, the probability that it brings forth the samples."""
+    """The reference is the sum of the probabilities of all sequences of states together with the samples."""
     rng = np.random.default_rng(1)
     model = random_model(rng, 1, layers=3, levels=5)
     signals, lengths = random_signals(rng, 2, 4, levels=5)

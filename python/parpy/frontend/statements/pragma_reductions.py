@@ -94,7 +94,7 @@ class Reductions:
             self._without_axis(call, known.name, axes)
 
     def _dimensions(self, node: ast.expr) -> list[Dimension]:
-        """Of the value of an expression; [] where no slice tells."""
+        """The dimensions of an expression's value; [] where no slice tells them."""
         if isinstance(node, ast.Attribute) and node.attr == "T":
             return self._dimensions(node.value)[::-1]
         if (factors := self._factors(node)) is not None:

@@ -1,0 +1,78 @@
+"""Stretches between statements of Python that compiled code has not for the arguments of a call: Python runs them."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import parpy
+from parpy import threads
+
+
+def several_arrays(x, y):
+    seen = []
+    seen.append(1)
+    t = x
+    parpy.label("i")
+    for _ in range(3):
+        t += 1
+        y[0] += x[0]
+        t = t * 2
+    seen.append(2)
+    return t, seen
+
+
+def test_python_runs_it_with_a_warning():
+    compiled = parpy.jit(several_arrays)
+    for turn in range(2):
+        want, got = (np.ones(4), np.ones(2)), (np.ones(4), np.ones(2))
+        expected = several_arrays(*want)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            result = compiled(*got)
+        np.testing.assert_array_equal(result[0], expected[0])
+        assert result[1] == expected[1]
+        for ours, theirs in zip(got, want, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        assert any("'t' stands for several arrays" in str(each.message) for each in told) == (turn == 0)
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_arrays_of_few_elements(size):
+    for function in (several_arrays, parpy.jit(several_arrays)):
+        with pytest.raises(IndexError):
+            function(np.ones(size), np.ones(0))
+
+
+def test_a_mapped_stretch_is_refused():
+    x, y = np.ones(4), np.ones(2)
+    with pytest.raises(parpy.CompileError, match="P217"):
+        parpy.jit(several_arrays)(x, y, opts=parpy.par({"i": threads(2)}))
+    assert (x == 1).all() and (y == 1).all()
+
+
+class Stopped(ValueError):
+    pass
+
+
+def raises_its_own(x):
+    seen = []
+    seen.append(1)
+    t = x
+    for i in range(3):
+        t += 1
+        if t[0] > 2:
+            raise Stopped(f"at {i}")
+        t = t * 2
+    seen.append(2)
+
+
+def test_exceptions_of_the_function_are_its_own():
+    want, got = np.ones(2), np.ones(2)
+    with pytest.raises(Stopped, match="at 1"):
+        raises_its_own(want)
+    with pytest.raises(Stopped, match="at 1"):
+        parpy.jit(raises_its_own)(got)
+    np.testing.assert_array_equal(got, want)
