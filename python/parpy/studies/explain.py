@@ -14,10 +14,11 @@ from ..calls.options import CompileBackend, CompileOptions, LoopPar
 from .explain_picture import picture
 from .explain_pragmas import pragmas_of
 
-# Nominal figures of the machine that estimates are for: bytes and operations on float64 per second.
+# Nominal figures of the machine that estimates are for: bytes and operations on float64 per second (of Metal float32).
 _ROOFLINES = {
     "Cpu": ("8 cores of a server", 100e9, 200e9),
     "Cuda": ("one NVIDIA H200", 4.2e12, 30e12),
+    "Metal": ("one Apple M2 Max", 400e9, 13e12),
 }
 
 # Marks beside the verdicts, seen on white and on black.
@@ -92,7 +93,8 @@ class Explanation:
 
     @property
     def _machine(self) -> str:
-        return "Cpu" if self.facts["backend"] == "Cpu" else "Cuda"
+        found = self.facts["backend"]
+        return found if found in _ROOFLINES else "Cuda"
 
     # ---------------------------------------------------------------- text
 
