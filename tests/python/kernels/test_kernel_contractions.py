@@ -134,6 +134,27 @@ def test_triangles(dtype: str) -> None:
 
 
 @parpy.jit
+def batch(c, a, b):
+    for g in range(a.shape[0]):
+        for i in range(a.shape[1]):
+            for j in range(b.shape[2]):
+                t = 0.0
+                for k in range(a.shape[2]):
+                    t += a[g, i, k] * b[g, k, j]
+                c[g, i, j] += t
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_batches(dtype: str) -> None:
+    """Both factors vary with the loop around; the last rows of one and the first of the next share no tile."""
+    for g, m, n, k in ((3, 70, 90, 50), (5, 65, 67, 33), (8, 64, 64, 32), (1, 129, 65, 79)):
+        a, b, c = data(dtype, (g, m, k), (g, k, n), (g, m, n))
+        agree(batch, 0, (c, a, b))
+        turned = np.swapaxes(np.ascontiguousarray(np.swapaxes(b, 1, 2)), 1, 2)
+        agree(batch, 0, (c, a[::-1], turned))
+
+
+@parpy.jit
 def correlated(c, w, a):
     """Statements of a row stand in front of its columns and behind them."""
     for i in range(c.shape[0]):
