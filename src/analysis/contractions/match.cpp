@@ -592,8 +592,7 @@ private:
 }  // namespace
 
 ContractionMatch match_contraction(Module& module, For& top, const Judge& judge,
-                                   const Liveness& liveness, bool deterministic,
-                                   bool batches) {
+                                   const Liveness& liveness, bool deterministic, bool batches) {
     Matcher matcher(module, top, judge, liveness, deterministic, batches);
     auto found = matcher.run();
     return {std::move(found), matcher.reason, matcher.progress};
