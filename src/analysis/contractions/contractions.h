@@ -110,8 +110,8 @@ using Judge = std::function<Independence(ir::For&)>;
 
 // Those of the entry function of `module`, in which new expressions are made: what a Contraction
 // holds are copies, in which scalars that the nest computes from loop variables are replaced.
-// `deterministic`: products are fused into the additions already, where they may be. `batches`: right
-// factors may vary with outer loops.
+// `deterministic`: products are fused into the additions already, where they may be. `batches`:
+// right factors may vary with outer loops.
 [[nodiscard]] Contractions find_contractions(ir::Module& module, const Judge& judge,
                                              bool deterministic, bool batches);
 
