@@ -232,13 +232,17 @@ def _interfere(fn: FunctionScope, pairs: list[Pair]) -> bool:
         if source is not None:
             if has_effects(fn, source):
                 return True
-            for part in ast.walk(source):
-                if isinstance(part, ast.Name) and part.id in names:
-                    return True
-                if stored and (isinstance(part, ast.Subscript) or entry_of(fn, part) is not None):
-                    return True
+            if stored and not isinstance(source, ast.Name) and _reads_variables(source):
+                return True
+            if any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(source)):
+                return True
         if isinstance(target, ast.Name):
             names.add(target.id)
         else:
             stored = True
     return False
+
+
+def _reads_variables(source: ast.expr) -> bool:
+    """Whether a value depends on variables, any of which may be the name of an array."""
+    return any(isinstance(part, ast.Name) for part in ast.walk(source))
