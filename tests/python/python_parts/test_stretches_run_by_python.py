@@ -76,3 +76,36 @@ def test_exceptions_of_the_function_are_its_own():
     with pytest.raises(Stopped, match="at 1"):
         parpy.jit(raises_its_own)(got)
     np.testing.assert_array_equal(got, want)
+
+
+def another_name_at_first(x, n):
+    y = x
+    for _ in range(n):
+        y = y + x
+        x[0] += 1
+    return y
+
+
+def read_before_it_is_set(x, n):
+    y = np.zeros(4)
+    for i in range(n):
+        if i > 0:
+            y = y + t * 2
+        t = y
+        t[0] += 1
+        x[:] = t
+    return y, t
+
+
+@pytest.mark.filterwarnings("ignore:(?s).*P315:parpy.PerformanceWarning")
+@pytest.mark.parametrize("function", [another_name_at_first, read_before_it_is_set])
+def test_names_that_have_no_value_or_another_array_at_first(function):
+    compiled = parpy.jit(function)
+    for n in (3, 1, 3):
+        want, got = np.arange(4.0), np.arange(4.0)
+        expected, result = function(want, n), compiled(got, n)
+        np.testing.assert_array_equal(result, expected)
+        np.testing.assert_array_equal(got, want)
+    x = np.arange(4.0)
+    assert another_name_at_first(x, 0) is x
+    assert parpy.jit(another_name_at_first)(x, 0) is x
