@@ -18,7 +18,7 @@ from ..syntax.names import Binding, callable_source
 from ..syntax.nested_source import NestedSource
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
-from .liveness import Names, assigned, live_before
+from .liveness import Names, assigned
 from .replaced import Lent, copied, is_builtin, only_reads, replaced_at_times, share_memory
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
 
@@ -155,7 +155,7 @@ class Region:
         arrays = without & around.unset_arrays - assigned(nodes)
         if arrays:
             nodes = without_arrays(nodes, arrays, around.new_name("unset"), around.is_label)
-        never = (without & live_before(nodes, frozenset()) | frozenset(self.outputs)) - assigned(nodes)
+        never = (without | frozenset(self.outputs)) - assigned(nodes)
         body = [at(each, first) for each in never_assigned(never)]
         marks = {each: around.new_name(f"{each}_is_set") for each in self.outputs if each in without | replaced}
         body += [copied(each, first) for each in sorted(replaced)]
