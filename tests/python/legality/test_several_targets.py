@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import parpy
-
 from backends import BACKENDS, run
 
 

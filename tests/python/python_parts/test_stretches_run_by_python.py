@@ -90,7 +90,7 @@ def read_before_it_is_set(x, n):
     y = np.zeros(4)
     for i in range(n):
         if i > 0:
-            y = y + t * 2
+            y = y + t * 2  # noqa: F821
         t = y
         t[0] += 1
         x[:] = t
