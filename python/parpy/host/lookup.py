@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -20,7 +20,7 @@ from ..syntax.names import NO_PLACE, Binding, Scope, attribute, callable_source,
 from ..syntax.nested_source import definitions, link, nested_source, own_nodes
 from ..syntax.source import FunctionSource
 from ..types import BufferType
-from .places import named_values, root_of
+from .places import named_values, root_of, row_of
 
 _ALLOCATORS = {
     *(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")),
@@ -32,7 +32,9 @@ _LIBRARIES = ("numpy", "torch", "cupy", "parpy")
 class Lookup:
     """The names of one function."""
 
-    def __init__(self, source: FunctionSource) -> None:
+    def __init__(self, source: FunctionSource, rows: Iterable[tuple[str, int]] = ()) -> None:
+        """`rows`: parameters that are arrays of which parts are returned, with their dimensions."""
+        self._rows = dict(rows)
         self.function = source.function
         self.scope = Scope(source.function)
         self._source = source
@@ -75,11 +77,18 @@ class Lookup:
             return value.value if of_array else None
         if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
             return None
+        if self.is_row(value):
+            return value.args[0]
         binding = self.find(value.func)
         if binding is not None:
             known = any(binding.value is each for each in (np.transpose, np.reshape, np.ravel))
             return value.args[0] if known and value.args else None
         return value.func.value if value.func.attr in ("transpose", "reshape", "ravel") else None
+
+    def is_row(self, node: ast.expr) -> bool:
+        """Whether it is a row of such an array, another part that subscripts take, or its real parts."""
+        row = row_of(node)
+        return row is not None and row[1] < self._rows.get(row[0], 0)
 
     @lazy
     def objects(self) -> frozenset[str]:

@@ -92,7 +92,7 @@ class Resolver(Lookup):
     def __init__(
         self, source: FunctionSource, driven: bool = False, called: bool = False, kept: Kept = NOTHING_KEPT
     ) -> None:
-        super().__init__(source)
+        super().__init__(source, kept.rows)
         self.kept = kept
         self._driven = driven
         self._called = called
@@ -222,7 +222,8 @@ class Resolver(Lookup):
             for name, value in named_values(node)
             if isinstance(value, ast.Name | ast.Attribute | ast.Subscript)
         ) or any(
-            (moved := self.moved(value)) is not None and self._renames_moved(name, value, moved)
+            (self.is_row(value) and name in self.returned)
+            or ((moved := self.moved(value)) is not None and self._renames_moved(name, value, moved))
             for name, value in named_values(node)
         )
 
