@@ -15,7 +15,7 @@ from ..calls.options import CompileOptions
 from ..syntax.fields import as_written
 from ..syntax.lazy import lazy
 from ..syntax.names import Binding, callable_source
-from ..syntax.nested_source import NestedSource
+from ..syntax.nested_source import NestedSource, free_names
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
 from .liveness import Names, assigned
@@ -81,6 +81,15 @@ class Region:
     def function(self) -> _native.JitFunction:
         """The function for calls whose inputs all have values."""
         return self._compiled(frozenset(), frozenset())
+
+    @lazy
+    def gives_functions(self) -> bool:
+        """Whether outputs may be functions that read variables: those that Python makes in it read them as they are
+        there, not as they are where the functions are called."""
+        parts = [part for node in self.nodes for part in ast.walk(node)]
+        made = [part for part in parts if isinstance(part, ast.Lambda) and free_names(part) & self._around.names]
+        named = [part for part in parts if isinstance(part, ast.Assign) and assigned([part]) & frozenset(self.outputs)]
+        return any(part in made for each in named for part in ast.walk(each.value))
 
     def called_by(self, name: str, numbers: Sequence[int]) -> list[ast.stmt]:
         """The statements that assign what `name(*numbers, *inputs)` gives to the outputs."""
@@ -206,7 +215,8 @@ def run_region(region: Region, inputs: tuple[Any, ...], opts: CompileOptions | N
         try:
             results = function(*arguments, opts=opts, debug=debug)
         except CompileError as error:
-            if not _BEYOND.issuperset(error.codes) or (opts is not None and opts.parallelize):
+            mapped = opts is not None and opts.parallelize
+            if not _BEYOND.issuperset(error.codes) or mapped or region.gives_functions:
                 raise
             results = _run_by_python(region, function, arguments, error)
     return region.results(kept, results) if kept else results

@@ -109,3 +109,21 @@ def test_names_that_have_no_value_or_another_array_at_first(function):
     x = np.arange(4.0)
     assert another_name_at_first(x, 0) is x
     assert parpy.jit(another_name_at_first)(x, 0) is x
+
+
+def chosen_function(x, n):
+    s = 1.5
+    seen = [1]
+    seen.append(2)
+    f = lambda v: v * 0.5  # noqa: E731
+    if n > 1:
+        f = lambda v: v * s + x[0]  # noqa: E731
+    s = f(1.0)
+    seen.append(3)
+    s = f(1.0)
+    return s, seen
+
+
+def test_functions_do_not_leave_a_stretch_with_variables_of_it():
+    with pytest.raises(parpy.CompileError, match="'f' is a lambda or a lambda"):
+        parpy.jit(chosen_function)(np.ones(3), 2)
