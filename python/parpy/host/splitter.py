@@ -239,6 +239,7 @@ class Splitter:
         return is_part(node) or (is_whole(node.value) and root in self.resolver.arrays())
 
     def _region(self, nodes: list[ast.stmt], after: Names) -> list[ast.stmt]:
+        after = self._through_nested(after)
         for index, node in enumerate(nodes):  # parts of arrays that have names behind it
             if self._names_views(node, after):
                 rest = nodes[index + 1 :]
