@@ -5,8 +5,7 @@ Decorate a function with ``parpy.jit``, name its loops with ``parpy.label``, and
 """
 
 from importlib import import_module
-from types import ModuleType
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from . import backend, buffer, builtin, cuda, math, types
 from . import reduce as _reduce
@@ -36,7 +35,7 @@ from .ufuncs.guvectorize import guvectorize
 from .ufuncs.vectorize import vectorize
 from .vocabulary.reductions import all, any, max, mean, min, prod, sum
 
-reduce = cast(Reduce, _reduce)
+reduce: Reduce = cast(Reduce, _reduce)
 prange = range  # whether its iterations run in parallel is proved, not claimed
 
 __all__ = [
@@ -86,9 +85,20 @@ __all__ = [
     "vectorize",
 ]
 
+_LOADED_LATER = ("appy", "cudalib", "cudapy", "numbapro")
 
-def __getattr__(name: str) -> ModuleType:
-    """Languages of their own are loaded when they are asked for."""
-    if name in ("appy", "cudalib", "cudapy", "numbapro"):
-        return import_module("." + name, __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if TYPE_CHECKING:
+    from . import appy as appy
+    from . import cudalib as cudalib
+    from . import cudapy as cudapy
+    from . import numbapro as numbapro
+else:
+
+    def __getattr__(name):
+        """Languages of their own are loaded when they are asked for."""
+        if name in _LOADED_LATER:
+            return import_module("." + name, __name__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__():
+        return sorted({*globals(), *_LOADED_LATER})

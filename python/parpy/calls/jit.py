@@ -7,13 +7,14 @@ the source, and when a function is parsed.
 from __future__ import annotations
 
 import inspect
+import typing
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import partial, update_wrapper
 from types import FunctionType
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, ParamSpec, Protocol, overload
 
 from .. import _native
 from ..frontend.forms import Composed
@@ -47,10 +48,20 @@ environment.warn()  # once: when the package is imported
 
 
 _MISSING: Any = object()
+_P = ParamSpec("_P")
+_R = typing.TypeVar("_R")
+
+
+class _Decorator(Protocol):
+    """``jit(…)`` with keywords or a signature."""
+
+    def __call__(self, function: Callable[_P, _R], /) -> _native.JitFunction[_P, _R]: ...
 
 
 @overload
-def jit(function: Callable[..., Any], /) -> _native.JitFunction: ...
+def jit(function: _native.JitFunction[_P, _R], /) -> _native.JitFunction[_P, _R]: ...
+@overload
+def jit(function: Callable[_P, _R], /) -> _native.JitFunction[_P, _R]: ...
 @overload
 def jit(
     signature: Any = ...,
@@ -64,7 +75,7 @@ def jit(
     inline: str = ...,
     error_model: str = ...,
     boundscheck: bool | None = ...,
-) -> Callable[[Callable[..., Any]], _native.JitFunction]: ...
+) -> _Decorator: ...
 def jit(function: Any = _MISSING, /, **keywords: Any) -> Any:
     """Compiles ``function`` for the types and shapes it is called with.
 

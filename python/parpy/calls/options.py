@@ -11,7 +11,7 @@ import importlib
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, ClassVar, Final, NoReturn, SupportsIndex
+from typing import Any, ClassVar, Final, Literal, NoReturn, SupportsIndex, TypedDict, Unpack
 
 import numpy as np
 
@@ -407,6 +407,44 @@ _RIVALS: Final = (
 )
 
 
+class OptionsBeside(TypedDict, total=False):
+    """The fields of CompileOptions but ``parallelize`` and ``automatic``, as keywords."""
+
+    restructure: bool
+    verbose_backend_resolution: bool
+    debug_print: bool
+    debug_callbacks: bool
+    write_output: bool
+    backend: CompileBackend
+    use_cuda_thread_block_clusters: bool
+    max_thread_blocks_per_cluster: int
+    use_cuda_graphs: bool
+    force_int_size: ElemSize | None
+    force_float_size: ElemSize | None
+    includes: Iterable[str]
+    libs: Iterable[str]
+    extra_flags: Iterable[str]
+    legality: Literal["check", "strict", "trust"]
+    check: Literal["bounds", "races", "all"] | None
+    deterministic: bool
+    max_unroll_count: int
+    implicit_shape_labels: bool | None
+    stream: Any
+    fast_math: bool
+
+
+class OptionsOfPar(OptionsBeside, total=False):
+    """The fields of CompileOptions but ``parallelize``, as keywords."""
+
+    automatic: bool
+
+
+class OptionFields(OptionsOfPar, total=False):
+    """The fields of CompileOptions, as keywords."""
+
+    parallelize: Mapping[str, LoopPar]
+
+
 class CompileOptions(_native.OptionsBase):
     """Options of a compilation. Fields are keyword arguments and attributes; each assignment is validated."""
 
@@ -429,15 +467,15 @@ class CompileOptions(_native.OptionsBase):
     includes: list[str]
     libs: list[str]
     extra_flags: list[str]
-    legality: str
-    check: str | None
+    legality: Literal["check", "strict", "trust"]
+    check: Literal["bounds", "races", "all"] | None
     deterministic: bool
     max_unroll_count: int
     implicit_shape_labels: bool
     stream: Any
     fast_math: bool
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, **fields: Unpack[OptionFields]) -> None:
         object.__setattr__(self, "_values", {name: check(name, each) for name, (each, check) in _FIELDS.items()})
         for name, value in fields.items():
             setattr(self, name, value)
@@ -469,7 +507,7 @@ class CompileOptions(_native.OptionsBase):
     def __eq__(self, other: object) -> bool:
         return self._values == other._values if isinstance(other, CompileOptions) else NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(CompileOptions, **self._values), ()
@@ -486,7 +524,7 @@ def _no_field(name: str) -> str:
     return f"CompileOptions has no option '{name}'" + (f"; did you mean '{close[0]}'?" if close else "")
 
 
-def par(p: Mapping[str, LoopPar], **fields: Any) -> CompileOptions:
+def par(p: Mapping[str, LoopPar], **fields: Unpack[OptionsOfPar]) -> CompileOptions:
     """The default options with the loops of ``p`` mapped as it says: from label to LoopPar.
 
     ``fields`` are further fields of CompileOptions, such as ``backend``.
@@ -499,7 +537,7 @@ def seq() -> CompileOptions:
     return CompileOptions()
 
 
-def auto(**fields: Any) -> CompileOptions:
+def auto(**fields: Unpack[OptionsBeside]) -> CompileOptions:
     """Options under which the compiler chooses the mapping, as it does for a call without ``opts``.
 
     It runs in parallel what is proved to be independent or a reduction, where that pays. ``fields`` are those of

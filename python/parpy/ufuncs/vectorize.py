@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+
+import numpy as np
 
 from .. import _native
 from ..syntax.source import FunctionSource
@@ -12,6 +14,9 @@ from . import prototypes
 from .loops import LoopSource, element_loop, result_types
 from .prototypes import Prototype
 from .targets import Target, target_of
+
+if TYPE_CHECKING:
+    from .device import DeviceUfunc
 
 
 class Scalars(NamedTuple):
@@ -59,6 +64,41 @@ class Scalars(NamedTuple):
         return Prototype(inputs, outputs)
 
 
+@overload
+def vectorize(function: Callable[..., Any], /) -> np.ufunc: ...
+@overload
+def vectorize(
+    signatures: Any = ...,
+    /,
+    *,
+    target: Literal["cpu", "parallel"] = ...,
+    identity: Any = ...,
+    fastmath: bool = ...,
+    cache: bool = ...,
+    nopython: bool = ...,
+) -> Callable[[Callable[..., Any]], np.ufunc]: ...
+@overload
+def vectorize(
+    signatures: Any = ...,
+    /,
+    *,
+    target: Literal["gpu", "cuda", "sim", "auto"],
+    identity: Any = ...,
+    fastmath: bool = ...,
+    cache: bool = ...,
+    nopython: bool = ...,
+) -> Callable[[Callable[..., Any]], DeviceUfunc]: ...
+@overload
+def vectorize(
+    signatures: Any = ...,
+    /,
+    *,
+    target: str,
+    identity: Any = ...,
+    fastmath: bool = ...,
+    cache: bool = ...,
+    nopython: bool = ...,
+) -> Callable[[Callable[..., Any]], Any]: ...
 def vectorize(
     signatures: Any = None,
     /,

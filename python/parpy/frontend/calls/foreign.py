@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ... import _native
 from ...calls.external import External
@@ -167,7 +168,7 @@ def _link(fn: FunctionScope, paths: Sequence[str], node: ast.AST) -> None:
         fn.program.linked |= {path: (index, text) for path, text in texts.items()}
 
 
-def call_external(fn: FunctionScope, node: ast.Call, function: External) -> _native.Expr:
+def call_external(fn: FunctionScope, node: ast.Call, function: External[..., Any]) -> _native.Expr:
     """A call of C++ that a header declares."""
     given = bound_arguments(fn, node, function.__wrapped__)
     if given is None:
@@ -191,7 +192,7 @@ def pointed(fn: FunctionScope, argument: ast.expr) -> _native.Expr:
     return fn.module.read(fn.hold(value, argument, shown=ast.unparse(argument)), fn.span(argument))
 
 
-def _declare(fn: FunctionScope, function: External, node: ast.Call) -> _native.Function:
+def _declare(fn: FunctionScope, function: External[..., Any], node: ast.Call) -> _native.Function:
     # Its source is the line that includes the header, one for all functions of it.
     index = fn.program.includes.get(function.include)
     if index is None:
@@ -207,7 +208,7 @@ def _declare(fn: FunctionScope, function: External, node: ast.Call) -> _native.F
     return made
 
 
-def _own_name(fn: FunctionScope, function: External) -> str:
+def _own_name(fn: FunctionScope, function: External[..., Any]) -> str:
     """A spelling of the function's name that no other one of its back end has in the program: `f`, `::f`, `:: f`. They
     are one name to C++, which chooses among functions of that name by what they are called with."""
     taken = {known.name for (*_, place, _, _), known in fn.program.externals.items() if place == function.place}
