@@ -1,17 +1,16 @@
 """ParPy: loop nests of Python functions, compiled for all cores of a CPU or for an NVIDIA GPU.
 
-Decorate a function with ``parpy.jit``, name its loops with ``parpy.label``, and say at the call how they run:
+Decorate a function with ``parpy.jit`` and call it: the compiler chooses how its loops run, and refuses what would
+change the result. To say it yourself, name loops with ``parpy.label`` and write
 ``f(x, y, opts=parpy.par({'i': parpy.threads(1024)}))``.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from . import backend, buffer, builtin, cuda, math, types
+from . import _native, builtin, math, types
 from . import reduce as _reduce
-from .arrays.callbacks import callback
 from .builtin import gpu, label
-from .calls.compile_string import compile_string
 from .calls.errors import BackendError, CompileError, InternalError, ParallelError
 from .calls.external import external
 from .calls.jit import clear_cache, jit, njit, print_compiled, sync
@@ -28,13 +27,11 @@ from .calls.options import (
     threads,
 )
 from .calls.performance import PerformanceWarning
+from .calls.warnings import ConfigurationWarning, ParPyWarning
 from .reduce import Reduce
-from .studies.explain import explain
-from .studies.tune import tune
-from .ufuncs.guvectorize import guvectorize
-from .ufuncs.vectorize import vectorize
 from .vocabulary.reductions import all, any, max, mean, min, prod, sum
 
+__version__: str = _native.version
 reduce: Reduce = cast(Reduce, _reduce)
 prange = range  # whether its iterations run in parallel is proved, not claimed
 
@@ -43,12 +40,15 @@ __all__ = [
     "CompileBackend",
     "CompileError",
     "CompileOptions",
+    "ConfigurationWarning",
     "ElemSize",
     "InternalError",
     "LoopPar",
+    "ParPyWarning",
     "ParallelError",
     "PerformanceWarning",
     "Target",
+    "__version__",
     "all",
     "any",
     "auto",
@@ -77,6 +77,7 @@ __all__ = [
     "prod",
     "reduce",
     "seq",
+    "show_config",
     "sum",
     "sync",
     "threads",
@@ -85,20 +86,43 @@ __all__ = [
     "vectorize",
 ]
 
-_LOADED_LATER = ("appy", "cudalib", "cudapy", "numbapro")
+# Loaded when they are asked for: modules, and names with the modules that have them.
+_MODULES = ("appy", "backend", "buffer", "cuda", "cudalib", "cudapy", "numbapro")
+_NAMES = {
+    "callback": ".arrays.callbacks",
+    "compile_string": ".calls.compile_string",
+    "explain": ".studies.explain",
+    "guvectorize": ".ufuncs.guvectorize",
+    "show_config": ".studies.configuration",
+    "tune": ".studies.tune",
+    "vectorize": ".ufuncs.vectorize",
+}
 
 if TYPE_CHECKING:
     from . import appy as appy
+    from . import backend as backend
+    from . import buffer as buffer
+    from . import cuda as cuda
     from . import cudalib as cudalib
     from . import cudapy as cudapy
     from . import numbapro as numbapro
+    from .arrays.callbacks import callback
+    from .calls.compile_string import compile_string
+    from .studies.configuration import show_config
+    from .studies.explain import explain
+    from .studies.tune import tune
+    from .ufuncs.guvectorize import guvectorize
+    from .ufuncs.vectorize import vectorize
 else:
 
     def __getattr__(name):
-        """Languages of their own are loaded when they are asked for."""
-        if name in _LOADED_LATER:
+        """What is not needed by every program is loaded when it is asked for."""
+        if name in _MODULES:
             return import_module("." + name, __name__)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name not in _NAMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = globals()[name] = getattr(import_module(_NAMES[name], __name__), name)
+        return found
 
     def __dir__():
-        return sorted({*globals(), *_LOADED_LATER})
+        return sorted({*globals(), *_MODULES, *_NAMES})

@@ -10,6 +10,7 @@ from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
 from ..types import BufferType, elem_size
 from .options import CompileBackend, LoopPar, Size, Target
+from .tracebacks import hides_frames
 
 # Both stand in the generated text as they are.
 _NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*(?:<[\w:<>, *&]*>)?", re.ASCII)
@@ -122,6 +123,7 @@ class _Declaration(Protocol):
     def __call__(self, function: Callable[_P, _T], /) -> External[_P, _T]: ...
 
 
+@hides_frames
 def external(
     ext_name: str,
     backend: CompileBackend,
@@ -159,6 +161,7 @@ def external(
     if parallelize is not None and target is Target.Host:
         raise ValueError("only a function of the device can run in parallel: target=parpy.Target.Device")
 
+    @hides_frames
     def declare(function: Callable[_P, _T]) -> External[_P, _T]:
         if not callable(function):
             raise TypeError(f"external decorates a function, not {type(function).__name__}")

@@ -18,6 +18,7 @@ import numpy as np
 from .. import _native
 from ..syntax.text import is_text
 from .caller import refuse_call
+from .tracebacks import hides_frames
 
 
 class CompileBackend(enum.Enum):
@@ -171,6 +172,7 @@ class LoopPar:
         object.__setattr__(self, "_tpb", tpb)
         return self
 
+    @hides_frames
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("a LoopPar is immutable; threads(), reduce() and tpb() return changed copies")
 
@@ -232,6 +234,7 @@ def _count(value: Any, what: str, least: int = 1) -> int:
     return count
 
 
+@hides_frames
 def threads(n: SupportsIndex) -> LoopPar:
     """A LoopPar that requests ``n`` threads: an int, or what stands for one, such as an array without dimensions."""
     return LoopPar().threads(n)
@@ -475,10 +478,11 @@ class CompileOptions(_native.OptionsBase):
     stream: Any
     fast_math: bool
 
+    @hides_frames
     def __init__(self, **fields: Unpack[OptionFields]) -> None:
         object.__setattr__(self, "_values", {name: check(name, each) for name, (each, check) in _FIELDS.items()})
         for name, value in fields.items():
-            setattr(self, name, value)
+            _assign(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
         if name not in _FIELDS:
@@ -488,15 +492,9 @@ class CompileOptions(_native.OptionsBase):
             return not self._values["automatic"]  # labels are there for mappings by hand
         return value
 
+    @hides_frames
     def __setattr__(self, name: str, value: object) -> None:
-        if name not in _FIELDS:
-            raise AttributeError(_no_field(name))
-        value = _FIELDS[name][1](name, value)
-        for rivals, both in _RIVALS:
-            if value and name in rivals and any(self._values[rival] for rival in rivals - {name}):
-                raise ValueError(f"options are contradictory: {both}")
-        self._values[name] = value
-        self._invalidate()
+        _assign(self, name, value)
 
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError("options cannot be deleted; assign the default instead")
@@ -517,6 +515,17 @@ class CompileOptions(_native.OptionsBase):
         return f"CompileOptions({', '.join(changed)})"
 
 
+def _assign(options: CompileOptions, name: str, value: object) -> None:
+    if name not in _FIELDS:
+        raise AttributeError(_no_field(name))
+    value = _FIELDS[name][1](name, value)
+    for rivals, both in _RIVALS:
+        if value and name in rivals and any(options._values[rival] for rival in rivals - {name}):
+            raise ValueError(f"options are contradictory: {both}")
+    options._values[name] = value
+    options._invalidate()
+
+
 def _no_field(name: str) -> str:
     import difflib
 
@@ -524,6 +533,7 @@ def _no_field(name: str) -> str:
     return f"CompileOptions has no option '{name}'" + (f"; did you mean '{close[0]}'?" if close else "")
 
 
+@hides_frames
 def par(p: Mapping[str, LoopPar], **fields: Unpack[OptionsOfPar]) -> CompileOptions:
     """The default options with the loops of ``p`` mapped as it says: from label to LoopPar.
 
@@ -537,6 +547,7 @@ def seq() -> CompileOptions:
     return CompileOptions()
 
 
+@hides_frames
 def auto(**fields: Unpack[OptionsBeside]) -> CompileOptions:
     """Options under which the compiler chooses the mapping, as it does for a call without ``opts``.
 

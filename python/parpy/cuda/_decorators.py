@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar, overload
 
+from ..calls.tracebacks import hides_frames
 from ..syntax.source import FunctionSource
 from ..vocabulary.operators import is_numba
 from ..vocabulary.signatures import Signature, number_signature
@@ -71,6 +72,7 @@ def jit(
     lto: bool = ...,
     forceinline: bool = ...,
 ) -> _KernelDecorator: ...
+@hides_frames
 def jit(
     func_or_sig: Any = None,
     device: bool = False,
@@ -113,6 +115,7 @@ def jit(
     given = [] if function or func_or_sig is None else func_or_sig if isinstance(func_or_sig, list) else [func_or_sig]
     signatures = tuple(number_signature(each) for each in given)
 
+    @hides_frames
     def decorate(function: Callable[..., Any]) -> DeviceFunction[..., Any] | Kernel:
         plain: Any = _function_of(function) or function
         if device:

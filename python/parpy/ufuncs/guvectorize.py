@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 import numpy as np
 
 from .. import _native
+from ..calls.tracebacks import hides_frames
 from ..syntax.source import FunctionSource
 from ..vocabulary.operators import NAME_OF
 from . import prototypes
@@ -117,6 +118,7 @@ def guvectorize(
     cache: bool = ...,
     nopython: bool = ...,
 ) -> Callable[[Callable[..., None]], Any]: ...
+@hides_frames
 def guvectorize(
     signatures: Any,
     layout: str | None = None,
@@ -155,6 +157,7 @@ def guvectorize(
     parsed = parse_layout(layout)
     found = prototypes.signatures_of(signatures)
 
+    @hides_frames
     def decorated(function: Callable[..., Any]) -> Any:
         source = prototypes.source_behind(function)
         name = source.function.__name__

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 import numpy as np
 
 from .. import _native
+from ..calls.tracebacks import hides_frames
 from ..syntax.source import FunctionSource
 from . import prototypes
 from .loops import LoopSource, element_loop, result_types
@@ -99,6 +100,7 @@ def vectorize(
     cache: bool = ...,
     nopython: bool = ...,
 ) -> Callable[[Callable[..., Any]], Any]: ...
+@hides_frames
 def vectorize(
     signatures: Any = None,
     /,
@@ -132,6 +134,7 @@ def vectorize(
     if identity is not None and identity != "reorderable" and not isinstance(identity, int | float | complex):
         raise ValueError(f"'identity' is a number, 'reorderable' or None, not {identity!r}")
 
+    @hides_frames
     def decorated(function: Callable[..., Any]) -> Any:
         source = prototypes.source_behind(function)
         count = prototypes.parameter_count(source)

@@ -6,7 +6,7 @@ import ast
 import inspect
 import re
 from collections.abc import Sequence
-from pathlib import Path
+from posixpath import basename
 from typing import Any
 
 from ... import _native
@@ -112,11 +112,11 @@ def _declare_foreign(fn: FunctionScope, function: ForeignFunction, node: ast.Cal
                 fn.error(
                     "P105",
                     node,
-                    f"'{name}' is a kernel, __global__, in '{Path(path).name}', and kernels call device functions",
+                    f"'{name}' is a kernel, __global__, in '{basename(path)}', and kernels call device functions",
                     f"write extern \"C\" __device__ in front of '{name}' there",
                 )
     if paths and not found:
-        shown = " and ".join(f"'{Path(path).name}'" for path in paths)
+        shown = " and ".join(f"'{basename(path)}'" for path in paths)
         fn.error("P105", node, f"no function '{name}' is defined in {shown}", "link the file that does")
     made = fn.module.foreign(function.__name__, function.types, function.result, abi or "c", span)
     fn.program.foreign[function] = made
@@ -157,12 +157,13 @@ def _link(fn: FunctionScope, paths: Sequence[str], node: ast.AST) -> None:
             fn.program.linked.setdefault(path, (0, None))
         elif path not in fn.program.linked:
             try:
-                texts[path] = Path(path).read_text()
+                with open(path, encoding="utf-8") as file:
+                    texts[path] = file.read()
             except OSError as error:
                 fn.error("P105", node, f"'{path}' cannot be read: {error}")
                 texts[path] = ""
     if texts:
-        names = {path: _native.string_literal(as_text(Path(path).name)) for path in texts}
+        names = {path: _native.string_literal(as_text(basename(path))) for path in texts}
         whole = "\n".join(f"#line 1 {names[path]}  // linked\n{text}" for path, text in texts.items())
         index = fn.module.add_source(as_text(next(iter(texts))), whole, 1)
         fn.program.linked |= {path: (index, text) for path, text in texts.items()}
