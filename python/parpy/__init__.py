@@ -87,7 +87,7 @@ __all__ = [
 ]
 
 # Loaded when they are asked for: modules, and names with the modules that have them.
-_MODULES = ("appy", "backend", "buffer", "cuda", "cudalib", "cudapy", "numbapro")
+_MODULES = ("appy", "backend", "buffer", "cuda", "cudalib", "cudapy", "jax", "numbapro", "torch")
 _NAMES = {
     "callback": ".arrays.callbacks",
     "compile_string": ".calls.compile_string",
@@ -105,7 +105,9 @@ if TYPE_CHECKING:
     from . import cuda as cuda
     from . import cudalib as cudalib
     from . import cudapy as cudapy
+    from . import jax as jax
     from . import numbapro as numbapro
+    from . import torch as torch
     from .arrays.callbacks import callback
     from .calls.compile_string import compile_string
     from .studies.configuration import show_config
