@@ -77,14 +77,14 @@ void hide_own_frames() {
     PyErr_Restore(type, error, trace);
 }
 
-void log_compilation(const std::string& function, const char* backend, double seconds) {
-    PyObject* module = PyImport_ImportModule("parpy.calls.logs");
-    PyObject* done = module != nullptr ? PyObject_CallMethod(module, "compiled", "ssd",
-                                                             function.c_str(), backend, seconds)
-                                       : nullptr;
-    if (done == nullptr) PyErr_WriteUnraisable(module);
-    Py_XDECREF(done);
-    Py_XDECREF(module);
+void note_compilation(const std::string& function, const char* backend, double seconds,
+                      const std::vector<Source>& sources) {
+    try {
+        nb::module_::import_("parpy.calls.logs")
+            .attr("compiled")(function, backend, seconds, sources);
+    } catch (nb::python_error& error) {
+        error.discard_as_unraisable("the note of a compilation");
+    }
 }
 
 bool warn_of_cache() {

@@ -24,8 +24,9 @@ void set_python_error();
 // (parpy.calls.tracebacks).
 void hide_own_frames();
 
-// Tells the logger of the package of a compilation (parpy.calls.logs).
-void log_compilation(const std::string& function, const char* backend, double seconds);
+// Tells the logger of the package, and who measures coverage, of a compilation (parpy.calls.logs).
+void note_compilation(const std::string& function, const char* backend, double seconds,
+                      const std::vector<Source>& sources);
 
 // Warns, once in a process, where the disk cache could not be used. False: the user made the
 // warning an exception, which is set.

@@ -553,8 +553,9 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
             failure);
     }
     if (seconds) {
-        log_compilation(surface.module->entry_function()->name,
-                        shown(specializations.options.backend).data(), *seconds);
+        note_compilation(surface.module->entry_function()->name,
+                         shown(specializations.options.backend).data(), *seconds,
+                         surface.module->sources);
     }
     if (made != nullptr) {
         if (PyErr_CheckSignals() != 0 || !warn_of_cache())

@@ -8,7 +8,14 @@ change the result. To say it yourself, name loops with ``parpy.label`` and write
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from . import _native, builtin, math, types
+try:
+    from . import _native
+except ImportError as error:
+    from .calls.missing_core import advice
+
+    raise ImportError(advice(error)) from None
+
+from . import builtin, math, types
 from . import reduce as _reduce
 from .builtin import gpu, label
 from .calls.errors import BackendError, CompileError, InternalError, ParallelError
@@ -93,8 +100,10 @@ _NAMES = {
     "compile_string": ".calls.compile_string",
     "explain": ".studies.explain",
     "guvectorize": ".ufuncs.guvectorize",
+    "load_ipython_extension": ".studies.cell_magic",
     "show_config": ".studies.configuration",
     "tune": ".studies.tune",
+    "unload_ipython_extension": ".studies.cell_magic",
     "vectorize": ".ufuncs.vectorize",
 }
 
@@ -110,6 +119,8 @@ if TYPE_CHECKING:
     from . import torch as torch
     from .arrays.callbacks import callback
     from .calls.compile_string import compile_string
+    from .studies.cell_magic import load_ipython_extension as load_ipython_extension
+    from .studies.cell_magic import unload_ipython_extension as unload_ipython_extension
     from .studies.configuration import show_config
     from .studies.explain import explain
     from .studies.tune import tune

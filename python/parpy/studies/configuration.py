@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import tempfile
 from importlib import metadata
 from pathlib import Path
 
@@ -108,10 +109,12 @@ def _cache(native: dict[str, object]) -> dict[str, str]:
     folder = str(native["cache"])
     if not folder:
         return {"folder": "none: compiled code is not kept (PARPY_CACHE, PARPY_CACHE_DIR)"}
-    place = Path(folder)
-    while not place.exists() and place != place.parent:
-        place = place.parent
-    usable = "" if os.access(place, os.W_OK) else ", which cannot be written: set PARPY_CACHE_DIR to a folder that can"
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            usable = ""
+    except OSError as error:
+        usable = f", which cannot be written ({error.strerror}): set PARPY_CACHE_DIR to a folder that can"
     sizes = [each.stat().st_size for each in Path(folder).rglob("*") if each.is_file()]
     most = f"at most {int(str(native['cache_bound'])) / 2**20:.0f} MiB"
     return {"folder": folder + usable, "size": f"{sum(sizes) / 2**20:.1f} MiB in {len(sizes)} files, {most}"}
