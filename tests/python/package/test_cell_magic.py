@@ -8,8 +8,6 @@ import pytest
 
 import parpy
 
-pytest.importorskip("IPython")
-
 CELL = """
 import numpy as np, parpy
 
@@ -26,7 +24,7 @@ y = int(x.sum())
 
 @pytest.fixture
 def shell():
-    from IPython.core.interactiveshell import InteractiveShell
+    InteractiveShell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell
 
     made = InteractiveShell.instance()
     made.run_line_magic("load_ext", "parpy")
