@@ -322,7 +322,9 @@ def test_a_warning_may_be_an_error(place):
     linked_version(place / "cache")
     program = place / "program.py"
     program.write_text(PROGRAM.replace('"always"', '"error"'))
-    with pytest.raises(AssertionError, match=r"ConfigurationWarning: compiled code is not kept in '.*/v1': it is a link"):
+    with pytest.raises(
+        AssertionError, match=r"ConfigurationWarning: compiled code is not kept in '.*/v1': it is a link"
+    ):
         run(place)
 
 
