@@ -244,4 +244,4 @@ def _as_python(region: _native.JitFunction) -> Callable[..., Any]:
     source = region.__parpy_source__
     tree = source.tree()
     assert isinstance(tree, ast.FunctionDef)
-    return rebuilt(source.function, as_written(copy.deepcopy(tree)))
+    return rebuilt(source.function, as_written(copy.deepcopy(tree)), shift=source.line_shift)

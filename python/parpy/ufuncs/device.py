@@ -24,6 +24,7 @@ from ..arrays.libraries import (
     reshaped,
     shape_of,
 )
+from ..calls.tracebacks import hides_frames
 from . import reductions
 from .choices import Choices
 from .element_kernels import Operand, conversion, dimensions_in, elementwise
@@ -86,6 +87,7 @@ class DeviceUfunc:
 
     # ------------------------------------------------------------ calls
 
+    @hides_frames
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """As a ``numpy.ufunc``: ``out where casting order dtype signature subok``, and ``stream``."""
         operands, key = arguments, None
