@@ -344,6 +344,11 @@ class Splitter:
             "allocate, return, call callbacks and assign names of arrays outside of parallel loops",
         )
 
+    def refuse_near_miss(self, label: str, meant: str) -> None:
+        """Of a label of a function that Python calls here."""
+        message = f"the mapping names the label '{label}', which no loop of '{self.source.function.__name__}' carries"
+        self._refuse("P301", self.source.tree(), message, f"write '{meant}'")
+
     def _refuse(self, code: str, node: ast.stmt | ast.expr, message: str, help_text: str = "") -> None:
         sink = _native.Diagnostics()
         sink.error(code, self.source.place(node), message, help_text)
