@@ -547,6 +547,14 @@ void bind_ufuncs(nb::module_& m) {
           "identity"_a.none(), "reorderable"_a, "loops"_a, "make"_a.none(), "writable"_a,
           "A numpy.ufunc whose inner loops are compiled.");
     m.def(
+        "address_of",
+        [](nb::handle array) {
+            if (!PyArray_Check(array.ptr())) throw nb::type_error("a NumPy array");
+            return reinterpret_cast<std::uintptr_t>(
+                PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
+        },
+        "array"_a, "The address of the first element.");
+    m.def(
         "are_apart", are_apart, "arrays"_a,
         "Whether the first of these NumPy arrays surely shares no byte with the others, and may be "
         "written.");
