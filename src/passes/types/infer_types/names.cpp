@@ -97,10 +97,9 @@ void Typer::hold_contraction(Expr*& slot, int rank) {
 
 // `slot` is an operand among elements of an array with `rank` dimensions.
 void Typer::hold_broadcast(Expr*& slot, const Operand& operand, int rank) {
-    const bool repeats =
-        rewriting() &&
-        (operand.rank < rank ||
-         any_expr(*slot, [&](const Expr& e) { return keeps_outer_dimension(e, operand.rank); }));
+    const bool repeats = rewriting() && (operand.rank < rank || any_expr(*slot, [&](const Expr& e) {
+                                             return keeps_outer_dimension(e, operand.rank);
+                                         }));
     if (repeats) hold_contraction(slot, operand.rank);
 }
 
@@ -167,6 +166,7 @@ Operand Typer::walk_named_shape(Expr*& slot, int axis) {
     Builder b(context_.module, slot->span);
     Var* const array = slot->var;
     Expr* value = b.extent(array, slot->op == Op::kSize ? 0 : axis);
+    if (is_stride(*slot)) value->constant = slot->constant;
     for (int k = 1; slot->op == Op::kSize && k < array->type.rank; ++k) {
         value = b.binary(Op::kMul, value, b.extent(array, k));
     }
