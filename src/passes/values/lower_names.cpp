@@ -235,7 +235,7 @@ private:
 
     // A constant, or a variable that is set here and where the name is bound again (`known`).
     const Expr* held(const Expr& value, const std::string& what, const Var& name, Body& out,
-                     const Part* known, const Expr* Part::*place) {
+                     const Part* known, const Expr* Part::* place) {
         const NamePlace& bound = places_.of(&name);
         const bool needed = bound.unbound && place == &Part::begin;
         const bool once = bound.binds.size() == 1 && !needed;

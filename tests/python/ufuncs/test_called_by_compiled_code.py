@@ -1,4 +1,4 @@
-"""Compiled loops and kernels call functions of parpy.vectorize for single elements, with the types that NumPy chooses."""
+"""Compiled loops and kernels call functions of parpy.vectorize for single elements, with the types that NumPy takes."""
 
 from __future__ import annotations
 

@@ -97,9 +97,10 @@ void Typer::hold_contraction(Expr*& slot, int rank) {
 
 // `slot` is an operand among elements of an array with `rank` dimensions.
 void Typer::hold_broadcast(Expr*& slot, const Operand& operand, int rank) {
-    const bool repeats = rewriting() && (operand.rank < rank || any_expr(*slot, [&](const Expr& e) {
-                                             return keeps_outer_dimension(e, operand.rank);
-                                         }));
+    const bool repeats =
+        rewriting() &&
+        (operand.rank < rank ||
+         any_expr(*slot, [&](const Expr& e) { return keeps_outer_dimension(e, operand.rank); }));
     if (repeats) hold_contraction(slot, operand.rank);
 }
 
