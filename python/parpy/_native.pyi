@@ -171,6 +171,7 @@ class JitFunction:
     __parpy_source__: Any
     py_func: Callable[..., Any]
     on_misfit: Callable[[TypeError, tuple[Any, ...], Any], Any]
+    on_compiled: Callable[[tuple[Any, ...]], Any]
     def __init__(
         self,
         function: Callable[..., Any],

@@ -37,7 +37,7 @@ from ..vocabulary.signatures import Signature, signature
 from ._arrays import constant_of, to_device
 from ._backend import on_gpu
 from ._devices import get_current_device, launch_limits
-from ._launches import FirstLauncher, ForAll, Launcher, PreparingLauncher, launch_sizes, sizes_of
+from ._launches import ForAll, Launcher, PreparingLauncher, launch_sizes, sizes_of
 from ._linking import DEVICE_CODE
 from ._options import KernelOptions
 from ._overloads import Overload, Overloads, asked_types, of_each, sample
@@ -96,8 +96,14 @@ class Kernel(Launchable, ByReference):
         self._blocks: dict[Any, int] = {}
         self.native = _native_kernel(source.function, self.parse)
         self.native.on_misfit = self._relaunch
+        if not signatures:
+            self.native.on_compiled = self._note
         update_wrapper(self, given.function)
         give_reference(self, given.function, Kernel.__init__, given, signatures, options, link)
+
+    def _note(self, values: tuple[Any, ...]) -> None:
+        """A program was made for these values of the parameters."""
+        self.overloads.note(map(type_of, values[len(GEOMETRY) :]))
 
     def parse(self) -> Surface:
         """The surface module; called once, and again when what the function relies on has changed."""
@@ -135,7 +141,7 @@ class Kernel(Launchable, ByReference):
         """Whether other kernels may call the function: nothing says that it is launched."""
         return not self.signatures
 
-    def __getitem__(self, configuration: Any) -> Launcher | FirstLauncher:
+    def __getitem__(self, configuration: Any) -> Launcher:
         try:
             known = self._launchers[configuration]
         except (KeyError, TypeError):
@@ -150,12 +156,11 @@ class Kernel(Launchable, ByReference):
         launcher = self._configured(*parts)
         if len(self._launchers) < 256 and self._refused is None and _is_plain(parts):
             self._launchers[configuration] = launcher
-        return launcher if isinstance(launcher, PreparingLauncher) else FirstLauncher(launcher)
+        return launcher
 
-    def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launcher | FirstLauncher:
+    def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launcher:
         """A launch of ``griddim`` blocks of ``blockdim`` threads each: ints, or tuples of up to three."""
-        launcher = self._configured(griddim, blockdim, stream, sharedmem)
-        return launcher if isinstance(launcher, PreparingLauncher) else FirstLauncher(launcher)
+        return self._configured(griddim, blockdim, stream, sharedmem)
 
     def _configured(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launcher:
         sizes = launch_sizes(griddim, blockdim)
