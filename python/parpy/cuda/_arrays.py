@@ -277,7 +277,7 @@ class DeviceNDArray(DeviceArray):
             np.copyto(self._view, on_host(ary) if isinstance(ary, DeviceNDArray) else source)
 
 
-class DeviceRecord(np.void):
+class DeviceRecord(np.void):  # type: ignore[misc]
     """A record of an array on the device: fields are as they were when it was taken, and those that are assigned to
     change on the device as well."""
 
