@@ -295,6 +295,9 @@ def _identity(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
         return same if isinstance(node.ops[0], ast.Is) else fn.op("not", node, same)
     if any(is_record(fn, side) for side in sides):  # which None is not
         return constant_of(fn, isinstance(node.ops[0], ast.IsNot), node)
+    if any(isinstance(getattr(fn.resolve(side), "value", None), Enum) for side in sides):  # members are what they equal
+        same = fn.op("==", node, *lower_all(fn, sides))
+        return same if isinstance(node.ops[0], ast.Is) else fn.op("not", node, same)
     generators = [side for side in sides if is_generator_name(fn, side)]
     if generators:
         absent = any(isinstance(side, ast.Name) and side.id in fn.absent for side in generators)
