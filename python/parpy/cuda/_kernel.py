@@ -43,6 +43,7 @@ from ._options import KernelOptions
 from ._overloads import Overload, Overloads, asked_types, of_each, sample
 from ._streams import Stream, handle_of
 from .arguments import matching
+from .arguments.dates import as_integers, is_date
 from .arguments.directed import Directed, prepared, type_of, with_records
 from .arguments.kinds import Fields, has_records, kind_of
 
@@ -368,6 +369,9 @@ class Kernel(Launchable, ByReference):
         if any(isinstance(each, Directed) for each in arguments):
             launcher = PreparingLauncher(self, (*sizes,), options)
             launcher(*arguments)
+            return None
+        if any(map(is_date, arguments)):
+            self.native(*sizes, *as_integers(arguments), opts=options)
             return None
         codes = error.codes if isinstance(error, CompileError) else ()
         refused = "P550" in codes or "P557" in codes
