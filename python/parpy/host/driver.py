@@ -29,7 +29,7 @@ from ..types import bound_to
 from .ahead import Seen, nothing
 from .called import Called, nested
 from .checks import HELPERS
-from .foreign_calls import gives_container
+from .foreign_calls import gives_container, is_universal
 from .kept import NOTHING_KEPT, Kept, kept_for
 from .labels import Place, near_miss_of_nested, per_region, shape_labels
 from .numpy_calls import dry, is_array_function
@@ -146,7 +146,7 @@ class Driver:
 
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
             source = callable_source(function)
-            if source is None:
+            if source is None or is_universal(function):
                 return (
                     dry(function) if is_array_function(function) else function if gives_container(function) else nothing
                 )

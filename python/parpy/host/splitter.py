@@ -18,6 +18,7 @@ from ..syntax.source import FunctionSource
 from ..types import Symbol
 from .ahead import Once
 from .checks import HELPERS
+from .foreign_calls import is_universal
 from .kept import Kept
 from .labels import Place, labels_in
 from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
@@ -371,7 +372,7 @@ class _Calls(ast.NodeTransformer):
             source = callable_source(binding.value)
             if isinstance(source, NestedSource):
                 return node  # the driver defines it
-            if source is not None:
+            if source is not None and not is_universal(binding.value):
                 self._found.append(source)
             node.func = at(ast.Call(ast.Name(CALL, ast.Load()), [node.func], []), node)
         return node
