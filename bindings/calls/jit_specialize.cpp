@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "analysis/memory/stored_parameters.h"
@@ -23,6 +25,7 @@
 #include "runtime/cpu/fork_gate.h"
 #include "runtime/cpu/thread_pool.h"
 #include "runtime/cuda/device.h"
+#include "support/backend.h"
 #include "support/deep_stack.h"
 
 namespace nb = nanobind;
@@ -525,12 +528,17 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
     Specializations::Failure failure;
     std::vector<Diagnostic> warnings;  // of the program, if it is a new one
     const Specialization* made = nullptr;
+    std::optional<double> seconds;  // of the compilation, if there was one
     {
         const GilReleased released;
         made = specializations.find_or_build(
             arguments,
             [&](const Signature& signature, const Options& options, Specializations::Failure& f) {
+                const auto begin = std::chrono::steady_clock::now();
                 auto executable = build(surface, options, signature, f);
+                const std::chrono::duration<double> spent =
+                    std::chrono::steady_clock::now() - begin;
+                seconds = seconds.value_or(0.0) + spent.count();
                 warnings.clear();
                 std::ranges::copy_if(
                     f.diagnostics.all(), std::back_inserter(warnings), [](const Diagnostic& note) {
@@ -544,6 +552,11 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
                 return !f.diagnostics.has_errors();
             },
             failure);
+    }
+    if (seconds) {
+        note_compilation(surface.module->entry_function()->name,
+                         shown(specializations.options.backend).data(), *seconds,
+                         surface.module->sources);
     }
     if (made != nullptr) {
         if (PyErr_CheckSignals() != 0 || !warn_of_cache())

@@ -167,6 +167,7 @@ Operand Typer::walk_named_shape(Expr*& slot, int axis) {
     Builder b(context_.module, slot->span);
     Var* const array = slot->var;
     Expr* value = b.extent(array, slot->op == Op::kSize ? 0 : axis);
+    if (is_stride(*slot)) value->constant = slot->constant;
     for (int k = 1; slot->op == Op::kSize && k < array->type.rank; ++k) {
         value = b.binary(Op::kMul, value, b.extent(array, k));
     }

@@ -194,6 +194,7 @@ private:
     [[nodiscard]] ir::Expr* without_mask(const ir::Expr& reduce) const;
     // What the entry returns (results.cpp).
     bool find_result(ir::Store& stmt, ir::Body& out);
+    bool refuses_parts_of_arguments(const ir::Store& stmt);
     bool takes_results_out(ir::Body& body, ir::Body& out);
     void drop_results_of_arrays();
     void walk_for(ir::For& stmt);
