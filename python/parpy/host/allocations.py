@@ -57,17 +57,14 @@ class Allocations:
     def _temporaries(self, body: list[ast.stmt], parameters: set[str]) -> set[ast.Call]:
         """The allocations of arrays that nobody but the function sees and that have no values yet: compiled code has
         memory for them where it runs, on a GPU as well."""
-        if self._source.only_pragmas or any(map(self._is_callback, self._names.nodes)):
-            return set()
         nodes = self._names.nodes
+        calls = [part for part in nodes if isinstance(part, ast.Call)]
+        if self._source.only_pragmas or any(map(self._is_callback, nodes)):
+            return set()
+        if any(self._names.find(call.func) is None for call in calls):  # of an object, which Python may have to run
+            return set()
         names = Counter(part.id for part in nodes if isinstance(part, ast.Name))
-        subscripted = Counter(
-            part.value.id
-            for part in nodes
-            if isinstance(part, ast.Subscript)
-            and isinstance(part.value, ast.Name)
-            and not isinstance(part.ctx, ast.Del)
-        )
+        read = Counter(name for part in nodes for name in _names_read(part))
         returned = {
             part.id
             for node in nodes
@@ -84,7 +81,7 @@ class Allocations:
                 continue
             value = statement.value
             if isinstance(target, ast.Name) and isinstance(value, ast.Call) and self._is_made_here(value, known):
-                apart = target.id not in returned and subscripted[target.id] == names[target.id] - 1
+                apart = target.id not in returned and read[target.id] == names[target.id] - 1
                 if apart and self._is_empty(value):
                     found.add(value)
                 continue
@@ -165,3 +162,17 @@ class Allocations:
     def _is_length(self, call: ast.Call) -> bool:
         binding = self._names.find(call.func)
         return binding is not None and binding.value is len and len(call.args) == 1
+
+
+def _names_read(node: ast.AST) -> list[str]:
+    """The arrays of which the node takes or stores elements, or that it computes with."""
+    parts: list[ast.expr] = []
+    if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Del):
+        parts = [node.value]
+    elif isinstance(node, ast.BinOp):
+        parts = [node.left, node.right]
+    elif isinstance(node, ast.UnaryOp):
+        parts = [node.operand]
+    elif isinstance(node, ast.Compare):
+        parts = [node.left, *node.comparators]
+    return [part.id for part in parts if isinstance(part, ast.Name)]

@@ -20,10 +20,11 @@ from .explain_pragmas import pragmas_of
 from .explain_text import in_turns, page, remarks_of, shortened, table, width, wrapped
 from .tune_arguments import time_of_call
 
-# Nominal figures of the machine that estimates are for: bytes and operations on float64 per second.
+# Nominal figures of the machine that estimates are for: bytes and operations on float64 per second (of Metal float32).
 _ROOFLINES = {
     "Cpu": ("8 cores of a server", 100e9, 200e9),
     "Cuda": ("one NVIDIA H200", 4.2e12, 30e12),
+    "Metal": ("one Apple M2 Max", 400e9, 13e12),
 }
 
 # Marks beside the verdicts, seen on white and on black.
@@ -98,7 +99,8 @@ class Explanation:
 
     @property
     def _machine(self) -> str:
-        return "Cpu" if self.facts["backend"] in ("Cpu", "") else "Cuda"
+        found = self.facts["backend"] or "Cpu"
+        return found if found in _ROOFLINES else "Cuda"
 
     # ---------------------------------------------------------------- text
 

@@ -21,6 +21,13 @@ def smoothed(x, y):
 
 
 @parpy.jit
+def in_expressions(x, y):
+    t = np.empty(x.shape[0])
+    t[:] = x + 1
+    y[:] = -t * t[0] + (t > 1)
+
+
+@parpy.jit
 def in_steps(x, y, n, m):
     lap = np.empty((n + 1, m), dtype=x.dtype)
     out = np.empty_like(x)
@@ -81,6 +88,7 @@ RNG = np.random.default_rng(5)
 @pytest.mark.parametrize("n", [1, 5, 4000])
 def test_temporaries(backend, n):
     alike(smoothed, backend, RNG.random(n), np.zeros(n))
+    alike(in_expressions, backend, RNG.random(n), np.zeros(n))
     alike(in_steps, backend, RNG.random((n, 7)), np.zeros((n, 7)), n, 7)
 
 

@@ -353,6 +353,7 @@ def test_slice_reductions_use_the_blocks_that_are_asked_for():
     x, y = np.ones((10, 32 * 1024), F), np.zeros(10, F)
     found = parpy.explain(slice_sums, x, y, opts=metal(N=threads(10), M=threads(32 * 1024)))
     assert [kernel["grid"] for kernel in found.facts["kernels"]] == [(32, 10, 1)]
+    assert "on one Apple" in str(found)
 
 
 @parpy.external("metal::fast::exp", CompileBackend.Metal, Target.Device)

@@ -11,6 +11,8 @@ import parpy
 from backends import BACKENDS, TARGETS, copies, cuda_text, options, run
 from fresh_functions import fresh
 from parpy import CompileBackend, Target
+from parpy.frontend.expressions.pure_functions import only_computes
+from parpy.syntax.names import callable_source
 from parpy.types import F32
 
 
@@ -72,6 +74,7 @@ CALLS = {
     "power_of_number": "power(x[:], 2.0)",
     "among_others": "1.0 + power(x[:] * 2.0, y[:]) * x[:]",
     "nested": "larger(declared(twice(x[:])), 0.5)",
+    "nested_twice": "larger(twice(x[:]), larger(y[:], twice(x[0])))",
     "collatz": "collatz(x[:])",
     "changed": "changed(x[:]) + x[:]",
     "rows": "larger(m[1, :], m[:, 2])",
@@ -164,6 +167,45 @@ def test_functions_of_arrays_get_arrays(backend):
     assert np.array_equal(got[0], x)
     both = np.maximum(x, y)
     np.testing.assert_allclose(got[1], np.maximum(both - both.mean(), x), rtol=1e-5)
+
+
+@parpy.jit
+def through(v):
+    return np.sqrt(twice(v)) + larger(v, 1.0)
+
+
+@parpy.jit
+def stores(v):
+    v[0] = 1.0
+    return v[1]
+
+
+@parpy.jit
+def prints(v):
+    print(v)
+    return v
+
+
+@parpy.jit
+def through_stores(v):
+    return twice(stores(v))
+
+
+@parpy.jit
+def counted(v):
+    s = 0.0
+    for k in range(3):
+        s += v * k
+    return s
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [(twice, True), (larger, True), (collatz, True), (through, True), (counted, True), (changed, False)]
+    + [(each, False) for each in (stores, prints, through_stores)],
+)
+def test_functions_that_only_compute(function, expected):
+    assert only_computes(callable_source(function)) is expected
 
 
 @parpy.external("fmaf", CompileBackend.Cuda, Target.Device)

@@ -22,7 +22,7 @@ from ...types import TypeVar
 from ...vocabulary.operators import scalar_name
 from ..expressions.arrays import is_array_name, subscripts_array
 from ..expressions.constants import whole_number
-from ..expressions.effects import has_effects
+from ..expressions.effects import acts, has_effects
 from ..expressions.evaluation import lower_arguments, lower_settled
 from ..expressions.expressions import is_dtype, type_operand
 from ..expressions.function_values import default_of
@@ -424,7 +424,7 @@ def _bind(
     lowered: dict[str, _native.Expr] = {}
     whole = {each: argument for each, argument in given.items() if not is_record_argument(fn, argument, source, each)}
     held = len(whole) < len(given) or any(_may_be_part(fn, each) for each in given.values())
-    in_order = held and any(has_effects(fn, each) for each in given.values())
+    in_order = held and any(acts(fn, each) for each in given.values())
     for each, argument in given.items():
         if each not in whole:
             apart = record_apart(fn, argument, source, each)

@@ -6,10 +6,12 @@ import ast
 
 from ...calls.external import External
 from ...library import is_update
+from ...syntax.names import callable_source
 from ...vocabulary.device import DeviceFunction, ForeignFunction
 from ..patterns import string_key
 from ..scope import FunctionScope
 from .outputs import output_of
+from .pure_functions import only_computes
 
 
 def over_slices(fn: FunctionScope, node: ast.AST) -> bool:
@@ -49,18 +51,34 @@ def _reads_memory(fn: FunctionScope, node: ast.AST) -> bool:
 
 def has_effects(fn: FunctionScope, node: ast.expr) -> bool:
     """Whether evaluating `node` may do more than give a value: it calls a jit function, changes memory, or assigns."""
+    return any(_acts(fn, part) or _function_of(fn, part) is not None for part in ast.walk(node))
+
+
+def acts(fn: FunctionScope, node: ast.expr) -> bool:
+    """The same, but for calls of functions that do nothing but compute."""
     for part in ast.walk(node):
-        if isinstance(part, ast.NamedExpr):
+        called = _function_of(fn, part)
+        source = None if called is None or fn.kernel else callable_source(called)
+        if _acts(fn, part) or (called is not None and (source is None or not only_computes(source))):
             return True
-        if isinstance(part, ast.Call):
-            called = fn.resolve(part.func)
-            if (called is not None and fn.is_function(called.value)) or fn.is_applied(part):
-                return True
-            if output_of(fn, part) is not None or (called is not None and is_update(called.value)):
-                return True
-            if fn.streams and fn.program.draws.drawn(part, fn.scope) is not None:
-                return True
-            known = None if called is None else called.value
-            if isinstance(known, DeviceFunction | ForeignFunction | External) and known.effect:
-                return True
     return False
+
+
+def _function_of(fn: FunctionScope, part: ast.AST) -> object | None:
+    """The function compiled with this one that is called."""
+    called = fn.resolve(part.func) if isinstance(part, ast.Call) else None
+    return called.value if called is not None and fn.is_function(called.value) else None
+
+
+def _acts(fn: FunctionScope, part: ast.AST) -> bool:
+    if isinstance(part, ast.NamedExpr):
+        return True
+    if not isinstance(part, ast.Call) or _function_of(fn, part) is not None:
+        return False
+    called = fn.resolve(part.func)
+    if fn.is_applied(part) or output_of(fn, part) is not None or (called is not None and is_update(called.value)):
+        return True
+    if fn.streams and fn.program.draws.drawn(part, fn.scope) is not None:
+        return True
+    known = None if called is None else called.value
+    return isinstance(known, DeviceFunction | ForeignFunction | External) and known.effect
