@@ -4,6 +4,7 @@
 #   make demo     build, then examples/quickstart.py      make wheel   dist/parpy-*.whl
 #   make test     build, then every test                  make lint    formatters and checkers
 #   make build    the development build                   make clean   removes what make made
+#   make docs     build, then the documentation site in build/docs, checked
 #   make bench    build, then NPBench beside its peers on this machine's CPU, at preset $(PRESET)
 #
 # PYTHON=... names the interpreter for .venv and for the wheel (3.11 or later).
@@ -13,9 +14,10 @@ JOBS ?= $(shell nproc)
 VENV := .venv/bin/python
 STAMP := .venv/.parpy-setup
 BENCH_STAMP := .venv/.parpy-bench
+DOCS_STAMP := .venv/.parpy-docs
 PRESET ?= S
 
-.PHONY: setup build demo test bench lint wheel clean
+.PHONY: setup build demo test bench docs lint wheel clean
 .NOTPARALLEL:
 
 setup: $(STAMP)
@@ -40,6 +42,13 @@ $(BENCH_STAMP): $(STAMP)
 
 bench: build $(BENCH_STAMP)
 	@PYTHONPATH=python $(VENV) benchmarks/npbench/run.py --preset $(PRESET) --seconds 0.2 --limit 8
+
+$(DOCS_STAMP): $(STAMP)
+	@tools/setup.sh $(PYTHON) docs
+	@touch $@
+
+docs: build $(DOCS_STAMP)
+	@tools/docs.sh
 
 lint: $(STAMP)
 	@tools/lint.sh

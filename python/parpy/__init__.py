@@ -30,6 +30,7 @@ from .calls.options import (
 )
 from .calls.performance import PerformanceWarning
 from .reduce import Reduce
+from .studies.codes import explain_code
 from .studies.explain import explain
 from .studies.tune import tune
 from .ufuncs.guvectorize import guvectorize
@@ -61,6 +62,7 @@ __all__ = [
     "compile_string",
     "cuda",
     "explain",
+    "explain_code",
     "external",
     "gpu",
     "guvectorize",
