@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 from pathlib import Path
@@ -69,3 +70,10 @@ def test_the_api_reference_has_every_name():
     modules = {"backend", "buffer", "builtin", "cuda", "math", "reduce", "types"}
     assert [name for name in parpy.__all__ if not re.search(rf"\b(parpy\.)?{name}\b", text)] == []
     assert [name for name in modules if f"parpy.{name}" not in text] == []
+
+
+def test_the_first_screen_shows_what_was_measured():
+    rows = json.loads((ROOT / "benchmarks/results/first_screen.json").read_text())
+    shown = re.findall(r"^\| (\w+, \w+|\w+).*\| (\d+) \|$", (ROOT / "README.md").read_text(), re.M)
+    figures = {name.split(", `")[0]: f"{row['ms']:.0f}" for name, row in rows.items()}
+    assert len(shown) >= 3 and dict(shown) == figures
