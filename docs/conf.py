@@ -56,7 +56,6 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "image_scrapers": ("matplotlib",),
     "matplotlib_animations": False,
-    "reset_modules": (),
 }
 
 html_theme = "pydata_sphinx_theme"
