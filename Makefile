@@ -33,7 +33,7 @@ build: $(STAMP)
 demo: build
 	@PYTHONPATH=python $(VENV) examples/quickstart.py
 
-test: build
+test: build $(DOCS_STAMP)
 	@JOBS=$(JOBS) tools/test.sh
 
 $(BENCH_STAMP): $(STAMP)

@@ -56,6 +56,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "image_scrapers": ("matplotlib",),
     "matplotlib_animations": False,
+    "reset_modules": ("matplotlib", "figures.without_margins"),
 }
 
 html_theme = "pydata_sphinx_theme"
