@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import runpy
 from types import SimpleNamespace
 
@@ -47,7 +48,7 @@ def test_broken_links(tmp_path):
 
 def test_clicks(tmp_path):
     names = ["index.html", "a.html", "b.html", "c.html"]
-    _, pages = site(tmp_path, {a: f'<a href="{b}">next</a>' for a, b in zip(names, names[1:], strict=False)})
+    _, pages = site(tmp_path, {a: f'<a href="{b}">next</a>' for a, b in itertools.pairwise(names)})
     pages |= CHECK.read(site(tmp_path, {"c.html": ""})[0])
     assert CHECK.clicks(pages) == {"index.html": names[:1], "a.html": names[:2], "b.html": names[:3]}
 
