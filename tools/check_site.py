@@ -1,5 +1,5 @@
 """Checks a built documentation site. Links, anchors and pictures exist, typical tasks are two clicks from the start
-page, and, in a headless browser, no page has a script error or is wider than its window.
+page. In a headless browser no page has a script error or is wider than its window, and the search finds something.
 
 usage: python tools/check_site.py FOLDER
 """
@@ -139,6 +139,12 @@ def seen_in_browser(site: Path, pages: dict[str, Page]) -> list[str] | None:
                     found.append(f"{name}: {error}")
                 if view.evaluate("document.documentElement.scrollWidth") > width:
                     found.append(f"{name}: wider than a window of {width} pixels")
+        view = opened.new_page()
+        view.goto(f"{address}/search.html?q=threads")
+        try:
+            view.wait_for_selector("#search-results li a", timeout=20_000)
+        except Error:
+            found.append("the search finds nothing about threads")
         opened.close()
     return found
 
