@@ -74,7 +74,7 @@ html_theme_options = {
     "navbar_start": ["navbar-logo", "versions"],
     "navbar_end": ["theme-switcher"],
     "navbar_persistent": ["search-button"],
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 5,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
