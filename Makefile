@@ -58,4 +58,4 @@ wheel: $(STAMP)
 	@ls -lh dist
 
 clean:
-	rm -rf build build-release build-asan build-wheel dist .venv python/parpy/*.so
+	rm -rf build build-release build-asan build-wheel dist docs/gallery .venv python/parpy/*.so
