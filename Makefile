@@ -5,6 +5,7 @@
 #   make test     build, then every test                  make lint    formatters and checkers
 #   make build    the development build                   make clean   removes what make made
 #   make docs     build, then the documentation site in build/docs, checked
+#   make wheels   a wheel for each CPython of 3.11 to 3.14 (PYTHONS), installed and tried
 #   make bench    build, then NPBench beside its peers on this machine's CPU, at preset $(PRESET)
 #
 # PYTHON=... names the interpreter for .venv and for the wheel (3.11 or later).
@@ -16,8 +17,9 @@ STAMP := .venv/.parpy-setup
 BENCH_STAMP := .venv/.parpy-bench
 DOCS_STAMP := .venv/.parpy-docs
 PRESET ?= S
+PYTHONS ?=
 
-.PHONY: setup build demo test bench docs lint wheel clean
+.PHONY: setup build demo test bench docs lint wheel wheels clean
 .NOTPARALLEL:
 
 setup: $(STAMP)
@@ -57,5 +59,8 @@ wheel: $(STAMP)
 	@$(PYTHON) -m pip wheel --no-deps -w dist .
 	@ls -lh dist
 
+wheels: $(STAMP)
+	@tools/wheels.sh dist $(PYTHONS)
+
 clean:
-	rm -rf build build-release build-asan build-wheel dist docs/gallery .venv python/parpy/*.so
+	rm -rf build build-release build-asan build-wheel* dist docs/gallery .venv python/parpy/*.so
