@@ -30,6 +30,8 @@ TASKS = {
     "map a loop to blocks and threads": "howto/mapping.html",
     "understand the message P401": "reference/diagnostics.html",
     "write a kernel with shared memory": "howto/kernels.html",
+    "use a function under torch.compile": "howto/other_libraries.html",
+    "report a fault": "howto/at_work.html",
     "install ParPy": "tutorial/install.html",
     "see a whole program": "gallery/index.html",
 }
