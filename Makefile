@@ -4,6 +4,7 @@
 #   make demo     build, then examples/quickstart.py      make wheel   dist/parpy-*.whl
 #   make test     build, then every test                  make lint    formatters and checkers
 #   make build    the development build                   make clean   removes what make made
+#   make docs     build, then the documentation site in build/docs, checked
 #   make wheels   a wheel for each CPython of 3.11 to 3.14 (PYTHONS), installed and tried
 #   make bench    build, then NPBench beside its peers on this machine's CPU, at preset $(PRESET)
 #
@@ -14,10 +15,11 @@ JOBS ?= $(shell nproc)
 VENV := .venv/bin/python
 STAMP := .venv/.parpy-setup
 BENCH_STAMP := .venv/.parpy-bench
+DOCS_STAMP := .venv/.parpy-docs
 PRESET ?= S
 PYTHONS ?=
 
-.PHONY: setup build demo test bench lint wheel wheels clean
+.PHONY: setup build demo test bench docs lint wheel wheels clean
 .NOTPARALLEL:
 
 setup: $(STAMP)
@@ -33,7 +35,7 @@ build: $(STAMP)
 demo: build
 	@PYTHONPATH=python $(VENV) examples/quickstart.py
 
-test: build
+test: build $(DOCS_STAMP)
 	@JOBS=$(JOBS) tools/test.sh
 
 $(BENCH_STAMP): $(STAMP)
@@ -42,6 +44,13 @@ $(BENCH_STAMP): $(STAMP)
 
 bench: build $(BENCH_STAMP)
 	@PYTHONPATH=python $(VENV) benchmarks/npbench/run.py --preset $(PRESET) --seconds 0.2 --limit 8
+
+$(DOCS_STAMP): $(STAMP)
+	@tools/setup.sh $(PYTHON) docs
+	@touch $@
+
+docs: build $(DOCS_STAMP)
+	@tools/docs.sh
 
 lint: $(STAMP)
 	@tools/lint.sh
@@ -54,4 +63,4 @@ wheels: $(STAMP)
 	@tools/wheels.sh dist $(PYTHONS)
 
 clean:
-	rm -rf build build-release build-asan build-wheel* dist .venv python/parpy/*.so
+	rm -rf build build-release build-asan build-wheel* dist docs/gallery .venv python/parpy/*.so

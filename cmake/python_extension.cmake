@@ -48,6 +48,10 @@ if(SKBUILD)
     endif()
     get_filename_component(tbb_file "${tbb_library}" REALPATH)
     install(FILES "${tbb_file}" DESTINATION parpy RENAME libtbb.so.12)
+    # What parpy.explain_code shows.
+    install(FILES "${PROJECT_SOURCE_DIR}/src/support/diagnostics.def" DESTINATION parpy/diagnostics)
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/tests/golden/diag/" DESTINATION parpy/diagnostics
+        FILES_MATCHING PATTERN "P*.py" PATTERN "P*.txt" PATTERN "__pycache__" EXCLUDE)
 elseif(PARPY_SANITIZE)
     # Beside the sources it would take the place of the development build (tools/sanitize.sh).
     set_target_properties(_native PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/module")

@@ -21,6 +21,7 @@ part() { # name, command ...
 }
 
 part "unit tests" build/unit_tests --gtest_brief=1
+part "documentation" tools/docs.sh --quick
 part "python tests" env PYTHONPATH=python .venv/bin/python -m pytest -q -n "${JOBS:-2}" tests/python
 
 printf '\n%s' "$summary"

@@ -67,6 +67,7 @@ __all__ = [
     "compile_string",
     "cuda",
     "explain",
+    "explain_code",
     "external",
     "gpu",
     "guvectorize",
@@ -99,6 +100,7 @@ _NAMES = {
     "callback": ".arrays.callbacks",
     "compile_string": ".calls.compile_string",
     "explain": ".studies.explain",
+    "explain_code": ".studies.codes",
     "guvectorize": ".ufuncs.guvectorize",
     "load_ipython_extension": ".studies.cell_magic",
     "show_config": ".studies.configuration",
@@ -121,6 +123,7 @@ if TYPE_CHECKING:
     from .calls.compile_string import compile_string
     from .studies.cell_magic import load_ipython_extension as load_ipython_extension
     from .studies.cell_magic import unload_ipython_extension as unload_ipython_extension
+    from .studies.codes import explain_code
     from .studies.configuration import show_config
     from .studies.explain import explain
     from .studies.tune import tune

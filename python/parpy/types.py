@@ -1,4 +1,4 @@
-"""Types: of annotations, of conversions, and of `force_int_size` and `force_float_size`.
+"""Types for annotations, for conversions, and for the options `force_int_size` and `force_float_size`::
 
     N = parpy.types.symbol()
 

@@ -112,7 +112,7 @@ struct Dialect {
     std::string_view copied_qualifier;       // of those among them that are copied to (kCopies)
     // The qualifier of array parameters that share no memory. Empty on GPUs: threads exchange
     // elements through arrays, which the qualifier rules out, and NVRTC mistakes what else it
-    // allows (docs/gpu.md).
+    // allows (docs/explanation/gpu.md).
     std::string_view restrict_qualifier;
     // A function around values that the compiler must not trace: subscripts that fall
     // (subtrahends.h) and the starts of counters (counter_starts.h). Empty where it may trace all.

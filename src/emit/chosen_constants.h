@@ -1,5 +1,5 @@
 // Which numbers may be constants that a condition chooses. Where such a number is of type f64, a
-// rounding of ptxas to a narrower type may take the place of another one (docs/gpu.md).
+// rounding of ptxas to a narrower type may take the place of another one (docs/explanation/gpu.md).
 #pragma once
 
 #include <unordered_map>

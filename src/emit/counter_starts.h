@@ -1,6 +1,6 @@
 // Which counters start at a value that NVRTC must not see: where it knows the values of a counter
 // that steps by more than one, or that loops inside start from, it may leave the loop after the
-// first iteration (docs/gpu.md).
+// first iteration (docs/explanation/gpu.md).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // How often a subscript subtracts something that varies: where it does so more than once, NVRTC
-// takes the element for another one, however the subscript is spelled (docs/gpu.md).
+// takes the element for another one, however the subscript is spelled (docs/explanation/gpu.md).
 #pragma once
 
 #include <map>

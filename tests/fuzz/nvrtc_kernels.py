@@ -2,9 +2,9 @@
 
     python tests/fuzz/nvrtc_kernels.py [--seed N] [--count N] [--forms ours|all] [--gpu]
 
-NVRTC takes elements at some subscripts for different ones that are the same (docs/gpu.md). Each kernel stores to
-and loads from one array, under several names, at subscripts of every form that ParPy emits (`ours`) or of those
-that it avoids as well (`all`). They run in the interpreter of PTX (ptx.py), or with `--gpu` on the GPU, which
+NVRTC takes elements at some subscripts for different ones that are the same (docs/explanation/gpu.md). Each kernel
+stores to and loads from one array, under several names, at subscripts of every form that ParPy emits (`ours`) or of
+those that it avoids as well (`all`). They run in the interpreter of PTX (ptx.py), or with `--gpu` on the GPU, which
 takes CuPy; Python evaluates the same statements for comparison. Prints the kernels that differ, and exits with 1
 if there is one.
 """

@@ -1,7 +1,8 @@
-"""The page docs/language.md: every construct of Python that compiled code takes, each with a program that the tests
-run, and every function that it knows, as the tables of the frontend have them.
+"""Two pages of docs/reference, written from the tables of the frontend. language.md lists every construct of Python
+that compiled code takes, each with a program that the tests run, and every function that it knows; numpy.md lists the
+functions of NumPy.
 
-`python tests/python/language_rows.py` writes the page anew.
+`python tests/python/language_rows.py` writes both pages anew.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from parpy.frontend.calls import intrinsics
 from parpy.frontend.languages import LOOPS
 from parpy.library import table
 
-PAGE = places.ROOT / "docs" / "language.md"
+PAGE = places.ROOT / "docs" / "reference" / "language.md"
+NUMPY_PAGE = PAGE.with_name("numpy.md")
 
 
 @dataclass(frozen=True)
@@ -38,31 +40,35 @@ VALUES = [
     (
         "numbers",
         "Python's, which are weak, and NumPy's scalars: bool, 8 to 64-bit integers, float16 to float64, complex",
-        "types.md",
+        "[Types](types.md)",
     ),
     (
         "arrays",
         "of NumPy, CuPy, PyTorch, JAX and `parpy.buffer`, of any strides and dimensions, which may share memory",
-        "calls.md",
+        "[Calls and caches](calls.md)",
     ),
     (
         "tuples",
         "of values of any kind, named ones included; they have parts, sums, a length, and cannot be changed",
-        "loops.md",
+        "[Loops](loops.md)",
     ),
-    ("None", "as a default, in place of a number, and as a result", "loops.md"),
+    ("None", "as a default, in place of a number, and as a result", "[Loops](loops.md)"),
     (
         "dicts and objects",
         "with names as keys; their attributes are read, their numbers assigned to, their methods called",
-        "functions.md",
+        "[Functions](functions.md)",
     ),
     (
         "functions",
         "plain ones, decorated ones and lambdas: arguments, variables, elements of tuples and results",
-        "functions.md",
+        "[Functions](functions.md)",
     ),
-    ("texts and types", "arguments and variables that choose a branch or the type of an array", "functions.md"),
-    ("generators", "`np.random.Generator` and `RandomState`", "random.md"),
+    (
+        "texts and types",
+        "arguments and variables that choose a branch or the type of an array",
+        "[Functions](functions.md)",
+    ),
+    ("generators", "`np.random.Generator` and `RandomState`", "[Random numbers](random.md)"),
 ]
 
 STATEMENTS = [
@@ -294,15 +300,16 @@ def page() -> str:
     lines = [
         "# The language in tables",
         "",
-        "The tables of the frontend, as `tests/python/language_rows.py` writes them. The tests run a program for each",
-        "row of the statements and expressions, compiled and by Python. [loops.md](loops.md) and",
-        "[functions.md](functions.md) say more about each, [kernels.md](kernels.md) what kernels by hand have besides.",
+        "This page lists the language of compiled code. The tables are generated from the compiler's own tables, and",
+        "the tests run a program for each row of the statements and expressions, both compiled and by Python.",
+        "[Loops](loops.md) and [Functions](functions.md) explain the rows, [NumPy](numpy.md) lists the functions of",
+        "NumPy, and [Kernels by hand](../howto/kernels.md) describes the names that only kernels have.",
         "",
         "## Values",
         "",
         "| kind | which | more |",
         "|---|---|---|",
-        *(f"| {kind} | {which} | [{link}]({link}) |" for kind, which, link in VALUES),
+        *(f"| {kind} | {which} | {link} |" for kind, which, link in VALUES),
     ]
     for title, rows in (("Statements", STATEMENTS), ("Expressions", EXPRESSIONS)):
         lines += [
@@ -314,14 +321,15 @@ def page() -> str:
             *(f"| {row.form} | {row.note} |" for row in rows),
         ]
     lines += ["", "## Functions", "", "| module | functions |", "|---|---|"]
-    lines += [f"| `{module}` | {_listed(names)} |" for module, names in functions().items()]
+    rows = {module: _listed(names) for module, names in functions().items()}
+    rows["np"] = "see [NumPy](numpy.md)"
+    lines += [f"| `{module}` | {names} |" for module, names in rows.items()]
     lines += [f"| methods of arrays | {_listed(METHODS)} |"]
     lines += [f"| methods of generators, `np.random` | {_listed(sorted(draws.METHODS))} |"]
     lines += [
         "",
-        "Python calls other functions of NumPy and SciPy between the compiled parts, outside of compiled loops.",
-        "Other ufuncs have the methods of `np.add`, too. Types of NumPy convert, as in `np.float32(a)`. Functions of",
-        "the user are compiled with those that call them.",
+        "Python calls all other functions of NumPy and SciPy between the compiled parts, outside of compiled loops.",
+        "Your own functions are compiled together with the functions that call them.",
         "",
         "## What is refused, and what to write instead",
         "",
@@ -330,6 +338,92 @@ def page() -> str:
         *(f"| {what} | {cure} |" for what, cure in dict.fromkeys(refusals())),
     ]
     return "\n".join(lines) + "\n"
+
+
+SPECIAL = {"einsum", "random.default_rng"}  # compiled by lowerings of their own
+
+
+def numpy_functions() -> dict[str, list[str]]:
+    """The public functions of NumPy and of its submodules, by what becomes of a call in a compiled function."""
+    found: dict[str, list[str]] = {"ufuncs": [], "types": [], "functions": [], "python": []}
+    for module in ("", "linalg.", "fft.", "random."):
+        space = getattr(np, module[:-1]) if module else np
+        for name in sorted(space.__all__):
+            value = getattr(space, name)
+            if not callable(value) or (isinstance(value, type) and not issubclass(value, np.generic)):
+                continue  # constants and classes
+            if module + name in SPECIAL or (module == "random." and name in draws.METHODS):
+                kind = "functions"
+            elif intrinsics.intrinsic_of(value) is None and not table.is_in_library(value):
+                kind = "python"
+            elif isinstance(value, type):
+                kind = "types"
+            else:
+                kind = "ufuncs" if isinstance(value, np.ufunc) else "functions"
+            if kind != "python" or not isinstance(value, type):
+                found[kind].append(module + name)
+    return found
+
+
+def ufunc_methods() -> list[str]:
+    """The methods of ufuncs that compiled code knows, those of `np.add` in place of every other's."""
+    methods = [f"add.{name}" for name in ("accumulate", "at", "outer", "reduce", "reduceat")]
+    return [
+        name
+        for name in methods
+        if intrinsics.intrinsic_of(value := getattr(np.add, name[4:])) is not None or table.is_in_library(value)
+    ]
+
+
+NUMPY_TEXT = """\
+# NumPy functions that work
+
+This page lists the functions of NumPy by how a function under `parpy.jit` runs them. It is generated from the
+compiler's own tables. Aliases count: `np.abs` is `np.absolute`. Results have the dtypes of NumPy's. [Slices](slices.md)
+describes `axis`, `keepdims` and `out`, and [Elementary functions](math.md) lists the rounding errors.
+
+## Compiled everywhere
+
+These functions are part of the compiled program, also inside parallel loops.
+
+Universal functions, applied to numbers and element by element to arrays:
+
+{ufuncs}
+
+Their methods, shown for `np.add`: {methods_of_ufuncs}
+
+Other functions:
+
+{functions}
+
+Types, which convert numbers and name the dtypes of arrays:
+
+{types}
+
+Methods of arrays: {methods}
+
+Methods of `np.random.Generator` and `np.random.RandomState`: {draws}
+
+A function of this list may still refuse some arguments in a parallel loop, such as an `axis` that is not a constant.
+The error names the argument.
+
+## Called by Python between compiled parts
+
+A compiled function may also call the functions below, and everything in SciPy. Python calls them between the compiled
+parts, with NumPy's own speed. In a loop such a call makes Python run the loop: ParPy says so once, with a
+`PerformanceWarning` (P315), and a loop that a mapping names is refused.
+
+{python}
+"""
+
+
+def numpy_page() -> str:
+    return NUMPY_TEXT.format(
+        methods_of_ufuncs=_listed(ufunc_methods()),
+        methods=_listed(METHODS),
+        draws=_listed(sorted(draws.METHODS)),
+        **{kind: _listed(names) for kind, names in numpy_functions().items()},
+    )
 
 
 def _listed(names: list[str]) -> str:
@@ -343,3 +437,4 @@ def nodes() -> set[type[ast.AST]]:
 
 if __name__ == "__main__":
     PAGE.write_text(page())
+    NUMPY_PAGE.write_text(numpy_page())

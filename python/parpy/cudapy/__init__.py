@@ -1,15 +1,17 @@
 """CudaPy: kernels with C's types, launched by number of threads.
 
-import parpy.cudapy as cp
+The first program of every tutorial::
 
-# saxpy : void (float alpha, float* X, float* Y)
-def saxpy(alpha, X, Y):
-    if idx < len(X):
-        Y[idx] = alpha * X[idx] + Y[idx]
+    import parpy.cudapy as cp
 
-Y = cp.CudaArray([1.0, 2.0])
-cp.compile(saxpy)(len(Y))(2.0, [3.0, 4.0], Y)
-Y.toList()
+    # saxpy : void (float alpha, float* X, float* Y)
+    def saxpy(alpha, X, Y):
+        if idx < len(X):
+            Y[idx] = alpha * X[idx] + Y[idx]
+
+    Y = cp.CudaArray([1.0, 2.0])
+    cp.compile(saxpy)(len(Y))(2.0, [3.0, 4.0], Y)
+    Y.toList()
 """
 
 from ._arrays import CudaArray, elemType

@@ -2,8 +2,8 @@
 
 Philox 4x32-10 of Salmon, Moraes, Dror and Shaw ("Parallel random numbers: as easy as 1, 2, 3", 2011) makes four words
 of 32 bits of a key of 64 bits and a counter of 128, and has no other state. Half of the counter is the number of an
-iteration, half the place in the sequence of that iteration; docs/random.md says how a program's draws are numbered.
-Everything is arithmetic of integers that wraps, so every back end makes the same words.
+iteration, half the place in the sequence of that iteration; docs/reference/random.md says how a program's draws are
+numbered. Everything is arithmetic of integers that wraps, so every back end makes the same words.
 """
 
 from __future__ import annotations

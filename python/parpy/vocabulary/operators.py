@@ -98,8 +98,9 @@ def minimum(a: Any, b: Any) -> Any:
 def convert(x: Any, to: Any) -> Any:
     """`x` as type `to`: a NumPy scalar type or dtype, a type of parpy.types, or int, float, bool.
 
-    What an integer type cannot hold wraps around or becomes its lowest value, as docs/math.md says of floats; complex
-    numbers become complex ones or bool alone. A bfloat16 is given as the numpy.float32 of its value.
+    A value that an integer type cannot hold wraps around or becomes the lowest one of the type, as
+    docs/reference/math.md says of floats; complex numbers become complex ones or bool alone. A bfloat16 is given as the
+    numpy.float32 of its value.
     """
     name = scalar_name(to if scalar_name(to) is not None else getattr(to, "dtype", None))
     if name is None:

@@ -1,5 +1,5 @@
 // The text form of a program, made to be read; parse.h reads it back. Printing what was parsed
-// gives the same text again. The grammar stands in docs/ir.md, this is its flavour:
+// gives the same text again. The grammar stands in docs/reference/ir.md, this is its flavour:
 //
 //     entry sum_rows(x: f32[100, 20] @0, y: f32[100] @1 written) -> void:
 //         label "N"

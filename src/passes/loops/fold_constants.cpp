@@ -431,7 +431,7 @@ private:
     }
 
     // x * -3 + c is c - x * 3, and x * -3 is -(x * 3): differences are read more easily, and NVRTC
-    // takes elements at products with negative factors for others (docs/gpu.md).
+    // takes elements at products with negative factors for others (docs/explanation/gpu.md).
     Expr* as_difference(Expr* expr) {
         Expr *a = expr->operands[0], *b = expr->operands[1];
         if (!is_signed_integer(expr->type.scalar)) return expr;

@@ -1,5 +1,5 @@
-"""The smallest programs that NVRTC and ptxas mistake (docs/gpu.md), and that ParPy's text is none of them. Run by an
-interpreter of PTX, so that no GPU is needed, but for what ptxas mistakes."""
+"""The smallest programs that NVRTC and ptxas mistake (docs/explanation/gpu.md), and that ParPy's text is none of them.
+Run by an interpreter of PTX, so that no GPU is needed, but for what ptxas mistakes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ import nvrtc_kernels
 import ptx
 
 # Versions of NVRTC in which the defects were seen. One that is not listed must be looked at: mended there, a defect
-# is gone from docs/gpu.md and from here.
+# is gone from docs/explanation/gpu.md and from here.
 MISTAKEN = {(13, 0), (13, 5)}
 
 # Each with what `memory` holds afterwards. The pointers are places in one memory, `d` has its own.
@@ -140,7 +140,7 @@ def difference_by_hand() -> np.ndarray:
 
 
 def test_defects_by_version():
-    """A newer NVRTC that is right fails here: then see what docs/gpu.md says, and what the text may say again."""
+    """A newer NVRTC that is right fails here: then see docs/explanation/gpu.md, and what the text may say again."""
     mistaken = {
         "restrict": promised(PROMISED[0]) != (3.0, 7.0),
         "falling": not np.array_equal(falling(FALLING), falling_by_hand()),

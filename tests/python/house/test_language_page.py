@@ -1,4 +1,4 @@
-"""docs/language.md: it is what the tables say, and a program of each row does what Python does."""
+"""docs/reference/language.md and numpy.md are what the tables say, and a program of each row does what Python does."""
 
 from __future__ import annotations
 
@@ -62,6 +62,7 @@ def test_methods(method):
     assert same(ours, pythons)
 
 
-def test_the_page_is_what_the_tables_say():
-    """`python tests/python/language_rows.py` writes it."""
+def test_the_pages_are_what_the_tables_say():
+    """`python tests/python/language_rows.py` writes them."""
     assert language_rows.PAGE.read_text() == language_rows.page()
+    assert language_rows.NUMPY_PAGE.read_text() == language_rows.numpy_page()

@@ -1,4 +1,4 @@
-"""The tables of docs/from_numba_cuda.md and docs/from_cudapy.md have every public name."""
+"""The tables of docs/coming_from/numba_cuda.md and docs/coming_from/cudapy.md have every public name."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from parpy.cudapy._values import CONSTANTS, MATH
 from parpy.vocabulary import device as _device
 from parpy.vocabulary.vectors import FUNCTIONS
 
-DOCS = places.ROOT / "docs"
+PAGES = places.ROOT / "docs" / "coming_from"
 
 
 def words(page):
-    table = (DOCS / page).read_text().split("## Every name")[1]
+    table = (PAGES / page).read_text().split("## Every name")[1]
     return set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", table))))
 
 
@@ -28,7 +28,7 @@ def members(kind):
 
 
 def test_numba_cuda():
-    known = words("from_numba_cuda.md")
+    known = words("numba_cuda.md")
     wanted = set(cuda.__all__) - {"Event", "Stream", "cg"} - (FUNCTIONS.keys() - {"float32x2", "int32x4", "uchar3"})
     wanted |= {*fp16.__all__, *bf16.__all__}
     for kind in (cuda.DeviceNDArray, cuda.Stream, cuda.Event, Kernel, Device, Context):
@@ -78,14 +78,14 @@ specialize test vectorize vote_sync_intrinsic
 
 
 def test_names_of_numba_cuda_that_are_not_here():
-    known = words("from_numba_cuda.md")
+    known = words("numba_cuda.md")
     assert sorted(name for name in NUMBA.split() if name not in known) == []
     assert sorted(name for name in vars(random) if "xoroshiro" in name and name not in known) == []
 
 
 def test_cudapy():
-    known = words("from_cudapy.md")
+    known = words("cudapy.md")
     wanted = {*cp.__all__, *CONSTANTS, *members(cp.CudaArray), *members(cp.Launcher)} - {"signature"}
     assert sorted(wanted - known) == []
-    text = (DOCS / "from_cudapy.md").read_text()
+    text = (PAGES / "cudapy.md").read_text()
     assert sorted(name for name in MATH if not re.search(rf"\b{name}\b", text)) == []

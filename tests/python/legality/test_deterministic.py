@@ -212,7 +212,7 @@ def test_functions_are_the_same_text_everywhere(name, operands, dtype, backend):
     function = elementwise(name, operands)
     arguments = [anywhere(dtype, 10 + i) for i in range(operands)]
     if backend == "cuda" and (name in ("sin", "cos", "tan") or np.dtype(dtype).kind == "c"):
-        # Beyond 2**32 a GPU reduces angles by a function of its own, as docs/deterministic.md says.
+        # Beyond 2**32 a GPU reduces angles by a function of its own, as docs/explanation/deterministic.md says.
         arguments = [np.where(np.maximum(abs(x.real), abs(x.imag)) > 2**32, 1, x).astype(dtype) for x in arguments]
     found = []
     for where in ("cpu", backend):

@@ -1,6 +1,6 @@
 """Elementary functions of the CPU backend: errors in units in the last place, and special values.
 
-The figures of docs/math.md are what this file measures: `python tests/python/numbers/test_math.py` prints the table.
+The figures of docs/reference/math.md are those that this file measures; run as a program it prints the table.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lowers draws of random numbers (docs/random.md): to functions of library/random.py, of a key and a place.
+"""Lowers draws of random numbers (docs/reference/random.md): to functions of library/random.py, of a key and a place.
 
 Each generator is a stream: a key, the number of the iteration, and how many words the iteration has drawn. A for loop
 draws a key in front of it, and each of its iterations has the sequence of that key and its own number; so has each call
