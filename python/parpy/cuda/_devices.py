@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
@@ -75,6 +74,8 @@ class Device:
     @property
     def uuid(self) -> str:
         """What tells GPUs apart; on the simulator, of zeros."""
+        import uuid
+
         return f"GPU-{uuid.UUID(bytes=device_uuid(self.id) if on_gpu() else bytes(16))}"
 
     @property
@@ -158,11 +159,10 @@ devices = gpus
 
 
 class Context:
-    """What ``current_context()`` gives: the memory and device of this thread."""
+    """What ``current_context()`` gives: the memory and work of a device, one object for each."""
 
-    @property
-    def device(self) -> Device:
-        return get_current_device()
+    def __init__(self, device: Device) -> None:
+        self.device = device
 
     def get_memory_info(self) -> MemoryInfo:
         """Free and total memory of the device."""
@@ -181,7 +181,12 @@ def current_context(devnum: int | None = None) -> Context:
     """The context of this thread; ``devnum`` selects a device first."""
     if devnum is not None:
         select_device(devnum)
-    return Context()
+    return _context_of(get_current_device())
+
+
+@cache
+def _context_of(device: Device) -> Context:
+    return Context(device)
 
 
 def get_current_device() -> Device:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arrays.device_arrays import is_int
 from ..calls.options import CompileBackend, CompileOptions
+from ..calls.tracebacks import hides_frames
 from ._devices import launch_limits
 from .arguments import matching
 from .arguments.directed import type_of
@@ -34,30 +35,12 @@ class Launcher(partial[None]):
         return f"<launch of {self.kernel.__name__} on {grid} blocks of {block} threads>"  # type: ignore[attr-defined]
 
 
-class FirstLauncher:
-    """A launch of a configuration that is new: what it is called with first, ``k.overloads`` tells."""
-
-    def __init__(self, launcher: Launcher) -> None:
-        self._launcher, self._called = launcher, False
-
-    def __call__(self, /, *arguments: Any, **keywords: Any) -> None:
-        self._launcher(*arguments, **keywords)
-        if not self._called:
-            self._called = True
-            note_types(self._launcher.kernel, arguments, keywords)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._launcher, name)
-
-    def __repr__(self) -> str:
-        return repr(self._launcher)
-
-
 class PreparingLauncher(Launcher):
     """One that looks at the arguments first: checks them against signatures, takes records to the GPU."""
 
     noted = False  # whether the kernel was told what it is called with
 
+    @hides_frames
     def __call__(self, /, *arguments: Any, **keywords: Any) -> None:
         kernel, options = self.kernel, self.keywords["opts"]
         stream = options.stream or 0
@@ -73,11 +56,6 @@ class PreparingLauncher(Launcher):
             each()
 
 
-def note_types(kernel: Kernel, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
-    """Tells a kernel what it was called with."""
-    kernel.overloads.note(map(type_of, matching.bound(kernel.py_func, arguments, keywords)))
-
-
 class ForAll:
     """A launch by number of threads."""
 
@@ -91,6 +69,7 @@ class ForAll:
         self._kernel, self._tasks, self._stream, self._sharedmem = kernel, tasks, stream, sharedmem
         self._tpb = tpb
 
+    @hides_frames
     def __call__(self, /, *arguments: Any, **keywords: Any) -> None:
         arguments = matching.bound(self._kernel.py_func, arguments, keywords)
         none = 0 in self._tasks  # no block is launched; the arguments are checked

@@ -24,7 +24,15 @@ from ..syntax.source import FunctionSource
 from ..syntax.starred import hands_on_rest
 from ..vocabulary import operators, workers
 from .allocations import Allocations
-from .foreign_calls import gives_container, has_open_keyword, is_for_python, is_foreign, is_statement_of_python
+from .foreign_calls import (
+    gives_container,
+    has_open_keyword,
+    is_for_python,
+    is_foreign,
+    is_statement_of_python,
+    is_universal,
+    takes_elements,
+)
 from .kept import NOTHING_KEPT, Kept
 from .liveness import assigned
 from .lookup import Lookup
@@ -364,8 +372,16 @@ class Resolver(Lookup):
 
     def is_called_by_python(self, value: object, call: ast.Call) -> bool:
         """Whether Python makes this call of an object."""
+        if is_universal(value):
+            return call not in self._in_loops or not takes_elements(call, value, self._is_of_array)
         left = is_left_to_python(value) or (is_left_to_numpy(value, call) and not self._is_compiled_besides(call))
         return left or is_foreign(value) or self.has_driver(value)
+
+    def _is_of_array(self, node: ast.expr) -> bool:
+        """Whether it is an array, or a part of one that is written as such."""
+        if isinstance(node, ast.Subscript):
+            return is_part(node)
+        return self.place(node) in self.arrays() or self.is_captured_array(node)
 
     def calls_unknown(self, call: ast.Call) -> bool:
         """Whether Python makes this call of a function that compiled code does not know."""

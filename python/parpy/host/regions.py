@@ -15,7 +15,7 @@ from ..calls.options import CompileOptions
 from ..syntax.fields import as_written
 from ..syntax.lazy import lazy
 from ..syntax.names import Binding, callable_source
-from ..syntax.nested_source import NestedSource, free_names, with_lines_of_file
+from ..syntax.nested_source import NestedSource, free_names
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
 from .liveness import Names, assigned
@@ -244,5 +244,4 @@ def _as_python(region: _native.JitFunction) -> Callable[..., Any]:
     source = region.__parpy_source__
     tree = source.tree()
     assert isinstance(tree, ast.FunctionDef)
-    node = with_lines_of_file(as_written(copy.deepcopy(tree)), source.line_shift)
-    return rebuilt(source.function, node)
+    return rebuilt(source.function, as_written(copy.deepcopy(tree)), shift=source.line_shift)

@@ -13,11 +13,12 @@ from ..calls.errors import fail
 from ..syntax.annotations import annotations_of, symbol_places
 from ..syntax.fields import as_written
 from ..syntax.names import callable_source
-from ..syntax.nested_source import NestedSource, definitions, free_names, own_nodes, walk_own, with_lines_of_file
+from ..syntax.nested_source import NestedSource, definitions, free_names, own_nodes, walk_own
 from ..syntax.source import FunctionSource
 from ..types import Symbol
 from .ahead import Once
 from .checks import HELPERS
+from .foreign_calls import is_universal
 from .kept import Kept
 from .labels import Place, labels_in
 from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
@@ -102,7 +103,7 @@ class Splitter:
         made.body += [
             at(each, node) for each in never_assigned(self._around.unset)
         ]  # local, if only regions assign them
-        return with_lines_of_file(ast.fix_missing_locations(as_written(made)), self.source.line_shift)
+        return ast.fix_missing_locations(as_written(made))
 
     def is_python(self) -> bool:
         """Whether Python runs all of it, but for small statements, whatever the arguments are."""
@@ -357,6 +358,11 @@ class Splitter:
             "allocate, return, call callbacks and assign names of arrays outside of parallel loops",
         )
 
+    def refuse_near_miss(self, label: str, meant: str) -> None:
+        """Of a label of a function that Python calls here."""
+        message = f"the mapping names the label '{label}', which no loop of '{self.source.function.__name__}' carries"
+        self._refuse("P301", self.source.tree(), message, f"write '{meant}'")
+
     def _refuse(self, code: str, node: ast.stmt | ast.expr, message: str, help_text: str = "") -> None:
         sink = _native.Diagnostics()
         sink.error(code, self.source.place(node), message, help_text)
@@ -379,7 +385,7 @@ class _Calls(ast.NodeTransformer):
             source = callable_source(binding.value)
             if isinstance(source, NestedSource):
                 return node  # the driver defines it
-            if source is not None:
+            if source is not None and not is_universal(binding.value):
                 self._found.append(source)
             node.func = at(ast.Call(ast.Name(CALL, ast.Load()), [node.func], []), node)
         return node

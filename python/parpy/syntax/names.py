@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from types import CellType, FunctionType, ModuleType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -206,6 +206,11 @@ def is_scalar(value: object) -> bool:
     if isinstance(value, int | float | complex):
         return True
     return isinstance(value, np.number | np.bool_)
+
+
+def is_choice(value: object) -> TypeGuard[Enum]:
+    """Whether it is a member of an enum that is no number: compiled code compares it with others."""
+    return isinstance(value, Enum) and not is_scalar(value)
 
 
 def is_array(value: object) -> bool:

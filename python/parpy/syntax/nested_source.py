@@ -117,17 +117,6 @@ def own_nodes(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> 
         yield from walk_own(each)
 
 
-def with_lines_of_file(node: ast.FunctionDef, shift: int) -> ast.FunctionDef:
-    """The tree, in which nested functions get the lines of the file, `shift` further down: by these their texts are
-    found where they are handed on."""
-    met: set[ast.AST] = set()
-    for each in [part for part in own_nodes(node) if isinstance(part, _FUNCTIONS)]:
-        if each not in met:
-            ast.increment_lineno(each, shift)
-            met.update(ast.walk(each))
-    return node
-
-
 def free_names(node: ast.AST) -> frozenset[str]:
     """The names that a nested function reads of what stands around it."""
     assert isinstance(node, _FUNCTIONS)

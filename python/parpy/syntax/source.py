@@ -56,7 +56,8 @@ class FunctionSource:
     """A Python function with the text it was made from. `declared`: the types of numbers, by parameter, that compiled
     calls convert to, and under "return" that of the result ("void": there is none); `arrays`: the types of array
     parameters. `shown` is the signature that says so. `alternatives`: the same function with one signature each, of
-    which a call takes the one that fits its arguments best. `defaults`: those of its decorator. `only_pragmas`:
+    which a call takes the one that fits its arguments best, or, if `in_order`, the first to which they are converted
+    safely. `defaults`: those of its decorator. `only_pragmas`:
     Python runs the statements without pragmas. `part`: Python runs the rest of the function."""
 
     part = False
@@ -72,6 +73,7 @@ class FunctionSource:
         self.arrays: dict[str, DeclaredArray] = {}
         self.shown = ""
         self.alternatives: tuple[FunctionSource, ...] = ()
+        self.in_order = False
         self.defaults = CallDefaults()
         self.only_pragmas = False
         self._plain: ast.FunctionDef | ast.AsyncFunctionDef | None = None

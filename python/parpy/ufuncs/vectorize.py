@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from copy import copy
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+
+import numpy as np
 
 from .. import _native
+from ..calls.tracebacks import hides_frames
 from ..syntax.source import FunctionSource
 from . import prototypes
 from .loops import LoopSource, element_loop, result_types
 from .prototypes import Prototype
 from .targets import Target, target_of
+
+if TYPE_CHECKING:
+    from .device import DeviceUfunc
 
 
 class Scalars(NamedTuple):
@@ -49,6 +57,24 @@ class Scalars(NamedTuple):
             [],
         )
 
+    def called(self) -> FunctionSource:
+        """The function as compiled code calls it, for single elements."""
+        typed = tuple(map(self._typed, self.prototypes))
+        if not typed or self.outputs > 1:  # a tuple has the types that its elements have
+            return typed[0] if len(typed) == 1 else self.source
+        made = copy(self.source)
+        made.in_order, made.alternatives = True, typed
+        return made
+
+    def _typed(self, types: Prototype) -> FunctionSource:
+        made = copy(self.source)
+        names = self.source.function.__code__.co_varnames
+        made.declared = dict(zip(names, types.inputs, strict=False))
+        if len(types.outputs) == 1:
+            made.declared["return"] = types.outputs[0]
+        made.shown = str(types)
+        return made
+
     def found(self, inputs: tuple[str, ...]) -> Prototype:
         """The types of a call of a function without signatures. Raises TypeError where it returns something else."""
         outputs = result_types(self.source, inputs)
@@ -59,6 +85,42 @@ class Scalars(NamedTuple):
         return Prototype(inputs, outputs)
 
 
+@overload
+def vectorize(function: Callable[..., Any], /) -> np.ufunc: ...
+@overload
+def vectorize(
+    signatures: Any = ...,
+    /,
+    *,
+    target: Literal["cpu", "parallel"] = ...,
+    identity: Any = ...,
+    fastmath: bool = ...,
+    cache: bool = ...,
+    nopython: bool = ...,
+) -> Callable[[Callable[..., Any]], np.ufunc]: ...
+@overload
+def vectorize(
+    signatures: Any = ...,
+    /,
+    *,
+    target: Literal["gpu", "cuda", "sim", "auto"],
+    identity: Any = ...,
+    fastmath: bool = ...,
+    cache: bool = ...,
+    nopython: bool = ...,
+) -> Callable[[Callable[..., Any]], DeviceUfunc]: ...
+@overload
+def vectorize(
+    signatures: Any = ...,
+    /,
+    *,
+    target: str,
+    identity: Any = ...,
+    fastmath: bool = ...,
+    cache: bool = ...,
+    nopython: bool = ...,
+) -> Callable[[Callable[..., Any]], Any]: ...
+@hides_frames
 def vectorize(
     signatures: Any = None,
     /,
@@ -92,6 +154,7 @@ def vectorize(
     if identity is not None and identity != "reorderable" and not isinstance(identity, int | float | complex):
         raise ValueError(f"'identity' is a number, 'reorderable' or None, not {identity!r}")
 
+    @hides_frames
     def decorated(function: Callable[..., Any]) -> Any:
         source = prototypes.source_behind(function)
         count = prototypes.parameter_count(source)
@@ -108,7 +171,10 @@ def vectorize(
 
 def _made(scalars: Scalars, target: Target) -> Any:
     if target in (Target.CPU, Target.PARALLEL):
-        return scalars.host_ufunc(target is Target.PARALLEL)
+        made = scalars.host_ufunc(target is Target.PARALLEL)
+        with suppress(AttributeError):  # NumPy's older ufuncs take no attributes: Python calls them
+            made.__parpy_source__ = scalars.called()
+        return made
     from .device import DeviceUfunc
 
     return DeviceUfunc(scalars, target)
