@@ -13,7 +13,7 @@ from ..calls.errors import fail
 from ..syntax.annotations import annotations_of, symbol_places
 from ..syntax.fields import as_written
 from ..syntax.names import callable_source
-from ..syntax.nested_source import NestedSource, definitions, own_nodes, walk_own
+from ..syntax.nested_source import NestedSource, definitions, free_names, own_nodes, walk_own
 from ..syntax.source import FunctionSource
 from ..types import Symbol
 from .ahead import Once
@@ -60,6 +60,11 @@ class Splitter:
         given = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
         # Nested functions: regions that use them have them.
         self._nested = {name: each for name, each, _ in definitions(node, own_nodes(node))}
+        defined = [
+            each for each in own_nodes(node) if isinstance(each, ast.FunctionDef) and not self._stands_for_itself(each)
+        ]
+        # Variables of nested functions that Python makes, which read them where they are called.
+        self._captured = frozenset().union(*map(free_names, defined)) & self.locals
         around = frozenset().union(*map(reads, self._nested.values())) - self._nested.keys()
         unset = ((live_before(node.body, frozenset()) | around) & self.locals) - given  # may be read without a value
         arrays = unset & self.resolver.arrays()
@@ -111,11 +116,16 @@ class Splitter:
 
     # ------------------------------------------------------------ what Python runs
 
+    def _stands_for_itself(self, node: ast.stmt) -> bool:
+        """Whether it defines a nested function that its name always stands for: regions that use it have it."""
+        return any(node is each for each in self._nested.values())
+
     def _is_python(self, node: ast.stmt) -> bool:
         return (
             self._leaves(node)
             or self.resolver.is_left_out(node)
             or self.resolver.is_python(node)
+            or not self._captured.isdisjoint(assigned([node]))
             # An array that may have no value is passed only where it is read.
             or (isinstance(node, ast.If) and not self._around.unset_arrays.isdisjoint(assigned([node]) | reads(node)))
         )
@@ -138,6 +148,9 @@ class Splitter:
         for index, node in enumerate(nodes):
             rest = live_before(nodes[index:], after, at_break, at_continue)
             if isinstance(node, ast.FunctionDef) or node in self._nested.values():
+                if not self._stands_for_itself(node):
+                    out += self._region(group, rest)
+                    group = []
                 out.append(node)
                 continue
             if not self._is_python(node):

@@ -36,7 +36,12 @@ def _aliases(node: Function, shapes: bool) -> dict[str, ast.expr]:
     bound: dict[str, int] = {}
     # Names in the places of functions and modules, and those of which a coordinate is taken, by the node.
     called: set[int] = set()
+    defined: set[str] = set()
     for part in ast.walk(node):
+        if isinstance(part, ast.FunctionDef):
+            if part.name in defined:  # it stands for one function here, and for another there
+                bound[part.name] = 2
+            defined.add(part.name)
         if isinstance(part, ast.arg):
             bound[part.arg] = bound.get(part.arg, 0) + 1
         elif isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):

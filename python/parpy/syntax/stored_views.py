@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 from collections.abc import Iterator
 from types import FunctionType
 
@@ -19,9 +20,15 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _ATTRIBUTES = ("T", "real", "imag")
 _METHODS = ("reshape", "ravel", "transpose", "swapaxes")
+_WRITTEN = re.compile(rf"\.\s*({'|'.join((*_ATTRIBUTES, *_METHODS))})\b")
 _VIEWS = "__parpy_views__"
 # What the arguments of the methods consist of.
 _PLAIN = (ast.Name, ast.Constant, ast.UnaryOp, ast.BinOp, ast.Tuple, ast.operator, ast.unaryop, ast.expr_context)
+
+
+def has_views(text: str) -> bool:
+    """Whether a text may have such views: most have none, and need not be looked at."""
+    return _WRITTEN.search(text) is not None
 
 
 def note_views(function: FunctionType, node: ast.AST | None) -> None:

@@ -3,4 +3,4 @@ import parpy
 
 @parpy.jit
 def f(x, y):
-    y[0] = x.flat
+    y[0] = x.base

@@ -335,12 +335,12 @@ def total(row, found):
 
 
 @parpy.vectorize(["float64(float64)"])
-def squared(a):
+def squared_element(a):
     return a * a
 
 
 def test_universal_functions_are_sent():
-    for each in (product, total, squared):
+    for each in (product, total, squared_element):
         assert pickle.loads(pickle.dumps(each)) is each
         assert copy.deepcopy(each) is each
     for each in (product, total):

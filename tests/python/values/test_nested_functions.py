@@ -227,3 +227,88 @@ def test_variables_of_nested_functions_are_never_those_of_the_module():
     with pytest.raises(NameError):
         parpy.jit(without_a_value)(np.eye(4))
     assert parpy.jit(without_a_value)(np.eye(4) * 6) == pytest.approx(6 * 6**4)
+
+
+def chosen_definition(x, kind):
+    if kind == "linear":
+
+        def rate(v):
+            return -v
+
+    else:
+
+        def rate(v):
+            return -v * v
+
+    for i in range(len(x)):
+        x[i] += 0.1 * rate(x[i])
+    return x
+
+
+def chosen_definition_with_variables(x, kind):
+    k = 1.0
+    if kind == "linear":
+
+        def rate(v):
+            return -v * k
+
+    else:
+
+        def rate(v):
+            return -v * v + k
+
+    k = np.linalg.det(np.eye(2) * 2)
+    for i in range(len(x)):
+        x[i] += 0.1 * rate(x[i])
+    for i in range(2):
+        k += 1
+    x[0] = rate(x[1])
+    return x
+
+
+def defined_again(x, kind):
+    s = 1.0
+
+    def shifted(v):
+        return v + s
+
+    t = shifted(x[0])
+    before = shifted
+
+    def shifted(v):
+        return v * s
+
+    size = np.linalg.det(np.eye(2) * 2)
+    s = size + 1
+    x[2] = before(t) * shifted(x[1])
+    return x
+
+
+def defined_again_without_python(x, kind):
+    s = 1.0
+
+    def shifted(v):
+        return v + s
+
+    before = shifted
+
+    def shifted(v):
+        x[0] += s
+        return v * s
+
+    s = 3.0
+    x[1] = before(2.0) * 10 + shifted(x[2])
+
+
+@pytest.mark.filterwarnings("ignore:(?s).*P315:parpy.PerformanceWarning")
+@pytest.mark.parametrize(
+    "function",
+    [chosen_definition, chosen_definition_with_variables, defined_again, defined_again_without_python],
+)
+def test_functions_that_share_a_name(function):
+    compiled = parpy.jit(function)
+    for kind in ("linear", "square", "linear"):
+        want, got = np.arange(1.0, 5.0), np.arange(1.0, 5.0)
+        function(want, kind)
+        compiled(got, kind)
+        np.testing.assert_allclose(got, want, rtol=1e-14)
