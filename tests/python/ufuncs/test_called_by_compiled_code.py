@@ -125,7 +125,7 @@ def test_numbers_that_no_signature_takes(simulated):
     def of_complex(x):
         x[0] = quotient(x[0], 1.0)
 
-    with pytest.raises(TypeError, match="quotient"):
+    with pytest.raises(TypeError, match="no signature of 'quotient' takes the arguments of a call"):
         of_complex[1, 1](np.ones(3, complex))
 
 
