@@ -4,6 +4,7 @@
 #   make demo     build, then examples/quickstart.py      make wheel   dist/parpy-*.whl
 #   make test     build, then every test                  make lint    formatters and checkers
 #   make build    the development build                   make clean   removes what make made
+#   make wheels   a wheel for each CPython of 3.11 to 3.14 (PYTHONS), installed and tried
 #   make bench    build, then NPBench beside its peers on this machine's CPU, at preset $(PRESET)
 #
 # PYTHON=... names the interpreter for .venv and for the wheel (3.11 or later).
@@ -14,8 +15,9 @@ VENV := .venv/bin/python
 STAMP := .venv/.parpy-setup
 BENCH_STAMP := .venv/.parpy-bench
 PRESET ?= S
+PYTHONS ?=
 
-.PHONY: setup build demo test bench lint wheel clean
+.PHONY: setup build demo test bench lint wheel wheels clean
 .NOTPARALLEL:
 
 setup: $(STAMP)
@@ -48,5 +50,8 @@ wheel: $(STAMP)
 	@$(PYTHON) -m pip wheel --no-deps -w dist .
 	@ls -lh dist
 
+wheels: $(STAMP)
+	@tools/wheels.sh dist $(PYTHONS)
+
 clean:
-	rm -rf build build-release build-asan build-wheel dist .venv python/parpy/*.so
+	rm -rf build build-release build-asan build-wheel* dist .venv python/parpy/*.so

@@ -59,6 +59,34 @@ void set_python_error() {
     }
 }
 
+void hide_own_frames() {
+    PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    if (error != nullptr && trace != nullptr) {
+        PyException_SetTraceback(error, trace);
+        PyObject* module = PyImport_ImportModule("parpy.calls.tracebacks");
+        PyObject* done =
+            module != nullptr ? PyObject_CallMethod(module, "end_at_caller", "O", error) : nullptr;
+        PyErr_Clear();  // a traceback that is too long is no reason to lose the error
+        Py_XDECREF(done);
+        Py_XDECREF(module);
+        Py_DECREF(trace);
+        trace = PyException_GetTraceback(error);
+    }
+    PyErr_Restore(type, error, trace);
+}
+
+void note_compilation(const std::string& function, const char* backend, double seconds,
+                      const std::vector<Source>& sources) {
+    try {
+        nb::module_::import_("parpy.calls.logs")
+            .attr("compiled")(function, backend, seconds, sources);
+    } catch (nb::python_error& error) {
+        error.discard_as_unraisable("the note of a compilation");
+    }
+}
+
 bool warn_of_cache() {
     const std::optional<std::string> complaint = KernelCache::instance().take_complaint();
     if (!complaint) return true;

@@ -2,6 +2,7 @@
 // exception classes and the choice among them stand in python/parpy/calls/errors.py.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "numpy_api.h"
@@ -18,6 +19,14 @@ void set_python_error(const RuntimeError& error, const std::vector<Source>& sour
 [[nodiscard]] bool warn_of(const Diagnostic& note, const std::vector<Source>& sources);
 // From within a catch block: the Python exception for the C++ exception in flight.
 void set_python_error();
+
+// Takes the frames of this package out of the traceback of the exception that is set
+// (parpy.calls.tracebacks).
+void hide_own_frames();
+
+// Tells the logger of the package, and who measures coverage, of a compilation (parpy.calls.logs).
+void note_compilation(const std::string& function, const char* backend, double seconds,
+                      const std::vector<Source>& sources);
 
 // Warns, once in a process, where the disk cache could not be used. False: the user made the
 // warning an exception, which is set.

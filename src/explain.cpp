@@ -112,9 +112,15 @@ private:
             const int number = loop != nullptr ? dependences_.accesses().loop_of(loop) : around;
             if (loop != nullptr) out.loops.push_back(described(*loop, depth));
             out.flops += operations(*stmt) * (around < 0 ? 1 : traffic_.runs(around));
+            const bool branches = stmt->kind == StmtKind::kIf;
+            const double before = out.flops;
+            double most = 0.0;  // of the branches, of which one runs
             for_each_body(*stmt, [&](Body& inner) {
+                if (branches) out.flops = before;
                 walk(inner, depth + (loop != nullptr ? 1 : 0), number, out);
+                most = std::max(most, out.flops - before);
             });
+            if (branches) out.flops = before + most;
         }
     }
 

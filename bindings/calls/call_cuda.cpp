@@ -57,6 +57,7 @@ cuda::Stream stream_of(const Intake& intake, std::optional<std::uint64_t> reques
 RuntimeError run_with_copies(const Specialization& specialization, Arguments arguments,
                              const cuda::Device& device, cuda::Stream stream, std::uint64_t* slots,
                              ReturnedArrays* results, bool returns_to_host) {
+    const ProfilerRange named(specialization.executable().program.name.c_str());
     RuntimeError error;
     cuda::HostCopies copies(device, stream);
     for (std::size_t i = 0; i < arguments.size(); ++i) {

@@ -440,8 +440,10 @@ PyObject* run_guarded(JitFunction* self, PyObject* const* args, const CallOption
 
 }  // namespace
 
-PyObject* call_function(PyObject* object, PyObject* const* args, std::size_t flagged_count,
-                        PyObject* keywords) {
+namespace {
+
+inline PyObject* call_unguarded(PyObject* object, PyObject* const* args, std::size_t flagged_count,
+                                PyObject* keywords) {
     auto* self = reinterpret_cast<JitFunction*>(object);
     const Py_ssize_t count = PyVectorcall_NARGS(flagged_count);
     CallOptions call;
@@ -462,6 +464,16 @@ PyObject* call_function(PyObject* object, PyObject* const* args, std::size_t fla
     if (!bound) return nullptr;
     if (call.sequential) return Py_NewRef(bound.get());
     return run_guarded(self, reinterpret_cast<PyTupleObject*>(bound.get())->ob_item, call);
+}
+
+}  // namespace
+
+PyObject* call_function(PyObject* object, PyObject* const* args, std::size_t flagged_count,
+                        PyObject* keywords) {
+    PyObject* const result = call_unguarded(object, args, flagged_count, keywords);
+    if (result == nullptr) [[unlikely]]
+        hide_own_frames();
+    return result;
 }
 
 bool read_call(JitFunction* self, PyObject* positional, Call& call) {

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "analysis/memory/stored_parameters.h"
+#include "calls/foreign_errors.h"
 #include "calls/jit_function.h"
 #include "calls/nvrtc_paths.h"
 #include "ir/depth.h"
@@ -22,6 +25,7 @@
 #include "runtime/cpu/fork_gate.h"
 #include "runtime/cpu/thread_pool.h"
 #include "runtime/cuda/device.h"
+#include "support/backend.h"
 #include "support/deep_stack.h"
 
 namespace nb = nanobind;
@@ -524,12 +528,17 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
     Specializations::Failure failure;
     std::vector<Diagnostic> warnings;  // of the program, if it is a new one
     const Specialization* made = nullptr;
+    std::optional<double> seconds;  // of the compilation, if there was one
     {
         const GilReleased released;
         made = specializations.find_or_build(
             arguments,
             [&](const Signature& signature, const Options& options, Specializations::Failure& f) {
+                const auto begin = std::chrono::steady_clock::now();
                 auto executable = build(surface, options, signature, f);
+                const std::chrono::duration<double> spent =
+                    std::chrono::steady_clock::now() - begin;
+                seconds = seconds.value_or(0.0) + spent.count();
                 warnings.clear();
                 std::ranges::copy_if(
                     f.diagnostics.all(), std::back_inserter(warnings), [](const Diagnostic& note) {
@@ -544,6 +553,11 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
             },
             failure);
     }
+    if (seconds) {
+        note_compilation(surface.module->entry_function()->name,
+                         shown(specializations.options.backend).data(), *seconds,
+                         surface.module->sources);
+    }
     if (made != nullptr) {
         if (PyErr_CheckSignals() != 0 || !warn_of_cache())
             return nullptr;  // of what came meanwhile
@@ -555,11 +569,15 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
     if (failure.diagnostics.has_errors()) {
         set_python_error(failure.diagnostics, surface.module->sources);
     } else {
+        std::optional<Diagnostic> located = located_at_call(failure.error, *surface.module);
+        std::string& help = located ? located->help : failure.error.help;
         if (write_output && !failure.source.empty()) {
-            failure.error.help += failure.error.help.empty() ? "" : "; ";
-            failure.error.help += "the generated code is in " + written_to_file(failure.source);
+            help += help.empty() ? "" : "; ";
+            help += "the generated code is in " + written_to_file(failure.source);
         }
-        set_python_error(failure.error);
+        if (located) failure.diagnostics.report(*located);
+        located ? set_python_error(failure.diagnostics, surface.module->sources)
+                : set_python_error(failure.error);
     }
     return nullptr;
 }

@@ -5,6 +5,7 @@
 
 #include "numpy_api.h"
 #include "runtime/calls/dispatch.h"
+#include "runtime/profiler_range.h"
 
 namespace parpy {
 
@@ -15,6 +16,7 @@ inline RuntimeError run_program(const Specialization& specialization, const std:
     constexpr std::chrono::microseconds kBrief{3};
     constexpr std::uint32_t kSampleEvery = 64;
     const Executable& executable = specialization.executable();
+    const ProfilerRange range(executable.program.name.c_str());
     if (specialization.fixed()) {
         const std::uint32_t sample = specialization.sample.load(std::memory_order_relaxed);
         if (sample != 0 && specialization.brief.load(std::memory_order_relaxed)) {

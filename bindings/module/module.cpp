@@ -11,6 +11,7 @@ void bind_diagnostics(nb::module_& m);
 void bind_ir(nb::module_& m);
 void bind_options(nb::module_& m);
 void bind_compile(nb::module_& m);
+void bind_configuration(nb::module_& m);
 void bind_cuda(nb::module_& m);
 void bind_device(nb::module_& m);
 void bind_device_memory(nb::module_& m);
@@ -32,6 +33,7 @@ NB_MODULE(_native, m) {
     parpy::bind_ir(m);
     parpy::bind_options(m);
     parpy::bind_compile(m);
+    parpy::bind_configuration(m);
     parpy::bind_cuda(m);
     parpy::bind_device(m);
     parpy::bind_device_memory(m);

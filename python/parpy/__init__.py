@@ -1,18 +1,23 @@
 """ParPy: loop nests of Python functions, compiled for all cores of a CPU or for an NVIDIA GPU.
 
-Decorate a function with ``parpy.jit``, name its loops with ``parpy.label``, and say at the call how they run:
+Decorate a function with ``parpy.jit`` and call it: the compiler chooses how its loops run, and refuses what would
+change the result. To say it yourself, name loops with ``parpy.label`` and write
 ``f(x, y, opts=parpy.par({'i': parpy.threads(1024)}))``.
 """
 
 from importlib import import_module
-from types import ModuleType
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from . import backend, buffer, builtin, cuda, math, types
+try:
+    from . import _native
+except ImportError as error:
+    from .calls.missing_core import advice
+
+    raise ImportError(advice(error)) from None
+
+from . import builtin, math, types
 from . import reduce as _reduce
-from .arrays.callbacks import callback
 from .builtin import gpu, label
-from .calls.compile_string import compile_string
 from .calls.errors import BackendError, CompileError, InternalError, ParallelError
 from .calls.external import external
 from .calls.jit import clear_cache, jit, njit, print_compiled, sync
@@ -29,14 +34,12 @@ from .calls.options import (
     threads,
 )
 from .calls.performance import PerformanceWarning
+from .calls.warnings import ConfigurationWarning, ParPyWarning
 from .reduce import Reduce
-from .studies.explain import explain
-from .studies.tune import tune
-from .ufuncs.guvectorize import guvectorize
-from .ufuncs.vectorize import vectorize
 from .vocabulary.reductions import all, any, max, mean, min, prod, sum
 
-reduce = cast(Reduce, _reduce)
+__version__: str = _native.version
+reduce: Reduce = cast(Reduce, _reduce)
 prange = range  # whether its iterations run in parallel is proved, not claimed
 
 __all__ = [
@@ -44,12 +47,15 @@ __all__ = [
     "CompileBackend",
     "CompileError",
     "CompileOptions",
+    "ConfigurationWarning",
     "ElemSize",
     "InternalError",
     "LoopPar",
+    "ParPyWarning",
     "ParallelError",
     "PerformanceWarning",
     "Target",
+    "__version__",
     "all",
     "any",
     "auto",
@@ -78,6 +84,7 @@ __all__ = [
     "prod",
     "reduce",
     "seq",
+    "show_config",
     "sum",
     "sync",
     "threads",
@@ -86,9 +93,49 @@ __all__ = [
     "vectorize",
 ]
 
+# Loaded when they are asked for: modules, and names with the modules that have them.
+_MODULES = ("appy", "backend", "buffer", "cuda", "cudalib", "cudapy", "jax", "numbapro", "torch")
+_NAMES = {
+    "callback": ".arrays.callbacks",
+    "compile_string": ".calls.compile_string",
+    "explain": ".studies.explain",
+    "guvectorize": ".ufuncs.guvectorize",
+    "load_ipython_extension": ".studies.cell_magic",
+    "show_config": ".studies.configuration",
+    "tune": ".studies.tune",
+    "unload_ipython_extension": ".studies.cell_magic",
+    "vectorize": ".ufuncs.vectorize",
+}
 
-def __getattr__(name: str) -> ModuleType:
-    """Languages of their own are loaded when they are asked for."""
-    if name in ("appy", "cudalib", "cudapy", "numbapro"):
-        return import_module("." + name, __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if TYPE_CHECKING:
+    from . import appy as appy
+    from . import backend as backend
+    from . import buffer as buffer
+    from . import cuda as cuda
+    from . import cudalib as cudalib
+    from . import cudapy as cudapy
+    from . import jax as jax
+    from . import numbapro as numbapro
+    from . import torch as torch
+    from .arrays.callbacks import callback
+    from .calls.compile_string import compile_string
+    from .studies.cell_magic import load_ipython_extension as load_ipython_extension
+    from .studies.cell_magic import unload_ipython_extension as unload_ipython_extension
+    from .studies.configuration import show_config
+    from .studies.explain import explain
+    from .studies.tune import tune
+    from .ufuncs.guvectorize import guvectorize
+    from .ufuncs.vectorize import vectorize
+else:
+
+    def __getattr__(name):
+        """What is not needed by every program is loaded when it is asked for."""
+        if name in _MODULES:
+            return import_module("." + name, __name__)
+        if name not in _NAMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = globals()[name] = getattr(import_module(_NAMES[name], __name__), name)
+        return found
+
+    def __dir__():
+        return sorted({*globals(), *_MODULES, *_NAMES})

@@ -1,7 +1,14 @@
 """The compiler core. Types for the rest of the package; what users see is in the package itself."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Concatenate, Generic, Protocol, overload
+
+from typing_extensions import ParamSpec, TypeVar
+
+Arguments = ParamSpec("Arguments", default=...)
+Rest = ParamSpec("Rest", default=...)
+Result = TypeVar("Result", default=Any, covariant=True)
+Instance = TypeVar("Instance", contravariant=True)
 
 Span = tuple[int, int, int, int, int]
 
@@ -164,12 +171,35 @@ class Module:
 class OptionsBase:
     def _invalidate(self) -> None: ...
 
-class JitFunction:
+class BoundJit(Protocol[Arguments, Result]):
+    """A jit function as a method of an object."""
+
+    __name__: str
+    @overload
+    def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result: ...
+    @overload
+    def __call__(
+        self, *args: Any, opts: OptionsBase | None, seq: bool = ..., debug: bool = ..., **kwargs: Any
+    ) -> Result: ...
+    @overload
+    def __call__(self, *args: Any, seq: bool, debug: bool = ..., **kwargs: Any) -> Result: ...
+    @overload
+    def __call__(self, *args: Any, debug: bool, **kwargs: Any) -> Result: ...
+
+class JitFunction(Generic[Arguments, Result]):
+    """A compiled function: it has the parameters and the result of the function that was decorated.
+
+    Type checkers see the arguments of calls without keywords of ParPy; beside ``opts``, ``seq`` or ``debug`` they
+    take any.
+    """
+
     __name__: str
     __qualname__: str
-    __wrapped__: Callable[..., Any]
+    __doc__: str | None
+    __module__: str
+    __wrapped__: Callable[Arguments, Result]
     __parpy_source__: Any
-    py_func: Callable[..., Any]
+    py_func: Callable[Arguments, Result]
     on_misfit: Callable[[TypeError, tuple[Any, ...], Any], Any]
     on_compiled: Callable[[tuple[Any, ...]], Any]
     def __init__(
@@ -182,8 +212,22 @@ class JitFunction:
         fast_math: bool = ...,
         check_bounds: bool = ...,
     ) -> None: ...
-    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
-    def __get__(self, instance: object, owner: type | None = ...) -> Callable[..., Any]: ...
+    @overload
+    def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result: ...
+    @overload
+    def __call__(
+        self, *args: Any, opts: OptionsBase | None, seq: bool = ..., debug: bool = ..., **kwargs: Any
+    ) -> Result: ...
+    @overload
+    def __call__(self, *args: Any, seq: bool, debug: bool = ..., **kwargs: Any) -> Result: ...
+    @overload
+    def __call__(self, *args: Any, debug: bool, **kwargs: Any) -> Result: ...
+    @overload
+    def __get__(self, instance: None, owner: type | None = ...) -> JitFunction[Arguments, Result]: ...
+    @overload
+    def __get__(
+        self: JitFunction[Concatenate[Instance, Rest], Result], instance: Instance, owner: type | None = ...
+    ) -> BoundJit[Rest, Result]: ...
     def cache_info(self) -> Any: ...
 
 def source_text(function: JitFunction, arguments: tuple[Any, ...], options: OptionsBase | None) -> str: ...
@@ -214,6 +258,10 @@ def parse_anew(function: JitFunction) -> None: ...
 def pipeline(backend: str) -> list[tuple[str, str]]: ...
 def set_default_backend(name: str) -> None: ...
 def cuda_unavailable() -> str: ...
+
+version: str
+
+def configuration() -> dict[str, Any]: ...
 def compile_cuda(
     source: str,
     name: str = ...,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -12,8 +12,11 @@ from ..calls.callback import Callback
 from ..syntax.names import is_array
 from ..types import elem_size
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
-def callback(function: Callable[..., Any]) -> Callback:
+
+def callback(function: Callable[_P, _R]) -> Callback[_P, _R]:
     """Lets jit functions call ``function`` from the code that runs on the host.
 
     Python runs it, with the numbers and arrays as they are at that point; what stands around the call in a jit function

@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import update_wrapper
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R", covariant=True)
 
 _shown: ContextVar[bool] = ContextVar("_shown", default=False)
 
@@ -21,19 +24,22 @@ def shown() -> Iterator[None]:
         _shown.reset(token)
 
 
-class Callback:
+class Callback(Generic[_P, _R]):
     """A Python function that jit functions may call where no loop runs in parallel.
 
     `given`: what the function gets for an argument.
     """
 
-    def __init__(self, function: Callable[..., Any], given: Callable[[Any], Any]) -> None:
+    __name__: str
+    __wrapped__: Callable[_P, _R]
+
+    def __init__(self, function: Callable[_P, _R], given: Callable[[Any], Any]) -> None:
         self.__wrapped__, self._given = function, given
         update_wrapper(self, function)
 
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
-        values = [self._given(each) for each in args]
-        named = {name: self._given(each) for name, each in keywords.items()}
+    def __call__(self, *args: _P.args, **keywords: _P.kwargs) -> _R:
+        values: Any = [self._given(each) for each in args]
+        named: Any = {name: self._given(each) for name, each in keywords.items()}
         if not _shown.get():
             return self.__wrapped__(*values, **named)
         given = ", ".join([*map(repr, values), *(f"{name}={each!r}" for name, each in named.items())])

@@ -14,10 +14,12 @@ from typing import Any, NoReturn
 from .. import _native
 from ..backend import is_enabled
 from ..vocabulary.device import GEOMETRY
+from ..vocabulary.generators import is_generator
 from .elements import Elements, comes_apart
-from .generators import is_generator, key_of
+from .generators import key_of
 from .interface import DEVICE, HOST, read_interface, refuse
 from .options import CompileBackend, CompileOptions
+from .tracebacks import hides_frames
 
 _KERNEL = re.compile(r"__global__\s+void\s+(?:__\w+__\s*\([^)]*\)\s*)*(\w+)\s*\(")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -25,6 +27,7 @@ _SLOT = re.compile(r"\bslots\s*\[\s*(\d+)\s*\]")
 _MISSING = object()
 
 
+@hides_frames
 def compile_string(fun_name: str, code: str, opts: CompileOptions | None = None) -> Callable[..., Any]:
     """The function ``fun_name`` of generated source text, which may have been edited.
 
@@ -80,7 +83,7 @@ def _callable(name: str, interface: dict[str, Any], program: _native.TextProgram
     # Arrays that the function captured are arguments of their own here.
     extra = [a["name"].removeprefix("global ") for a in interface["arguments"] if a["global"] and a["is_array"]]
     defaults: dict[str, Any] = interface["defaults"]
-    space: dict[str, Any] = {"defaults": defaults, "missing": _MISSING}
+    space: dict[str, Any] = {"defaults": defaults, "missing": _MISSING, "__name__": __name__}
     first = next((index for index, each in enumerate(parameters) if each in defaults), len(parameters))
     listed = [
         each if index < first else f"{each}=defaults[{each!r}]" if each in defaults else f"{each}=missing"
@@ -91,6 +94,7 @@ def _callable(name: str, interface: dict[str, Any], program: _native.TextProgram
     bind.__name__ = bind.__qualname__ = name
     take = [_taker(argument) for argument in interface["arguments"]]
 
+    @hides_frames
     def function(*args: Any, **keywords: Any) -> Any:
         given = bind(*args, **keywords)
         for parameter, value in given.items():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-import warnings
+
+from .warnings import warn as warn_of
 
 # By variable: the least number that it may be, and what happens where it is none.
 _NUMBERS = {
@@ -18,4 +19,4 @@ def warn() -> None:
         value = os.environ.get(name, "")
         if value and not (value.isascii() and value.isdecimal() and least <= int(value) < 2**64):
             text = f"the environment variable {name} is {value!r}, which is no whole number from {least} on; {default}"
-            warnings.warn(text, RuntimeWarning, stacklevel=2)
+            warn_of(text)

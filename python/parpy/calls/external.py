@@ -6,10 +6,11 @@ import inspect
 import re
 from collections.abc import Callable
 from functools import update_wrapper
-from typing import Any
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
 from ..types import BufferType, elem_size
 from .options import CompileBackend, LoopPar, Size, Target
+from .tracebacks import hides_frames
 
 # Both stand in the generated text as they are.
 _NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*(?:<[\w:<>, *&]*>)?", re.ASCII)
@@ -17,18 +18,23 @@ _HEADER = re.compile(r'[^\s<>"\\]([^<>"\\\x00-\x1f]*)|<[^<>"\\\x00-\x1f]+>|"[^<>
 
 _PYTHON = {int: "i64", float: "f64", bool: "bool", complex: "c128"}
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R", covariant=True)
+_T = TypeVar("_T")
 
-class External:
+
+class External(Generic[_P, _R]):
     """A Python function that stands for another one in compiled code; see `external`.
 
     `types` and `result` are as IR text names them, with a star for arrays.
     """
 
     __name__: str
+    __wrapped__: Callable[_P, _R]
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[_P, _R],
         ext_name: str,
         backend: CompileBackend,
         target: Target,
@@ -37,20 +43,25 @@ class External:
     ) -> None:
         self.__wrapped__ = function
         update_wrapper(self, function)
-        self.ext_name, self.backend, self.target = ext_name, backend, target
-        self.header, self.parallelize = header, parallelize
+        self.ext_name: str = ext_name
+        self.backend: CompileBackend = backend
+        self.target: Target = target
+        self.header: str | None = header
+        self.parallelize: LoopPar | None = parallelize
         signature = inspect.signature(function, eval_str=True)
-        self.parameters = tuple(signature.parameters)
-        self.types = tuple(_type(p.annotation, f"parameter '{p.name}'", self) for p in signature.parameters.values())
+        self.parameters: tuple[str, ...] = tuple(signature.parameters)
+        self.types: tuple[str, ...] = tuple(
+            _type(p.annotation, f"parameter '{p.name}'", self) for p in signature.parameters.values()
+        )
         returned = signature.return_annotation
         if returned is None or returned is inspect.Signature.empty:
-            self.result = "void"
+            self.result: str = "void"
         else:
             self.result = _type(returned, "the result", self)
             if self.result.endswith("*"):
                 raise TypeError(f"'{self.__name__}' cannot return an array")
 
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
+    def __call__(self, *args: _P.args, **keywords: _P.kwargs) -> _R:
         return self.__wrapped__(*args, **keywords)
 
     def __repr__(self) -> str:
@@ -92,7 +103,7 @@ class External:
         return self.ext_name, self.types, self.result, self.place, self.include, self.threads
 
 
-def _type(annotation: Any, what: str, of: External) -> str:
+def _type(annotation: Any, what: str, of: External[..., Any]) -> str:
     if isinstance(annotation, BufferType) and isinstance(annotation.elem, Size):
         return f"{annotation.elem.value}*"
     if isinstance(annotation, type) and annotation in _PYTHON:
@@ -106,13 +117,20 @@ def _type(annotation: Any, what: str, of: External) -> str:
     return scalar.value
 
 
+class _Declaration(Protocol):
+    """``external(…)``, which decorates a Python function."""
+
+    def __call__(self, function: Callable[_P, _T], /) -> External[_P, _T]: ...
+
+
+@hides_frames
 def external(
     ext_name: str,
     backend: CompileBackend,
     target: Target,
     header: str | None = None,
     parallelize: LoopPar | None = None,
-) -> Callable[[Callable[..., Any]], External]:
+) -> _Declaration:
     """Declares the function ``ext_name`` of C++ or CUDA C++ by a Python function with the same parameters.
 
     The annotations of the Python function, types of ``parpy.types``, are those of the external one; arrays and rows of
@@ -143,7 +161,8 @@ def external(
     if parallelize is not None and target is Target.Host:
         raise ValueError("only a function of the device can run in parallel: target=parpy.Target.Device")
 
-    def declare(function: Callable[..., Any]) -> External:
+    @hides_frames
+    def declare(function: Callable[_P, _T]) -> External[_P, _T]:
         if not callable(function):
             raise TypeError(f"external decorates a function, not {type(function).__name__}")
         return External(function, ext_name, backend, target, header, parallelize)

@@ -7,7 +7,6 @@ that was changed would have the program read memory that it was not given.
 from __future__ import annotations
 
 import ast
-import hashlib
 import re
 from collections.abc import Callable, Sequence
 from types import FunctionType
@@ -133,6 +132,8 @@ def _lines(code: str) -> list[str]:
 
 
 def _checksum(lines: Sequence[str]) -> str:
+    import hashlib
+
     return hashlib.blake2b("\n".join(lines).encode(), digest_size=4).hexdigest()
 
 

@@ -7,13 +7,14 @@ the source, and when a function is parsed.
 from __future__ import annotations
 
 import inspect
+import typing
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import partial, update_wrapper
 from types import FunctionType
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, ParamSpec, Protocol, overload
 
 from .. import _native
 from ..frontend.forms import Composed
@@ -32,6 +33,7 @@ from ..syntax.starred import takes_rest, without_star
 from ..types import BufferType, Symbol, TypeVar, bound_to
 from ..vocabulary.signatures import is_signature
 from . import decorations, environment
+from .argument_lists import arguments_of
 from .elements import attribute_of, comes_apart, is_misused
 from .errors import CompileError
 from .interface import source_text
@@ -40,6 +42,7 @@ from .options import CompileBackend, CompileOptions
 from .pickling import give_reference
 from .pragma_parts import is_wrong_elsewhere
 from .scalars import in_their_place
+from .tracebacks import hides_frames
 
 _STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
@@ -47,10 +50,20 @@ environment.warn()  # once: when the package is imported
 
 
 _MISSING: Any = object()
+_P = ParamSpec("_P")
+_R = typing.TypeVar("_R")
+
+
+class _Decorator(Protocol):
+    """``jit(…)`` with keywords or a signature."""
+
+    def __call__(self, function: Callable[_P, _R], /) -> _native.JitFunction[_P, _R]: ...
 
 
 @overload
-def jit(function: Callable[..., Any], /) -> _native.JitFunction: ...
+def jit(function: _native.JitFunction[_P, _R], /) -> _native.JitFunction[_P, _R]: ...
+@overload
+def jit(function: Callable[_P, _R], /) -> _native.JitFunction[_P, _R]: ...
 @overload
 def jit(
     signature: Any = ...,
@@ -64,7 +77,8 @@ def jit(
     inline: str = ...,
     error_model: str = ...,
     boundscheck: bool | None = ...,
-) -> Callable[[Callable[..., Any]], _native.JitFunction]: ...
+) -> _Decorator: ...
+@hides_frames
 def jit(function: Any = _MISSING, /, **keywords: Any) -> Any:
     """Compiles ``function`` for the types and shapes it is called with.
 
@@ -151,7 +165,9 @@ def _fill(made: _native.JitFunction, written: FunctionSource) -> None:
         )
         fits = "P550" in codes or unclear
         # P557: an object that computes the attribute once may fail to, which matters only if that is read.
-        by_python = (fits or "P557" in codes) and not keeping.wanted and keeping.kept(values) != NOTHING_KEPT
+        # P217: parts of arguments that are returned.
+        may_fit = fits or not {"P217", "P557"}.isdisjoint(codes)
+        by_python = may_fit and not keeping.wanted and keeping.kept(values) != NOTHING_KEPT
         if structures.wanted or keeping.wanted or not (by_python or (fits and structures.are_for(values))):
             return NotImplemented
         try:
@@ -345,7 +361,7 @@ def twin(
     if code.co_flags & inspect.CO_VARKEYWORDS:
         keyword_only.append(f"**{next(starred)}")
     parameters = ", ".join(positional + keyword_only)
-    space: dict[str, Any] = {"of": of}
+    space: dict[str, Any] = {"of": of, "__name__": __name__}
     values = f"({', '.join(names)}{',' if names else ''})"
     exec(f"def twin({parameters}): return {'of' if of is not None else ''}{'(' + values + ')'}", space)
     twin: FunctionType = space["twin"]
@@ -359,18 +375,17 @@ def _as_jit(function: Callable[..., Any]) -> _native.JitFunction:
     return function if isinstance(function, _native.JitFunction) else jit(function)
 
 
-def print_compiled(
-    function: Callable[..., Any],
-    args: Sequence[Any],
-    opts: CompileOptions | None = None,
-) -> str:
+@hides_frames
+def print_compiled(function: Callable[..., Any], *args: Any, opts: CompileOptions | None = None) -> str:
     """The source that ``function``, decorated or not, becomes for arguments like ``args``: device and host part.
 
-    The hardware need not be present; the same arguments and options give the same text in any process, but where
-    parpy.tune has found a mapping for an automatic call.
+    The arguments are given as those of a call, ``print_compiled(f, x, n, opts=p)``, or as one list or tuple,
+    ``print_compiled(f, [x, n], p)``. The hardware need not be present; the same arguments and options give the same
+    text in any process, but where parpy.tune has found a mapping for an automatic call.
     """
     compiled = _as_jit(function)
-    text: str = looked_at(compiled, tuple(args), partial(_text, compiled, opts))
+    args, opts = arguments_of(compiled, args, opts)
+    text: str = looked_at(compiled, args, partial(_text, compiled, opts))
     return text
 
 

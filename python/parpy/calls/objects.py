@@ -18,6 +18,7 @@ from ..frontend.patterns import string_key
 from ..syntax.lists import makes_list
 from ..syntax.names import ARRAY_PROTOCOLS, LIBRARIES, Scope, callable_source, has_elements
 from ..syntax.source import FunctionSource
+from ..vocabulary.generators import is_generator_type
 from .errors import CompileError
 
 
@@ -40,7 +41,7 @@ def _is_of_user(kind: type) -> bool:
         return False
     if issubclass(kind, int | float | complex | np.number | np.bool_ | tuple | str | type | ModuleType | Enum):
         return False
-    return not issubclass(kind, np.ndarray | np.random.Generator | np.random.RandomState) and not has_elements(kind)
+    return not issubclass(kind, np.ndarray) and not is_generator_type(kind) and not has_elements(kind)
 
 
 class Reads:

@@ -11,13 +11,14 @@ import importlib
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, ClassVar, Final, NoReturn, SupportsIndex
+from typing import Any, ClassVar, Final, Literal, NoReturn, SupportsIndex, TypedDict, Unpack
 
 import numpy as np
 
 from .. import _native
 from ..syntax.text import is_text
 from .caller import refuse_call
+from .tracebacks import hides_frames
 
 
 class CompileBackend(enum.Enum):
@@ -171,6 +172,7 @@ class LoopPar:
         object.__setattr__(self, "_tpb", tpb)
         return self
 
+    @hides_frames
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("a LoopPar is immutable; threads(), reduce() and tpb() return changed copies")
 
@@ -232,6 +234,7 @@ def _count(value: Any, what: str, least: int = 1) -> int:
     return count
 
 
+@hides_frames
 def threads(n: SupportsIndex) -> LoopPar:
     """A LoopPar that requests ``n`` threads: an int, or what stands for one, such as an array without dimensions."""
     return LoopPar().threads(n)
@@ -407,6 +410,44 @@ _RIVALS: Final = (
 )
 
 
+class OptionsBeside(TypedDict, total=False):
+    """The fields of CompileOptions but ``parallelize`` and ``automatic``, as keywords."""
+
+    restructure: bool
+    verbose_backend_resolution: bool
+    debug_print: bool
+    debug_callbacks: bool
+    write_output: bool
+    backend: CompileBackend
+    use_cuda_thread_block_clusters: bool
+    max_thread_blocks_per_cluster: int
+    use_cuda_graphs: bool
+    force_int_size: ElemSize | None
+    force_float_size: ElemSize | None
+    includes: Iterable[str]
+    libs: Iterable[str]
+    extra_flags: Iterable[str]
+    legality: Literal["check", "strict", "trust"]
+    check: Literal["bounds", "races", "all"] | None
+    deterministic: bool
+    max_unroll_count: int
+    implicit_shape_labels: bool | None
+    stream: Any
+    fast_math: bool
+
+
+class OptionsOfPar(OptionsBeside, total=False):
+    """The fields of CompileOptions but ``parallelize``, as keywords."""
+
+    automatic: bool
+
+
+class OptionFields(OptionsOfPar, total=False):
+    """The fields of CompileOptions, as keywords."""
+
+    parallelize: Mapping[str, LoopPar]
+
+
 class CompileOptions(_native.OptionsBase):
     """Options of a compilation. Fields are keyword arguments and attributes; each assignment is validated."""
 
@@ -429,18 +470,19 @@ class CompileOptions(_native.OptionsBase):
     includes: list[str]
     libs: list[str]
     extra_flags: list[str]
-    legality: str
-    check: str | None
+    legality: Literal["check", "strict", "trust"]
+    check: Literal["bounds", "races", "all"] | None
     deterministic: bool
     max_unroll_count: int
     implicit_shape_labels: bool
     stream: Any
     fast_math: bool
 
-    def __init__(self, **fields: Any) -> None:
+    @hides_frames
+    def __init__(self, **fields: Unpack[OptionFields]) -> None:
         object.__setattr__(self, "_values", {name: check(name, each) for name, (each, check) in _FIELDS.items()})
         for name, value in fields.items():
-            setattr(self, name, value)
+            _assign(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
         if name not in _FIELDS:
@@ -450,15 +492,9 @@ class CompileOptions(_native.OptionsBase):
             return not self._values["automatic"]  # labels are there for mappings by hand
         return value
 
+    @hides_frames
     def __setattr__(self, name: str, value: object) -> None:
-        if name not in _FIELDS:
-            raise AttributeError(_no_field(name))
-        value = _FIELDS[name][1](name, value)
-        for rivals, both in _RIVALS:
-            if value and name in rivals and any(self._values[rival] for rival in rivals - {name}):
-                raise ValueError(f"options are contradictory: {both}")
-        self._values[name] = value
-        self._invalidate()
+        _assign(self, name, value)
 
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError("options cannot be deleted; assign the default instead")
@@ -469,7 +505,7 @@ class CompileOptions(_native.OptionsBase):
     def __eq__(self, other: object) -> bool:
         return self._values == other._values if isinstance(other, CompileOptions) else NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(CompileOptions, **self._values), ()
@@ -479,6 +515,17 @@ class CompileOptions(_native.OptionsBase):
         return f"CompileOptions({', '.join(changed)})"
 
 
+def _assign(options: CompileOptions, name: str, value: object) -> None:
+    if name not in _FIELDS:
+        raise AttributeError(_no_field(name))
+    value = _FIELDS[name][1](name, value)
+    for rivals, both in _RIVALS:
+        if value and name in rivals and any(options._values[rival] for rival in rivals - {name}):
+            raise ValueError(f"options are contradictory: {both}")
+    options._values[name] = value
+    options._invalidate()
+
+
 def _no_field(name: str) -> str:
     import difflib
 
@@ -486,7 +533,8 @@ def _no_field(name: str) -> str:
     return f"CompileOptions has no option '{name}'" + (f"; did you mean '{close[0]}'?" if close else "")
 
 
-def par(p: Mapping[str, LoopPar], **fields: Any) -> CompileOptions:
+@hides_frames
+def par(p: Mapping[str, LoopPar], **fields: Unpack[OptionsOfPar]) -> CompileOptions:
     """The default options with the loops of ``p`` mapped as it says: from label to LoopPar.
 
     ``fields`` are further fields of CompileOptions, such as ``backend``.
@@ -499,7 +547,8 @@ def seq() -> CompileOptions:
     return CompileOptions()
 
 
-def auto(**fields: Any) -> CompileOptions:
+@hides_frames
+def auto(**fields: Unpack[OptionsBeside]) -> CompileOptions:
     """Options under which the compiler chooses the mapping, as it does for a call without ``opts``.
 
     It runs in parallel what is proved to be independent or a reduction, where that pays. ``fields`` are those of

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from .warnings import stack_level
+from .warnings import ParPyWarning, stack_level
 
 _told: set[tuple[str, str]] = set()
 
@@ -19,7 +19,7 @@ class _Quiet(threading.local):
 _quiet = _Quiet()
 
 
-class PerformanceWarning(UserWarning):
+class PerformanceWarning(ParPyWarning):
     """A mapping that leaves much of a loop nest to the host, or whose loops run in parallel unproved."""
 
 

@@ -142,7 +142,7 @@ def _names(wanted: Signature) -> list[str]:
     return [f"a{place}" for place in range(len(wanted.arguments))]
 
 
-def _result_of(function: DeviceFunction, wanted: Signature, options: Any) -> Any:
+def _result_of(function: DeviceFunction[..., Any], wanted: Signature, options: Any) -> Any:
     """The type of what the function returns: the compiler says it of a kernel that fails to compile by it."""
     names = ", ".join(_names(wanted))
     lines = [f"def call({names}):", f"    found = function({names})"]
@@ -170,7 +170,7 @@ for _name in _RESULTS:
     setattr(_Types, _name, SCALARS[_name])
 
 
-def _gives_value(function: DeviceFunction) -> bool:
+def _gives_value(function: DeviceFunction[..., Any]) -> bool:
     parts = ast.walk(source_of(function.py_func).tree())
     return any(isinstance(part, ast.Return) and part.value is not None for part in parts)
 
@@ -189,7 +189,7 @@ def _with_place(wanted: Signature, result: Any) -> Signature:
     return Signature(None, (*place, *wanted.arguments))
 
 
-def _calling(function: DeviceFunction, wanted: Signature, result: Any, options: Any) -> Kernel:
+def _calling(function: DeviceFunction[..., Any], wanted: Signature, result: Any, options: Any) -> Kernel:
     """A kernel that calls the function, and stores its result."""
     names = _names(wanted)
     gives = isinstance(result, Scalar)

@@ -6,8 +6,9 @@ import ast
 import inspect
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, Literal, ParamSpec, Protocol, TypeVar, overload
 
+from ..calls.tracebacks import hides_frames
 from ..syntax.source import FunctionSource
 from ..vocabulary.operators import is_numba
 from ..vocabulary.signatures import Signature, number_signature
@@ -16,7 +17,62 @@ from ._kernel import Kernel, check_count
 from ._linking import linked
 from ._options import WITHOUT_EFFECT, KernelOptions, kernel_options
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
+
+class _KernelDecorator(Protocol):
+    """``jit(…)``, which makes kernels."""
+
+    def __call__(self, function: Callable[..., Any], /) -> Kernel: ...
+
+
+class _DeviceDecorator(Protocol):
+    """``jit(device=True)``, which makes functions that kernels call."""
+
+    def __call__(self, function: Callable[_P, _R], /) -> DeviceFunction[_P, _R]: ...
+
+
+@overload
+def jit(func_or_sig: Callable[..., Any], /) -> Kernel: ...
+@overload
+def jit(
+    func_or_sig: Any = None,
+    *,
+    device: Literal[True],
+    inline: Any = ...,
+    link: Sequence[Any] = ...,
+    debug: bool = ...,
+    opt: bool = ...,
+    lineinfo: bool = ...,
+    cache: bool = ...,
+    fastmath: bool = ...,
+    fma: bool = ...,
+    boundscheck: bool | None = ...,
+    forceinline: bool = ...,
+) -> _DeviceDecorator: ...
+@overload
+def jit(
+    func_or_sig: Any = None,
+    device: Literal[False] = False,
+    inline: Any = ...,
+    link: Sequence[Any] = ...,
+    debug: bool = ...,
+    opt: bool = ...,
+    lineinfo: bool = ...,
+    cache: bool = ...,
+    fastmath: bool = ...,
+    max_registers: int | None = ...,
+    fma: bool = ...,
+    boundscheck: bool | None = ...,
+    extensions: Sequence[Any] | None = ...,
+    launch_bounds: int | tuple[int, ...] | None = ...,
+    shared_memory_carveout: int | str | None = ...,
+    *,
+    lto: bool = ...,
+    forceinline: bool = ...,
+) -> _KernelDecorator: ...
+@hides_frames
 def jit(
     func_or_sig: Any = None,
     device: bool = False,
@@ -59,7 +115,8 @@ def jit(
     given = [] if function or func_or_sig is None else func_or_sig if isinstance(func_or_sig, list) else [func_or_sig]
     signatures = tuple(number_signature(each) for each in given)
 
-    def decorate(function: Callable[..., Any]) -> DeviceFunction | Kernel:
+    @hides_frames
+    def decorate(function: Callable[..., Any]) -> DeviceFunction[..., Any] | Kernel:
         plain: Any = _function_of(function) or function
         if device:
             made = DeviceFunction(plain, signatures)
@@ -80,7 +137,7 @@ def _function_of(given: Any) -> FunctionType | None:
 
 
 def _check_calls(
-    function: DeviceFunction, signatures: tuple[Signature, ...], options: KernelOptions, link: tuple[str, ...]
+    function: DeviceFunction[..., Any], signatures: tuple[Signature, ...], options: KernelOptions, link: tuple[str, ...]
 ) -> None:
     """Raises what is wrong with calls of a device function with the arguments of its signatures."""
     for each in signatures:

@@ -6,19 +6,22 @@ from collections.abc import Callable
 from copy import copy
 from functools import update_wrapper
 from types import FunctionType
-from typing import Any, NoReturn
+from typing import Any, Generic, NoReturn, ParamSpec, TypeVar
 
 from ..calls.pickling import ByReference, give_reference
 from ..syntax.names import source_of
 from ..syntax.source import DeclaredArray, FunctionSource
 from ..vocabulary.signatures import Array, Scalar, Signature
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R", covariant=True)
 
-class DeviceFunction(ByReference):
+
+class DeviceFunction(ByReference, Generic[_P, _R]):
     """A function that kernels call: ``cuda.jit(device=True)``. With a signature its numbers have the types there, and
     its arrays must have them; of several, a call takes the one that fits best."""
 
-    def __init__(self, function: Callable[..., Any] | FunctionSource, signatures: tuple[Signature, ...] = ()) -> None:
+    def __init__(self, function: Callable[_P, _R] | FunctionSource, signatures: tuple[Signature, ...] = ()) -> None:
         source = source_of(function)
         typed = [_with_types(source, each) for each in signatures]
         if len(typed) > 1:
@@ -32,7 +35,7 @@ class DeviceFunction(ByReference):
     def py_func(self) -> FunctionType:
         return self.__parpy_source__.function
 
-    def __call__(self, *_: Any, **__: Any) -> NoReturn:
+    def __call__(self, *_: _P.args, **__: _P.kwargs) -> _R:
         raise TypeError(f"'{self.__name__}' is a device function: kernels call it")  # type: ignore[attr-defined]
 
     def __getitem__(self, configuration: Any) -> NoReturn:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
@@ -75,6 +74,8 @@ class Device:
     @property
     def uuid(self) -> str:
         """What tells GPUs apart; on the simulator, of zeros."""
+        import uuid
+
         return f"GPU-{uuid.UUID(bytes=device_uuid(self.id) if on_gpu() else bytes(16))}"
 
     @property

@@ -24,6 +24,7 @@ from ..calls.interface import HOST, source_text
 from ..calls.jit import twin
 from ..calls.options import CompileBackend, CompileOptions
 from ..calls.pickling import ByReference, give_reference
+from ..calls.tracebacks import hides_frames
 from ..frontend.forms import Composed, Kind, Single, TupleKind
 from ..frontend.languages import KERNELS
 from ..frontend.parse import Surface, parse
@@ -142,6 +143,7 @@ class Kernel(Launchable, ByReference):
         """Whether other kernels may call the function: nothing says that it is launched."""
         return not self.signatures
 
+    @hides_frames
     def __getitem__(self, configuration: Any) -> Launcher:
         try:
             known = self._launchers[configuration]
@@ -179,6 +181,7 @@ class Kernel(Launchable, ByReference):
         looks = asks or changes or deep or bool(self.signatures) or (self.has_records and on_gpu())
         return (PreparingLauncher if looks else Launcher)(self, (*sizes, int(sharedmem)), options)
 
+    @hides_frames
     def forall(self, ntasks: int | tuple[int, ...], tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:
         """A launch of at least ``ntasks`` threads (an int, or a tuple of up to three), in blocks of ``tpb`` (0: chosen
         for the kernel). The kernel compares its place with the size: the last blocks may be too many. 0: no launch."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arrays.device_arrays import is_int
 from ..calls.options import CompileBackend, CompileOptions
+from ..calls.tracebacks import hides_frames
 from ._devices import launch_limits
 from .arguments import matching
 from .arguments.directed import type_of
@@ -39,6 +40,7 @@ class PreparingLauncher(Launcher):
 
     noted = False  # whether the kernel was told what it is called with
 
+    @hides_frames
     def __call__(self, /, *arguments: Any, **keywords: Any) -> None:
         kernel, options = self.kernel, self.keywords["opts"]
         stream = options.stream or 0
@@ -67,6 +69,7 @@ class ForAll:
         self._kernel, self._tasks, self._stream, self._sharedmem = kernel, tasks, stream, sharedmem
         self._tpb = tpb
 
+    @hides_frames
     def __call__(self, /, *arguments: Any, **keywords: Any) -> None:
         arguments = matching.bound(self._kernel.py_func, arguments, keywords)
         none = 0 in self._tasks  # no block is launched; the arguments are checked

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +50,8 @@ class LinkableCode:
     @property
     def path(self) -> str:
         """A file with this code: of this process's user, named by its contents."""
+        import tempfile
+
         folder = Path(tempfile.gettempdir()) / f"parpy-linked-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
         if folder.stat().st_uid != os.getuid():

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _native
 from ._backend import on_gpu
+
+if TYPE_CHECKING:
+    import asyncio
 
 __all__ = [
     "Event",
@@ -66,6 +68,8 @@ class Stream:
     def async_done(self) -> asyncio.futures.Future[Stream]:
         """For ``await stream.async_done()``: a future of the running event loop, which has the stream as its result
         when the work that is on the stream now has ended; what went wrong there is its exception."""
+        import asyncio  # here alone: it takes as long to load as half of the package
+
         loop = asyncio.get_event_loop()
         future: asyncio.futures.Future[Stream] = loop.create_future()
 

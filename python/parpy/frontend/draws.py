@@ -12,22 +12,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..calls.generators import GLOBAL_STATE, is_generator
 from ..calls.objects import is_object
 from ..syntax.fields import is_of_value
 from ..syntax.names import NOTHING, OBJECT, Binding, Container, Scope, attribute, callable_source
 from ..syntax.source import FunctionSource
+from ..vocabulary.generators import OF_GENERATORS, is_generator, is_global_state, is_of_random
 
 METHODS = frozenset((
     "choice", "exponential", "integers", "normal", "permutation", "rand", "randint", "randn", "random", "random_sample",
     "shuffle", "standard_exponential", "standard_normal", "uniform",
 ))  # fmt: skip
 # Methods that NumPy's generators have besides, which a program cannot call.
-OTHERS = frozenset(
-    name for kind in (np.random.Generator, np.random.RandomState) for name in dir(kind) if not name.startswith("_")
-) - METHODS - {*dir(np.ndarray)}  # fmt: skip
-_MAKERS = (np.random.default_rng, np.random.Generator, np.random.RandomState)
-_HINTS = METHODS | OTHERS | {each.__name__ for each in _MAKERS} | {"seed"}
+OTHERS = OF_GENERATORS - METHODS - {*dir(np.ndarray)}
+_MAKERS = ("default_rng", "Generator", "RandomState")
+_HINTS = METHODS | OTHERS | {*_MAKERS, "seed"}
 _LIBRARIES = ("builtins", "cmath", "math", "numpy", "parpy")
 
 
@@ -96,7 +94,7 @@ class Draws:
         if binding is None or not is_generator(owner) or binding.value.__name__ not in METHODS | OTHERS:
             return None
         method = str(binding.value.__name__)
-        if owner is GLOBAL_STATE:
+        if is_global_state(owner):
             return Origin(np.random.mtrand.__dict__, "_rand", "np.random"), method
         place = self.find(call.func.value, scope) if isinstance(call.func, ast.Attribute) else None
         if place is None or place.value is not owner or not place.container:
@@ -108,14 +106,14 @@ class Draws:
         if not isinstance(call, ast.Call):
             return False
         binding = self.find(call.func, scope)
-        return binding is not None and any(binding.value is each for each in _MAKERS)
+        return binding is not None and is_of_random(binding.value, *_MAKERS)
 
     def seeds(self, call: ast.AST, scope: Scope) -> bool:
         """Whether it is a call of np.random.seed."""
         if not isinstance(call, ast.Call):
             return False
         binding = self.find(call.func, scope)
-        return binding is not None and binding.value is np.random.seed
+        return binding is not None and is_of_random(binding.value, "seed")
 
     def may_draw(self, function: FunctionType) -> bool:
         """False if the names in a function's code show that it does not: most functions need no closer look."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from inspect import signature
 from types import FunctionType
@@ -31,7 +31,7 @@ from .called import Called, nested
 from .checks import HELPERS
 from .foreign_calls import gives_container, is_universal
 from .kept import NOTHING_KEPT, Kept, kept_for
-from .labels import Place, per_region, shape_labels
+from .labels import Place, near_miss_of_nested, per_region, shape_labels
 from .numpy_calls import dry, is_array_function
 from .python_parts import Resolver, needs_driver
 from .regions import UNSET, run_region
@@ -59,8 +59,8 @@ class Driver:
         self._names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         self._splitter = splitter = Splitter(source, node, _jit, kept, called)
         self.regions = splitter.regions
-        self._live = rebuilt(source.function, splitter.driver(node, False))
-        self._dry = rebuilt(source.function, splitter.driver(node, True))
+        self._live = rebuilt(source.function, splitter.driver(node, False), shift=source.line_shift)
+        self._dry = rebuilt(source.function, splitter.driver(node, True), shift=source.line_shift)
         self._options: dict[int, tuple[CompileOptions, dict[str, Any], list[CompileOptions]]] = {}
         self._methods = methods
         self._findings = _check(splitter, methods)
@@ -166,6 +166,11 @@ class Driver:
             own = {RUN: run, CALL: call, AGAIN: _fail_again, BY_PYTHON: (), NO_VALUE: UNSET}
             return self._dry(*values, **own, **HELPERS)
 
+    def by_python(self) -> list[ast.stmt]:
+        """The statements that Python itself runs, with the places that they have in the user's text: of loops and
+        branches those whose bodies are not compiled as a whole."""
+        return [*_not_compiled(self._splitter.body)]
+
     @lazy
     def _named_places(self) -> list[Place]:
         """Where the regions are, with the labels that they have by the symbols of annotations."""
@@ -183,6 +188,9 @@ class Driver:
             if label in self._splitter.run_by_python and label not in compiled:
                 self._splitter.refuse_label(label)
         places = self._named_places if opts.implicit_shape_labels else self._splitter.places
+        missed = near_miss_of_nested(opts, places, self._splitter.nested)
+        if missed is not None:
+            self._splitter.refuse_near_miss(*missed)
         made = per_region(opts, places, self._splitter.nested)
         if len(self._options) > 64:
             self._options.clear()
@@ -193,6 +201,19 @@ class Driver:
 def _fail_again(*_: Any) -> None:
     """What a statement fails with is left to it where nothing runs."""
     raise
+
+
+def _not_compiled(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    for node in nodes:
+        parts = [part for name in ("body", "orelse", "finalbody") for part in getattr(node, name, ())]
+        called = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} & {RUN, AGAIN}
+        trivial = isinstance(node, ast.Return) and not any(isinstance(part, ast.Call) for part in ast.walk(node))
+        if isinstance(node, ast.For | ast.While | ast.With | ast.If | ast.Try):
+            if not isinstance(node, ast.Try):
+                yield node
+            yield from _not_compiled(parts)
+        elif not (called or trivial or isinstance(node, ast.FunctionDef | ast.Pass | ast.Delete)):
+            yield node
 
 
 def _jit(source: FunctionSource) -> _native.JitFunction:

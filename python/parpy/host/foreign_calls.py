@@ -17,6 +17,7 @@ from ..frontend.draws import OTHERS
 from ..frontend.expressions.objects import is_made_of_fields
 from ..syntax.names import callable_source
 from ..vocabulary import operators
+from ..vocabulary.generators import is_generator
 
 # What the language has besides functions that are known by themselves.
 _LANGUAGE = (range, enumerate, zip, reversed, print, isinstance, super)
@@ -34,7 +35,7 @@ def is_foreign(value: Any) -> bool:
     if name.startswith(_OF_PYTHON):
         return True
     module = name.partition(".")[0]
-    if isinstance(owner, np.random.Generator | np.random.RandomState):  # seed: np.random.seed is of the language
+    if is_generator(owner):  # seed: np.random.seed is of the language
         return value.__name__ in OTHERS - {"seed"}
     if module in ("parpy", "numpy") or isinstance(owner, np.ufunc):
         return False

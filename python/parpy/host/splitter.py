@@ -240,6 +240,7 @@ class Splitter:
         return is_part(node) or (is_whole(node.value) and root in self.resolver.arrays())
 
     def _region(self, nodes: list[ast.stmt], after: Names) -> list[ast.stmt]:
+        after = self._through_nested(after)
         for index, node in enumerate(nodes):  # parts of arrays that have names behind it
             if self._names_views(node, after):
                 rest = nodes[index + 1 :]
@@ -343,6 +344,11 @@ class Splitter:
             f"label '{label}' is mapped, but Python runs the statement that it names",
             "allocate, return, call callbacks and assign names of arrays outside of parallel loops",
         )
+
+    def refuse_near_miss(self, label: str, meant: str) -> None:
+        """Of a label of a function that Python calls here."""
+        message = f"the mapping names the label '{label}', which no loop of '{self.source.function.__name__}' carries"
+        self._refuse("P301", self.source.tree(), message, f"write '{meant}'")
 
     def _refuse(self, code: str, node: ast.stmt | ast.expr, message: str, help_text: str = "") -> None:
         sink = _native.Diagnostics()

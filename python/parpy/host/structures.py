@@ -125,7 +125,7 @@ class Structures:
         function = self._source.function
         if not self._source.part or not isinstance(self._tree, ast.FunctionDef):
             return function
-        return rebuilt(function, as_written(copy.deepcopy(self._tree)))
+        return rebuilt(function, as_written(copy.deepcopy(self._tree)), shift=self._source.line_shift)
 
     def inspect(self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., Any]) -> list[Any]:
         """`look(function, arguments, opts)` for the function that a call runs."""

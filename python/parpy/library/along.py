@@ -48,6 +48,7 @@ _TEXT = """def {name}_along(a, axis{default}):
 """
 
 
+@functools.cache
 def along(name: str, shown: str = "") -> Any:
     """The function of an array and an axis that np.`name` is. `shown`: it is `name` of arrays.py, which has no name in
     NumPy, but is shown as this, and whose axis is the first one if it is left out."""

@@ -6,6 +6,7 @@ import ast
 import functools
 import inspect
 from collections.abc import Callable
+from functools import partial
 from types import BuiltinMethodType
 from typing import Any
 
@@ -17,19 +18,19 @@ from . import arrays, joining, without_nan
 from .along import along, at
 from .einsum import einsum, subscripts_of
 
-# By NumPy's function: ours, of which the first with the number of arguments is called.
+# By NumPy's function: ours, of which the first with the number of arguments is called; `partial` makes one.
 _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.allclose: (arrays.allclose,),
     np.arange: (arrays.arange_to, arrays.arange),
-    np.argmax: (arrays.argmax, along("argmax")),
-    np.argmin: (arrays.argmin, along("argmin")),
-    np.argsort: (arrays.argsort, along("argsort")),
+    np.argmax: (arrays.argmax, partial(along, "argmax")),
+    np.argmin: (arrays.argmin, partial(along, "argmin")),
+    np.argsort: (arrays.argsort, partial(along, "argsort")),
     np.atleast_2d: (joining.atleast_2d,),
     np.column_stack: (joining.column_stack,),
     np.concatenate: (joining.concatenate,),
     np.cross: (arrays.cross,),
-    np.cumprod: (arrays.cumprod, along("cumprod")),
-    np.cumsum: (arrays.cumsum, along("cumsum")),
+    np.cumprod: (arrays.cumprod, partial(along, "cumprod")),
+    np.cumsum: (arrays.cumsum, partial(along, "cumsum")),
     np.diff: (arrays.diff,),
     np.dstack: (joining.dstack,),
     np.flip: (arrays.flip,),
@@ -39,14 +40,14 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.isin: (arrays.isin,),
     np.linalg.norm: (arrays.norm,),
     np.linspace: (arrays.linspace,),
-    np.median: (arrays.median, along("median")),
+    np.median: (arrays.median, partial(along, "median")),
     np.percentile: (arrays.percentile,),
     np.polyval: (arrays.polyval,),
     np.quantile: (arrays.quantile,),
     np.repeat: (arrays.repeat,),
     np.roll: (arrays.roll,),
     np.searchsorted: (arrays.searchsorted,),
-    np.sort: (arrays.sort, along("sort")),
+    np.sort: (arrays.sort, partial(along, "sort")),
     np.tile: (arrays.tile,),
     np.trace: (arrays.trace,),
     np.tril: (arrays.tril,),
@@ -55,10 +56,10 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.vstack: (joining.vstack,),
 }
 _FUNCTIONS |= {
-    np.add.accumulate: (along("cumsum", "np.add.accumulate"),),
-    np.multiply.accumulate: (along("cumprod", "np.multiply.accumulate"),),
-    np.maximum.accumulate: (along("running_maximum", "np.maximum.accumulate"),),
-    np.minimum.accumulate: (along("running_minimum", "np.minimum.accumulate"),),
+    np.add.accumulate: (partial(along, "cumsum", "np.add.accumulate"),),
+    np.multiply.accumulate: (partial(along, "cumprod", "np.multiply.accumulate"),),
+    np.maximum.accumulate: (partial(along, "running_maximum", "np.maximum.accumulate"),),
+    np.minimum.accumulate: (partial(along, "running_minimum", "np.minimum.accumulate"),),
 }
 _WITHOUT_NAN = {
     getattr(np, each): (getattr(without_nan, each),)
@@ -118,7 +119,8 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
         return None  # NumPy flattens the array
     if function in _ALONG_AXIS and isinstance(axis := _axis_of(node), ast.Constant) and axis.value not in (0, 1):
         return None  # NumPy says that there is none
-    for each in ours:
+    for made in ours:
+        each = made() if isinstance(made, partial) else made
         if _takes(each, len(arguments), node):
             return _source(each), _with_arguments(node, arguments)
     return None

@@ -9,10 +9,16 @@ from functools import partial
 from typing import Any
 
 from .. import _native
+from ..calls.argument_lists import arguments_of
 from ..calls.jit import _as_jit, driver_behind, looked_at
 from ..calls.options import CompileBackend, CompileOptions, LoopPar
+from ..calls.tracebacks import hides_frames
+from ..host.driver import Driver
+from ..host.structures import Structures
 from .explain_picture import picture
 from .explain_pragmas import pragmas_of
+from .explain_text import in_turns, page, remarks_of, shortened, table, width, wrapped
+from .tune_arguments import time_of_call
 
 # Nominal figures of the machine that estimates are for: bytes and operations on float64 per second.
 _ROOFLINES = {
@@ -63,7 +69,7 @@ class Explanation:
     @property
     def opts(self) -> CompileOptions:
         """The mapping as options, with the order of the loops, and what parpy.tune varied beside it."""
-        backend = CompileBackend[self.facts["backend"]]
+        backend = CompileBackend[self.facts["backend"] or "Auto"]
         restructure = self.facts["restructured"]
         return CompileOptions(
             parallelize=self.mapping, restructure=restructure, backend=backend, **self.facts["beside"]
@@ -92,7 +98,7 @@ class Explanation:
 
     @property
     def _machine(self) -> str:
-        return "Cpu" if self.facts["backend"] == "Cpu" else "Cuda"
+        return "Cpu" if self.facts["backend"] in ("Cpu", "") else "Cuda"
 
     # ---------------------------------------------------------------- text
 
@@ -101,11 +107,17 @@ class Explanation:
         if self.facts["tuned"]:
             mode = "mapping that parpy.tune found"
         refused = ", refused" if self.facts["refused"] else ""
+        if self._runs_nothing_compiled:
+            return f"{self.facts['function']}, run by Python"
         return f"{self.facts['function']} on {self.facts['backend']}, {mode}{refused}"
+
+    @property
+    def _runs_nothing_compiled(self) -> bool:
+        return not self.facts["loops"] and not self.facts["backend"]
 
     def _rows(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = []
-        for index, loop in enumerate(self.facts["loops"]):
+        for index, loop, _ in in_turns(self.facts["loops"]):
             trips = f"{'' if loop['exact'] else '~'}{loop['trips']:.0f}"
             verdict = loop["verdict"] + (", atomic" if loop["atomic"] else "")
             level = loop["level"] + (f" ({loop['threads']}{self._shape(index)})" if loop["threads"] > 1 else "")
@@ -126,10 +138,13 @@ class Explanation:
     def _summary(self) -> list[str]:
         arrays = self.facts["arrays"]
         read, written = sum(a["read"] for a in arrays), sum(a["written"] for a in arrays)
+        if self._runs_nothing_compiled:
+            return self._measured()
         machine = _ROOFLINES[self._machine][0]
         lines = [
             f"memory: {_amount(read, 'B')} read, {_amount(written, 'B')} written; "
             f"{_amount(self.facts['flops'], 'flop')}; at least {_duration(self.seconds)} on {machine}",
+            *self._measured(),
             f"mapping: {self.mapping!r}" + (", restructure=True" if self.facts["restructured"] else ""),
         ]
         for kernel in self.facts["kernels"]:
@@ -140,20 +155,33 @@ class Explanation:
             lines.append(f"kernel {kernel['name']}: {grid} blocks of {block} threads{together}")
         return lines
 
+    def _measured(self) -> list[str]:
+        found = self.facts.get("measured")
+        if found is None:
+            return []
+        runs = _counted(found["runs"], "run")
+        return [f"measured: {_duration(found['seconds'])} a call, the median of {runs} on copies of the arrays"]
+
+    def _python(self) -> list[str]:
+        """What Python itself runs, as lines."""
+        found = self.facts.get("python", [])
+        wide = max((len(str(line)) for line, _ in found), default=0)
+        return [f"  {line:>{wide}}  {text}" for line, text in found]
+
     def __str__(self) -> str:
+        """A text that fits the terminal."""
+        most = width()
         head = ("line", "loop", "iterations", "verdict", "runs on")
-        rows = self._rows()
-        widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+        remarks = [remarks_of(loop, count) for _, loop, count in in_turns(self.facts["loops"])]
         lines = [self._head()]
-        for row, loop in zip([head, *rows], [None, *self.facts["loops"]], strict=True):
-            lines.append("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-            for remark in [loop["witness"] or loop["reason"], loop["contraction"]] if loop else []:
-                if remark:
-                    lines.append(" " * (widths[0] + 2) + "  " * loop["depth"] + "^ " + remark)
-        notes = [note.rstrip("\n") for note in self.facts["notes"]]
+        if not self._runs_nothing_compiled:
+            lines += table(head, self._rows(), remarks, most)
         told = self.pragmas if self.facts.get("pragmas") else []
-        pragmas = [f"line {line}: {text}" for line, text in told]
-        return "\n".join([*lines, *self._summary(), *pragmas, *notes])
+        rest = [*self._summary(), *(f"line {line}: {text}" for line, text in told)]
+        if python := self._python():
+            rest += ["Python runs:", *(shortened(line, most) for line in python)]
+        rest += [note.rstrip("\n") for note in self.facts["notes"]]
+        return "\n".join([*lines, *(line for text in rest for line in wrapped(text, most))])
 
     __repr__ = __str__
 
@@ -169,12 +197,20 @@ class Explanation:
         """The loops as a tree that opens and closes. Colours mark, text has those of the page: light or dark."""
         lines = "".join(f"<div>{html.escape(line)}</div>" for line in self._summary())
         notes = "".join(f"<pre>{html.escape(note)}</pre>" for note in self.facts["notes"])
-        return f"<div><b>{html.escape(self._head())}</b>{self._tree()}{self.svg()}{lines}{notes}</div>"
+        python = "\n".join(self._python())
+        if python:
+            python = f"<div>Python runs:</div><pre>{html.escape(python)}</pre>"
+        return f"<div><b>{html.escape(self._head())}</b>{self._tree()}{self.svg()}{lines}{python}{notes}</div>"
+
+    def html(self) -> str:
+        """A page of its own, to be written to a file: it loads nothing, and is light or dark as the reader has it."""
+        return page(self._head(), self._repr_html_())
 
     def _tree(self) -> str:
         out: list[str] = []
         depths: list[int] = []  # of the branches that are not at their end
-        for (line, text, trips, verdict, level), loop in zip(self._rows(), self.facts["loops"], strict=True):
+        loops = in_turns(self.facts["loops"])
+        for (line, text, trips, verdict, level), (_, loop, count) in zip(self._rows(), loops, strict=True):
             while depths and depths[-1] >= loop["depth"]:
                 depths.pop()
                 out.append("</details>")
@@ -187,24 +223,47 @@ class Explanation:
                 f'<b style="border-left:.5em solid {colour};padding-left:.3em">{html.escape(verdict)}</b> '
                 f"<span>{html.escape(where)}</span></summary>"
             )
-            if because := loop["witness"] or loop["reason"]:
-                out.append(f'<div style="margin-left:1.2em">{html.escape(because)}</div>')
+            for remark in remarks_of(loop, count):
+                out.append(f'<div style="margin-left:1.2em">{html.escape(remark)}</div>')
         return "".join(out) + "</details>" * len(depths)
 
 
-def explain(function: Callable[..., Any], *args: Any, opts: CompileOptions | None = None) -> Explanation:
+@hides_frames
+def explain(
+    function: Callable[..., Any], *args: Any, opts: CompileOptions | None = None, measured: bool = False
+) -> Explanation:
     """What a call ``function(*args, opts=opts)`` would do, without running it.
 
-    For each loop: the verdict on running it in parallel, with the reason or the iterations that conflict, and what it
-    runs on; the mapping in the form that ``opts`` takes; kernels, memory traffic, arithmetic, performance notes. A
-    mapping that would be refused is explained, not raised. Raises CompileError where the call cannot be compiled at
-    all. Of a function of which Python runs a part the compiled parts are explained together. The estimate of the time
-    is the roofline of Williams, Waterman and Patterson (2009).
+    The arguments are given as those of the call, or as one list or tuple, ``explain(f, [x, n])``. For each loop: the
+    verdict on running it in parallel, with the reason or the iterations that conflict, and what it runs on; the mapping
+    in the form that ``opts`` takes; kernels, memory traffic, arithmetic, performance notes. A mapping that would be
+    refused is explained, not raised. Where Python runs a part of the function, the compiled parts are explained
+    together, and its lines are listed. The estimate of the time is the roofline of Williams, Waterman and Patterson
+    (2009); ``measured=True`` runs the function, on copies of the arrays, and adds the time of a call.
+
+    Raises CompileError where the call cannot be compiled at all, and with ``measured`` TypeError for arguments that
+    cannot be copied, and what the call itself raises.
     """
     compiled = _as_jit(function)
+    args, opts = arguments_of(compiled, args, opts)
     explanation: Explanation = looked_at(compiled, args, partial(_explained, compiled, opts))
     explanation.facts["pragmas"] = bool(compiled.__parpy_source__.pragmas)
+    if measured:
+        seconds, runs = time_of_call(compiled, args, opts)
+        explanation.facts["measured"] = {"seconds": seconds, "runs": runs}
     return explanation
+
+
+_NOTHING_COMPILED = {
+    "backend": "",
+    "automatic": True,
+    "tuned": False,
+    "refused": False,
+    "restructured": False,
+    "gpu": False,
+    "flops": 0.0,
+    "beside": {},
+}
 
 
 def _explained(compiled: _native.JitFunction, opts: CompileOptions | None, args: tuple[Any, ...]) -> Explanation:
@@ -212,9 +271,8 @@ def _explained(compiled: _native.JitFunction, opts: CompileOptions | None, args:
     if driver is None:
         return Explanation(_native.explain(compiled, args, opts))
     found = driver.inspect(args, opts, _native.explain)
-    if not found:
-        raise TypeError(f"Python runs all of '{compiled.__name__}'")
-    facts, *others = found
+    lists: dict[str, Any] = {name: [] for name in ("loops", "kernels", "arrays", "notes")}
+    facts, *others = found or [{**_NOTHING_COMPILED, **lists, "function": compiled.__name__}]
     for more in others:
         for kernel in more["kernels"]:
             for placed in kernel["loops"]:
@@ -224,4 +282,18 @@ def _explained(compiled: _native.JitFunction, opts: CompileOptions | None, args:
                 facts[name] += value
             elif isinstance(value, bool):
                 facts[name] = facts[name] or value
+    facts["function"] = compiled.__name__
+    facts["python"] = _run_by_python(compiled, driver, found)
     return Explanation(facts)
+
+
+def _run_by_python(compiled: _native.JitFunction, driver: Driver | Structures, found: list[Any]) -> list[list[Any]]:
+    """The lines of the function that Python runs, with their text."""
+    source = compiled.__parpy_source__
+    lines = source.text.splitlines()
+    if isinstance(driver, Driver):
+        numbers = sorted({node.lineno + source.line_shift for node in driver.by_python()})
+    else:  # either all of it is compiled, or nothing
+        numbers = [] if found else [*range(source.first_line, source.first_line + len(lines))]
+    inside = [number for number in numbers if 0 <= number - source.first_line < len(lines)]
+    return [[number, lines[number - source.first_line].rstrip()] for number in inside]

@@ -11,15 +11,16 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from inspect import isroutine, signature
 from statistics import median
 from typing import Any
 
 from .. import _native
+from ..calls.argument_lists import arguments_of
 from ..calls.jit import _as_jit, driver_behind, jit_of_source
 from ..calls.options import CompileBackend, CompileOptions, LoopPar
 from ..calls.performance import quiet
+from ..calls.tracebacks import hides_frames
 from ..calls.warnings import warn
 from ..cuda._streams import handle_of
 from .tune_arguments import Copies, difference, returned, snapshot
@@ -45,6 +46,7 @@ _VARIED = (
 )
 
 
+@hides_frames
 def tune(
     function: Callable[..., Any],
     *args: Any,
@@ -55,20 +57,22 @@ def tune(
 ) -> TunedOptions:
     """The options with which ``function(*args)`` runs fastest, of those that ``seconds`` are enough to try.
 
-    They can be passed as ``opts``; their attribute ``tuning`` says what was tried. Automatic calls with arguments of
-    the same types and shapes use what was found from then on, in later processes too, and another tune() of the same
-    call returns it at once, unless ``force`` is set; ``parpy.clear_cache`` forgets it. ``opts`` are fields to keep,
-    such as ``backend`` or ``fast_math``; a mapping among them is tried as well. ``progress`` shows a bar; by default
-    where standard error is a terminal or a notebook.
+    The arguments are given as those of the call, or as one list or tuple, ``tune(f, [x, n])``. What is found can be
+    passed as ``opts``; its attribute ``tuning`` says what was tried. Automatic calls with arguments of the same types
+    and shapes use it from then on, in later processes too, and another tune() of the same call returns it at once,
+    unless ``force`` is set; ``parpy.clear_cache`` forgets it. ``opts`` are fields to keep, such as ``backend`` or
+    ``fast_math``; a mapping among them is tried as well. ``progress`` shows a bar; by default where standard error is a
+    terminal or a notebook.
 
     The function runs many times, on copies of the arrays that it may write. Only mappings that are proved, or
     reductions, are run, and their results are compared with those of the automatic mapping. Raises ValueError for
     functions without loops and TypeError for arguments that cannot be copied; and what the call itself would raise.
     """
-    _check(seconds, opts)
     if not isinstance(function, _native.JitFunction) and not isroutine(function):
         raise TypeError(f"parpy.tune takes functions decorated with parpy.jit, not {type(function).__name__}")
     compiled = _as_jit(function)
+    args, opts = arguments_of(compiled, args, opts)
+    _check(seconds, opts)
     call = _Call(compiled, args, opts)
     known = None if force else call.recall()
     if known is not None:
@@ -332,6 +336,8 @@ class _Search:
         if self._call.driver is not None:
             yield from heat
             return
+        from concurrent.futures import ThreadPoolExecutor
+
         if self._call.backend == "Cuda":  # on the GPU of this thread
             pool = ThreadPoolExecutor(_HEAT, "parpy-tune", _native.select_device, (_native.current_device(),))
         else:

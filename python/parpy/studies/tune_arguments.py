@@ -7,7 +7,10 @@ share memory in the same way. What is only read is passed as it is.
 from __future__ import annotations
 
 import importlib
+import statistics
+import time
 from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +18,8 @@ import numpy as np
 from .. import _native
 from ..arrays.device_arrays import described, pointer_of
 from ..buffer import Buffer, from_raw
-from ..calls.options import SIZES, CompileBackend
+from ..calls.objects import is_object
+from ..calls.options import SIZES, CompileBackend, CompileOptions
 
 _LINE = 64  # bytes that are cached together
 _Key = tuple[int, Any]  # of a parameter, and of an entry of it that is a dict
@@ -251,3 +255,32 @@ def returned(result: Any) -> list[tuple[str, Any]]:
     """What a function returned, as contents are."""
     values: Sequence[Any] = result if isinstance(result, tuple) else () if result is None else (result,)
     return [(f"result {index}", fetched(value)) for index, value in enumerate(values)]
+
+
+_TIME = 0.3  # seconds for the runs of one call
+_RUNS = 3, 30  # the least and the most
+
+
+def time_of_call(
+    function: _native.JitFunction, args: tuple[Any, ...], opts: CompileOptions | None
+) -> tuple[float, int]:
+    """The median time of a call in seconds, and how many runs it is of: on copies of the arrays, behind one run that
+    compiles. Raises TypeError for arguments that cannot be copied."""
+    bound = signature(function).bind(*args)
+    bound.apply_defaults()
+    for name, value in bound.arguments.items():
+        if is_object(value) and not isinstance(value, Mapping):
+            raise TypeError(f"argument '{name}' cannot be copied: it is an object, which the function may change")
+    copies = Copies(tuple(bound.arguments.values()), tuple(bound.arguments), None, [])
+    on_gpu = opts is None or opts.backend in (CompileBackend.Auto, CompileBackend.Cuda)
+    times: list[float] = []
+    while len(times) <= _RUNS[0] or (len(times) <= _RUNS[1] and sum(times) < _TIME):
+        copies.restore()
+        if on_gpu:
+            _native.synchronize()
+        begin = time.perf_counter()
+        function(*copies.given, opts=opts)
+        if on_gpu:
+            _native.synchronize()
+        times.append(time.perf_counter() - begin)
+    return statistics.median(times[1:]), len(times) - 1

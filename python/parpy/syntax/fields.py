@@ -13,13 +13,14 @@ from types import FunctionType
 
 import numpy as np
 
+from ..vocabulary.generators import OF_GENERATORS
+
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-_OF_GENERATORS = {*dir(np.random.Generator), *dir(np.random.RandomState)}
-_AMBIGUOUS = frozenset(name for name in _OF_GENERATORS - {*dir(np.ndarray)} if not name.startswith("_")) | {
+_AMBIGUOUS = OF_GENERATORS - {*dir(np.ndarray)} | {
     "choose", "compress", "put", "resize", "sort", "take",
 }  # fmt: skip
-OF_VALUES = frozenset({*dir(np.ndarray), *dir(np.float64), *_OF_GENERATORS})
+OF_VALUES = frozenset({*dir(np.ndarray), *dir(np.float64), *OF_GENERATORS})
 
 
 def with_fields(node: _Function) -> _Function:

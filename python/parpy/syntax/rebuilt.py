@@ -12,10 +12,11 @@ from .imports import imports_of
 
 
 def rebuilt(
-    function: FunctionType, node: ast.FunctionDef, constants: Mapping[str, object] | None = None
+    function: FunctionType, node: ast.FunctionDef, constants: Mapping[str, object] | None = None, shift: int = 0
 ) -> FunctionType:
     """`node`, whose parameters have no defaults, as a function in the place of `function`: with its globals and its
-    closure, and what it imports and `constants` as further closure variables."""
+    closure, and what it imports and `constants` as further closure variables. `shift`: from its lines to those of the
+    file, for tracebacks and debuggers."""
     imports = {name: container[key] for name, (container, key) in imports_of(function).items()}
     more = {name: CellType(value) for name, value in (imports | {**(constants or {})}).items()}
     free = (*function.__code__.co_freevars, *more)
@@ -31,7 +32,13 @@ def rebuilt(
     body: CodeType = space["outer"](*(None for _ in free)).__code__
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)) | more
     closure: tuple[CellType, ...] = tuple(cells[name] for name in body.co_freevars)
-    body = body.replace(co_name=node.name, co_qualname=function.__qualname__)
+    body = _shifted(body, shift).replace(co_name=node.name, co_qualname=function.__qualname__)
     again = FunctionType(body, function.__globals__, node.name, None, closure)
     again.__qualname__ = function.__qualname__
     return again
+
+
+def _shifted(code: CodeType, lines: int) -> CodeType:
+    """The code, so many lines further down."""
+    constants = tuple(_shifted(each, lines) if isinstance(each, CodeType) else each for each in code.co_consts)
+    return code.replace(co_firstlineno=code.co_firstlineno + lines, co_consts=constants)

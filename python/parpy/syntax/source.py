@@ -29,6 +29,7 @@ from .executed import executed_lines
 from .fields import with_fields, with_methods
 from .imports import note_imports, without_imports
 from .literals import with_constants
+from .stored_views import note_views, with_named_views
 from .text import as_text
 from .turns import note_turns, with_turns
 from .vectors import with_slices
@@ -83,6 +84,7 @@ class FunctionSource:
             _mangle(self._tree, _class_around(function.__code__))
         note_imports(function, self._tree)
         note_turns(function, self._tree)
+        note_views(function, self._tree)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without a tree that the text has anyway, with annotations that are no text, whose names need not be where the
@@ -120,7 +122,7 @@ class FunctionSource:
         """The syntax tree without aliases; `line_shift` plus its line numbers are those of the file."""
         if self._plain is None:
             node = without_imports(self.written(), self.function)
-            node = with_slices(node, self.function)
+            node = with_named_views(with_slices(node, self.function))
             node = with_turns(without_aliases(with_constants(node, self.function)))
             self._plain = with_fields(with_methods(node, self.function))
         return self._plain

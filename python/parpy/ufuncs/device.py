@@ -25,6 +25,7 @@ from ..arrays.libraries import (
     shape_of,
 )
 from ..calls.pickling import ByReference, give_reference
+from ..calls.tracebacks import hides_frames
 from . import reductions
 from .choices import Choices
 from .element_kernels import Operand, conversion, dimensions_in, elementwise
@@ -89,6 +90,7 @@ class DeviceUfunc(ByReference):
 
     # ------------------------------------------------------------ calls
 
+    @hides_frames
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """As a ``numpy.ufunc``: ``out where casting order dtype signature subok``, and ``stream``."""
         operands, key = arguments, None

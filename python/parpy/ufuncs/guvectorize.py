@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
 from .. import _native
+from ..calls.tracebacks import hides_frames
 from ..syntax.source import FunctionSource
 from ..vocabulary.operators import NAME_OF
 from . import prototypes
@@ -15,6 +16,9 @@ from .layouts import Layout, core_prototype, parse_layout
 from .loops import LoopSource, core_loop
 from .prototypes import Prototype
 from .targets import Target, target_of
+
+if TYPE_CHECKING:
+    from .device_cores import DeviceGufunc
 
 
 class Cores(NamedTuple):
@@ -75,6 +79,46 @@ class Cores(NamedTuple):
 _NUMPY_NAME = {name: shown for shown, name in NAME_OF.items()}
 
 
+@overload
+def guvectorize(
+    signatures: Any,
+    layout: str | None = ...,
+    /,
+    *,
+    target: Literal["cpu", "parallel"] = ...,
+    identity: Any = ...,
+    writable_args: Sequence[int | str] = ...,
+    fastmath: bool = ...,
+    cache: bool = ...,
+    nopython: bool = ...,
+) -> Callable[[Callable[..., None]], np.ufunc]: ...
+@overload
+def guvectorize(
+    signatures: Any,
+    layout: str | None = ...,
+    /,
+    *,
+    target: Literal["gpu", "cuda", "sim", "auto"],
+    identity: Any = ...,
+    writable_args: Sequence[int | str] = ...,
+    fastmath: bool = ...,
+    cache: bool = ...,
+    nopython: bool = ...,
+) -> Callable[[Callable[..., None]], DeviceGufunc]: ...
+@overload
+def guvectorize(
+    signatures: Any,
+    layout: str | None = ...,
+    /,
+    *,
+    target: str,
+    identity: Any = ...,
+    writable_args: Sequence[int | str] = ...,
+    fastmath: bool = ...,
+    cache: bool = ...,
+    nopython: bool = ...,
+) -> Callable[[Callable[..., None]], Any]: ...
+@hides_frames
 def guvectorize(
     signatures: Any,
     layout: str | None = None,
@@ -113,6 +157,7 @@ def guvectorize(
     parsed = parse_layout(layout)
     found = prototypes.signatures_of(signatures)
 
+    @hides_frames
     def decorated(function: Callable[..., Any]) -> Any:
         source = prototypes.source_behind(function)
         name = source.function.__name__

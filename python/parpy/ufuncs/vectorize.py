@@ -6,14 +6,20 @@ from collections.abc import Callable
 from contextlib import suppress
 from copy import copy
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+
+import numpy as np
 
 from .. import _native
+from ..calls.tracebacks import hides_frames
 from ..syntax.source import FunctionSource
 from . import prototypes
 from .loops import LoopSource, element_loop, result_types
 from .prototypes import Prototype
 from .targets import Target, target_of
+
+if TYPE_CHECKING:
+    from .device import DeviceUfunc
 
 
 class Scalars(NamedTuple):
@@ -79,6 +85,42 @@ class Scalars(NamedTuple):
         return Prototype(inputs, outputs)
 
 
+@overload
+def vectorize(function: Callable[..., Any], /) -> np.ufunc: ...
+@overload
+def vectorize(
+    signatures: Any = ...,
+    /,
+    *,
+    target: Literal["cpu", "parallel"] = ...,
+    identity: Any = ...,
+    fastmath: bool = ...,
+    cache: bool = ...,
+    nopython: bool = ...,
+) -> Callable[[Callable[..., Any]], np.ufunc]: ...
+@overload
+def vectorize(
+    signatures: Any = ...,
+    /,
+    *,
+    target: Literal["gpu", "cuda", "sim", "auto"],
+    identity: Any = ...,
+    fastmath: bool = ...,
+    cache: bool = ...,
+    nopython: bool = ...,
+) -> Callable[[Callable[..., Any]], DeviceUfunc]: ...
+@overload
+def vectorize(
+    signatures: Any = ...,
+    /,
+    *,
+    target: str,
+    identity: Any = ...,
+    fastmath: bool = ...,
+    cache: bool = ...,
+    nopython: bool = ...,
+) -> Callable[[Callable[..., Any]], Any]: ...
+@hides_frames
 def vectorize(
     signatures: Any = None,
     /,
@@ -112,6 +154,7 @@ def vectorize(
     if identity is not None and identity != "reorderable" and not isinstance(identity, int | float | complex):
         raise ValueError(f"'identity' is a number, 'reorderable' or None, not {identity!r}")
 
+    @hides_frames
     def decorated(function: Callable[..., Any]) -> Any:
         source = prototypes.source_behind(function)
         count = prototypes.parameter_count(source)

@@ -7,7 +7,7 @@ how it is lowered, in frontend/languages.py by which function.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 # What users see of this module: parpy.cuda has these names.
 __all__ = [
@@ -48,10 +48,16 @@ class Register(_Named):
 
 
 class Coordinates(_Named):
-    """Three registers: `threadIdx`, `blockIdx`, `blockDim`, `gridDim`."""
+    """Three registers: `threadIdx`, `blockIdx`, `blockDim`, `gridDim`. To a kernel they are numbers."""
+
+    if TYPE_CHECKING:
+        x: int
+        y: int
+        z: int
 
     def __init__(self, name: str, text: str) -> None:
-        self.x, self.y, self.z = (Register(f"{name}.{axis}", f"{text}.{axis}") for axis in "xyz")
+        for axis in "xyz":
+            setattr(self, axis, Register(f"{name}.{axis}", f"{text}.{axis}"))
         self.name = name
 
 
@@ -78,7 +84,7 @@ class DeviceFunction(_Named):
         self.effect, self.keywords = effect, keywords
         FUNCTIONS.append(self)
 
-    def __call__(self, *_: Any, **__: Any) -> NoReturn:
+    def __call__(self, *_: Any, **__: Any) -> Any:
         raise TypeError(f"{self!r} can only be called in a kernel")
 
 
@@ -110,7 +116,7 @@ class ForeignFunction:
         if texts is not None:
             self.__doc__ = f"CUDA's {name}: {result}({', '.join(types)})."
 
-    def __call__(self, *_: Any, **__: Any) -> NoReturn:
+    def __call__(self, *_: Any, **__: Any) -> Any:
         raise TypeError(f"'{self.shown}' is device code: kernels call it")
 
     def __repr__(self) -> str:
@@ -124,7 +130,7 @@ class Group(_Named):
         self.__dict__.update(functions)
         self.name, self.names = name, tuple(functions)
 
-    def __getattr__(self, name: str) -> NoReturn:
+    def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"{self!r} has no '{name}'; there is: {', '.join(self.names)}")
 
 

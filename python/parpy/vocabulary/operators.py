@@ -26,7 +26,7 @@ def label(name: str) -> None:
         raise TypeError(f"a label is a string, not {type(name).__name__}")
 
 
-class _Gpu:
+class Gpu:
     """`with parpy.gpu:` runs its body on one thread of the device. Does nothing in Python."""
 
     __slots__ = ()
@@ -41,7 +41,7 @@ class _Gpu:
         return "parpy.gpu"
 
 
-gpu = _Gpu()
+gpu: Gpu = Gpu()
 
 
 def inline(value: Any) -> Any:

@@ -6,12 +6,17 @@ In compiled code they become loops; run by the interpreter they are NumPy's.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 Axis = int | tuple[int, ...] | None
+
+
+class Reduction(Protocol):
+    """A reduction of the elements of an array, of all or along axes; its result has NumPy's type."""
+
+    def __call__(self, x: Any, axis: Axis = None, keepdims: bool = False) -> Any: ...
 
 
 def _is_foreign(x: Any) -> bool:
@@ -40,7 +45,7 @@ def _as_theirs(result: Any, x: Any) -> Any:
     return theirs.to(x.device) if hasattr(theirs, "to") and hasattr(x, "device") else theirs
 
 
-def _reduction(name: str, summary: str) -> Callable[..., Any]:
+def _reduction(name: str, summary: str) -> Reduction:
     function = getattr(np, name)
 
     def reduction(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -56,10 +61,10 @@ def _reduction(name: str, summary: str) -> Callable[..., Any]:
     return reduction
 
 
-sum = _reduction("sum", "The sum")
-prod = _reduction("prod", "The product")
-min = _reduction("min", "The least")
-max = _reduction("max", "The greatest")
-any = _reduction("any", "Whether any is true")
-all = _reduction("all", "Whether all are true")
-mean = _reduction("mean", "The mean")
+sum: Reduction = _reduction("sum", "The sum")
+prod: Reduction = _reduction("prod", "The product")
+min: Reduction = _reduction("min", "The least")
+max: Reduction = _reduction("max", "The greatest")
+any: Reduction = _reduction("any", "Whether any is true")
+all: Reduction = _reduction("all", "Whether all are true")
+mean: Reduction = _reduction("mean", "The mean")

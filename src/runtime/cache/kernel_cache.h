@@ -52,6 +52,10 @@ public:
     // and when it has written a 64th of the bound.
     void trim();
 
+    // Where it is, and how many bytes it may have; empty: there is none.
+    [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
+    [[nodiscard]] std::uint64_t bound() const { return size_; }
+
     // Why the cache could not be used, the first time that it could not: one sentence, told once.
     [[nodiscard]] std::optional<std::string> take_complaint();
 

@@ -519,6 +519,14 @@ bool compile(std::string_view source, std::string_view file_name, const CppOptio
 
 }  // namespace
 
+std::string cpp_compiler_version() {
+    return CLANG_VERSION_STRING;
+}
+
+std::string host_processor() {
+    return host().processor;
+}
+
 VectorUnit host_vectors() {
     static const VectorUnit unit = vectors_of_host();
     return unit;

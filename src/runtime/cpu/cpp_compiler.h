@@ -45,6 +45,10 @@ struct CppOptions {
 // compiler, its version, flags and pass list, and the host processor. Part of every cache key.
 [[nodiscard]] std::string cpp_compiler_identity(const CppOptions& options);
 
+// Of the embedded Clang, "19.1.7", and of the processor that it compiles for, "znver4".
+[[nodiscard]] std::string cpp_compiler_version();
+[[nodiscard]] std::string host_processor();
+
 // What the code that compile_cpp makes may use. PARPY_VECTOR_BYTES asks for shorter vectors.
 [[nodiscard]] VectorUnit host_vectors();
 

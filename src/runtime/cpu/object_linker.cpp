@@ -13,6 +13,7 @@
 
 #include "runtime/cpu/cpp_compiler.h"
 #include "runtime/cpu/llvm_guard.h"
+#include "runtime/cpu/perf_map.h"
 #include "runtime/sim/simulator.h"
 #include "support/abi.h"
 
@@ -129,6 +130,8 @@ public:
         llvm::orc::ExecutionSession& session = jit_.getExecutionSession();
         auto interface = llvm::orc::getObjectFileInterface(session, object->getMemBufferRef());
         if (!interface) return interface.takeError();
+        // The linker keeps the buffer only while it works on it.
+        const std::string image = writes_perf_map() ? object->getBuffer().str() : std::string();
         if (llvm::Error e = jit_.addObjectFile(library_, std::move(object))) return e;
         llvm::orc::SymbolLookupSet wanted;
         for (const auto& [name, flags] : interface->SymbolFlags)
@@ -136,6 +139,7 @@ public:
         auto found = session.lookup(llvm::orc::makeJITDylibSearchOrder(&library_), wanted);
         if (!found) return found.takeError();
         addresses_ = std::move(*found);
+        if (!image.empty()) add_to_perf_map({image, "program"}, addresses_);
         return llvm::Error::success();
     }
 

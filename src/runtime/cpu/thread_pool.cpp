@@ -6,6 +6,7 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/partitioner.h>
 #include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/version.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -164,6 +165,11 @@ std::int64_t worker_count() {
         return static_cast<std::int64_t>(wanted > 0 ? std::min(wanted, most) : most);
     }();
     return count;
+}
+
+std::string threading_version() {
+    std::string version = TBB_runtime_version();
+    return version;
 }
 
 namespace {

@@ -9,11 +9,15 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace parpy {
 
 // Threads that a parallel loop may use, the caller included.
 [[nodiscard]] std::int64_t worker_count();
+
+// The version of oneTBB that is loaded, "2021.8".
+[[nodiscard]] std::string threading_version();
 
 // While one lives, parallel loops that its thread begins run on that thread alone.
 class OneWorker {

@@ -232,7 +232,7 @@ def test_what_the_cache_did_not_make_stays_as_it_is(place, prepare, bound):
     [[message, category, file]] = told
     assert words in message
     assert message.startswith(f"compiled code is not kept in '{place}/")
-    assert (category, file) == ("RuntimeWarning", str(place / "program.py"))
+    assert (category, file) == ("ConfigurationWarning", str(place / "program.py"))
 
 
 @as_root
@@ -322,7 +322,9 @@ def test_a_warning_may_be_an_error(place):
     linked_version(place / "cache")
     program = place / "program.py"
     program.write_text(PROGRAM.replace('"always"', '"error"'))
-    with pytest.raises(AssertionError, match=r"RuntimeWarning: compiled code is not kept in '.*/v1': it is a link"):
+    with pytest.raises(
+        AssertionError, match=r"ConfigurationWarning: compiled code is not kept in '.*/v1': it is a link"
+    ):
         run(place)
 
 

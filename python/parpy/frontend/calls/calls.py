@@ -373,6 +373,13 @@ def lower_misplaced_range(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _n
     return fn.poison(node)
 
 
+def lower_vidx(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
+    """Those that subscripts are made of are slices by now (syntax/vectors.py)."""
+    fix = "write x[vidx(i, MVL, n)], or v = vidx(i, MVL, n) with one length and one bound, and x[v]"
+    fn.error("P011", node, "a vector of subscripts is used as a value", fix)
+    return fn.poison(node)
+
+
 # ------------------------------------------------------------ functions compiled with this one
 
 

@@ -6,7 +6,8 @@ import ast
 import inspect
 import re
 from collections.abc import Sequence
-from pathlib import Path
+from posixpath import basename
+from typing import Any
 
 from ... import _native
 from ...calls.external import External
@@ -111,11 +112,11 @@ def _declare_foreign(fn: FunctionScope, function: ForeignFunction, node: ast.Cal
                 fn.error(
                     "P105",
                     node,
-                    f"'{name}' is a kernel, __global__, in '{Path(path).name}', and kernels call device functions",
+                    f"'{name}' is a kernel, __global__, in '{basename(path)}', and kernels call device functions",
                     f"write extern \"C\" __device__ in front of '{name}' there",
                 )
     if paths and not found:
-        shown = " and ".join(f"'{Path(path).name}'" for path in paths)
+        shown = " and ".join(f"'{basename(path)}'" for path in paths)
         fn.error("P105", node, f"no function '{name}' is defined in {shown}", "link the file that does")
     made = fn.module.foreign(function.__name__, function.types, function.result, abi or "c", span)
     fn.program.foreign[function] = made
@@ -156,18 +157,19 @@ def _link(fn: FunctionScope, paths: Sequence[str], node: ast.AST) -> None:
             fn.program.linked.setdefault(path, (0, None))
         elif path not in fn.program.linked:
             try:
-                texts[path] = Path(path).read_text()
+                with open(path, encoding="utf-8") as file:
+                    texts[path] = file.read()
             except OSError as error:
                 fn.error("P105", node, f"'{path}' cannot be read: {error}")
                 texts[path] = ""
     if texts:
-        names = {path: _native.string_literal(as_text(Path(path).name)) for path in texts}
+        names = {path: _native.string_literal(as_text(basename(path))) for path in texts}
         whole = "\n".join(f"#line 1 {names[path]}  // linked\n{text}" for path, text in texts.items())
         index = fn.module.add_source(as_text(next(iter(texts))), whole, 1)
         fn.program.linked |= {path: (index, text) for path, text in texts.items()}
 
 
-def call_external(fn: FunctionScope, node: ast.Call, function: External) -> _native.Expr:
+def call_external(fn: FunctionScope, node: ast.Call, function: External[..., Any]) -> _native.Expr:
     """A call of C++ that a header declares."""
     given = bound_arguments(fn, node, function.__wrapped__)
     if given is None:
@@ -191,12 +193,13 @@ def pointed(fn: FunctionScope, argument: ast.expr) -> _native.Expr:
     return fn.module.read(fn.hold(value, argument, shown=ast.unparse(argument)), fn.span(argument))
 
 
-def _declare(fn: FunctionScope, function: External, node: ast.Call) -> _native.Function:
+def _declare(fn: FunctionScope, function: External[..., Any], node: ast.Call) -> _native.Function:
     # Its source is the line that includes the header, one for all functions of it.
-    index = fn.program.includes.get(function.include)
+    header = (function.header or "").strip('<">')  # `f.h` and `<f.h>` are one
+    index = fn.program.includes.get(header)
     if index is None:
         name = f"{function.header or function.ext_name}.cu"
-        index = fn.program.includes[function.include] = fn.module.add_source(name, function.include, 1)
+        index = fn.program.includes[header] = fn.module.add_source(name, function.include, 1)
     place = (index, 1, 1, 1, 1)
     # A kernel written by hand says itself which threads make the call.
     threads = 0 if fn.kernel else function.threads
@@ -207,7 +210,7 @@ def _declare(fn: FunctionScope, function: External, node: ast.Call) -> _native.F
     return made
 
 
-def _own_name(fn: FunctionScope, function: External) -> str:
+def _own_name(fn: FunctionScope, function: External[..., Any]) -> str:
     """A spelling of the function's name that no other one of its back end has in the program: `f`, `::f`, `:: f`. They
     are one name to C++, which chooses among functions of that name by what they are called with."""
     taken = {known.name for (*_, place, _, _), known in fn.program.externals.items() if place == function.place}

@@ -18,6 +18,7 @@ import numpy as np
 from ... import _native
 from ...syntax.names import Capture
 from ...syntax.source import FunctionSource
+from ...vocabulary.generators import is_of_random
 from ..draws import METHODS, OTHERS, Drawn, Root
 from ..expressions.evaluation import lower_all
 from ..expressions.tuples import number_or_list
@@ -210,7 +211,7 @@ def made_generator(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         fn.streams[Root(target.id)] = Stream(fn.variable(target.id, target), None, count)
     seed = node.args[0] if len(node.args) == 1 and not node.keywords else None
     made = fn.resolve(node.func)
-    if seed is None or isinstance(seed, ast.Starred) or (made is not None and made.value is np.random.Generator):
+    if seed is None or isinstance(seed, ast.Starred) or (made is not None and is_of_random(made.value, "Generator")):
         fn.error(
             "P023",
             node,

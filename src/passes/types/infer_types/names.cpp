@@ -208,7 +208,7 @@ Operand Typer::walk_filled(Expr*& slot) {
 // An argument that is a part of an array, or computed, gets a name in front of the statement.
 ArgumentKey Typer::named_key(Expr*& slot, const Operand& operand, bool fresh) {
     ArgumentKey key;
-    const bool once = before_ != nullptr && !has_effects(*slot);
+    const bool once = before_ != nullptr && !instances_.element_functions.acts(*slot);
     fresh = fresh || (rewriting() && slot->op == Op::kLoad && !is_view(*slot));  // x[k], gathered
     if (!once || (rewriting() && !fresh && !is_view(*slot))) {
         report(Code::kP223, slot->span,

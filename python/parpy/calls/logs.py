@@ -1,0 +1,53 @@
+"""What the package tells the logger "parpy": nothing above DEBUG, as errors are exceptions and advice is warnings."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from .. import _native
+
+logger = logging.getLogger("parpy")
+logger.addHandler(logging.NullHandler())
+
+
+def compiled(function: str, backend: str, seconds: float, sources: Sequence[_native.Source]) -> None:
+    """A function was compiled for the arguments of a call, or found on disk, in so many seconds. `sources`: its text,
+    and those of the functions that it calls."""
+    logger.debug("compiled '%s' for %s in %.1f ms", function, backend, 1e3 * seconds)
+    coverage = sys.modules.get("coverage")
+    measuring = None if coverage is None else coverage.Coverage.current()
+    if measuring is not None:
+        _cover(measuring, sources)
+
+
+def _cover(measuring: Any, sources: Sequence[_native.Source]) -> None:
+    """The statements of the sources count as run: whoever measures coverage sees nothing of compiled code. Only in
+    files that are measured, of which the lines that define functions are known already."""
+    data = measuring.get_data()
+    files = data.measured_files()
+    for source in sources:
+        name = os.path.abspath(source.name)
+        if name not in files:
+            continue
+        span = range(source.first_line, source.first_line + source.text.count("\n") + 1)
+        parser = _parsed(name)
+        if data.has_arcs():
+            inside = {(a, b) for a, b in parser.arcs() if abs(a) in span and (abs(b) in span or b < 0)}
+            data.add_arcs({name: inside})
+        else:
+            data.add_lines({name: parser.statements & {*span}})
+
+
+@functools.cache
+def _parsed(name: str) -> Any:
+    """What coverage's own parser knows of a file."""
+    from coverage.parser import PythonParser
+
+    parser = PythonParser(filename=name)
+    parser.parse_source()
+    return parser

@@ -1,0 +1,86 @@
+"""Jit functions in programs of JAX: ``parpy.jax.call`` is one operation of them, which ``jax.jit`` and ``vmap`` know.
+
+    @jax.jit
+    def model(x):
+        return parpy.jax.call(f, x, 2.0, result=jax.ShapeDtypeStruct(x.shape, x.dtype)) + 1
+
+The function runs on the CPU, on the memory that JAX has the arrays in. JAX must be installed; ``import parpy`` does not
+load it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .calls.jit import _as_jit
+from .calls.options import CompileBackend, CompileOptions, auto
+from .calls.tracebacks import hides_frames
+
+try:
+    import jax
+except ModuleNotFoundError as error:
+    error.msg = "parpy.jax needs JAX: pip install jax"
+    raise
+
+__all__ = ["call"]
+
+
+@hides_frames
+def call(
+    function: Callable[..., Any],
+    *args: Any,
+    result: Any,
+    opts: CompileOptions | None = None,
+    vmap_method: str | None = "sequential",
+) -> Any:
+    """What ``function(*args)`` returns, as arrays of JAX with the shapes and types of ``result``.
+
+    ``function`` is decorated with ``parpy.jit`` or not. ``result`` is a ``jax.ShapeDtypeStruct``, or a tuple of them
+    for several results. A function that returns nothing stores its results to its last parameters: it is called with
+    new arrays of zeros behind ``args``. Arrays of JAX never change, so the function cannot store to ``args``. Python
+    numbers stay numbers of the call; arrays without dimensions are numbers of their type. ``vmap_method`` is that of
+    ``jax.pure_callback``; gradients need a ``jax.custom_vjp`` around the call.
+
+    Raises TypeError where the function takes another number of arguments, and what the call raises.
+    """
+    compiled = _as_jit(function)
+    given_opts = auto(backend=CompileBackend.Cpu) if opts is None else opts
+    several = isinstance(result, tuple | list)
+    results = tuple(result) if several else (result,)
+    stores = _stores(compiled.__parpy_source__.function, len(args), len(results))
+    # Numbers are no operands of the program: each has its place among those that are.
+    arrays = [place for place, each in enumerate(args) if not isinstance(each, bool | int | float | complex)]
+
+    def on_host(*given: Any) -> Any:
+        values = list(args)
+        for place, each in zip(arrays, given, strict=True):
+            values[place] = np.asarray(each)
+        if stores:
+            made = tuple(np.zeros(each.shape, each.dtype) for each in results)
+            compiled(*values, *made, opts=given_opts)
+        else:
+            found = compiled(*values, opts=given_opts)
+            made = tuple(
+                np.asarray(one, each.dtype) for one, each in zip(found if several else (found,), results, strict=True)
+            )
+        return made if several else made[0]
+
+    shapes = results if several else results[0]
+    return jax.pure_callback(on_host, shapes, *(args[place] for place in arrays), vmap_method=vmap_method)
+
+
+def _stores(function: Callable[..., Any], arguments: int, results: int) -> bool:
+    """Whether the function has parameters for its results."""
+    parameters = inspect.signature(function).parameters.values()
+    most = len(parameters)
+    least = sum(each.default is inspect.Parameter.empty for each in parameters)
+    if least <= arguments <= most:
+        return False
+    if least <= arguments + results <= most:
+        return True
+    name = getattr(function, "__name__", "the function")
+    raise TypeError(f"'{name}' takes {least} arguments, not {arguments}, nor these and {results} for results")

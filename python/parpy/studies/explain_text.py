@@ -1,0 +1,97 @@
+"""How an explanation is laid out: rows of loops, lines that fit a terminal, a page of its own."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+import textwrap
+from typing import Any
+
+_NARROWEST = 60
+_OF_SOURCE = re.compile(r" *(\d+)? \| ")  # lines of diagnostics that show the program, which stay as they are
+
+
+def width() -> int:
+    """Columns of the terminal, or those that COLUMNS in the environment says; 100 where there is none."""
+    return max(shutil.get_terminal_size((100, 24)).columns, _NARROWEST)
+
+
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]], remarks: list[list[str]], most: int) -> list[str]:
+    """Rows below a head, of which the second column gets shorter where a line would be longer than `most`; behind each
+    row its remarks."""
+    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+    others = sum(widths) - widths[1] + 2 * (len(head) - 1)
+    widths[1] = min(widths[1], max(most - others, 16))
+    lines = []
+    for row, below in zip([head, *rows], [[], *remarks], strict=True):
+        cells = [
+            shortened(cell, wide) if i == 1 else cell for i, (cell, wide) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cell.ljust(wide) for cell, wide in zip(cells, widths, strict=True)).rstrip())
+        indent = " " * (widths[0] + 2 + len(row[1]) - len(row[1].lstrip()))
+        for remark in below:
+            lines += wrapped(f"{indent}^ {remark}", most)
+    return lines
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, with an ellipsis for its end where it is too long."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def wrapped(text: str, most: int) -> list[str]:
+    """The lines of a text, those that are too long in several; those that show a program as they are."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if len(line) <= most or _OF_SOURCE.match(line):
+            lines.append(line)
+            continue
+        indent = line[: len(line) - len(line.lstrip())]
+        lines += textwrap.wrap(line, most, subsequent_indent=indent + "  ", break_long_words=False) or [line]
+    return lines
+
+
+def page(title: str, body: str) -> str:
+    """HTML that needs nothing besides itself: light or dark as the reader has it."""
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{html.escape(title)}</title><style>"
+        ":root{color-scheme:light dark}body{font-family:sans-serif;margin:1.5em;overflow-wrap:anywhere}"
+        f"</style></head><body>{body}</body></html>\n"
+    )
+
+
+Loop = dict[str, Any]
+
+
+def in_turns(loops: list[Loop]) -> list[tuple[int, Loop, int]]:
+    """The loops, each with its number and how often it is there. Names that arrays take in turns make a loop one for
+    each choice of arrays, which is one loop of the program: it is shown once where its copies run alike."""
+    shown: list[tuple[int, Loop, int]] = []
+    places: dict[tuple[Any, ...], int] = {}
+    for number, loop in enumerate(loops):
+        key = tuple(
+            (name, loop[name]) for name in ("line", "text", "depth", "trips", "verdict", "level", "threads", "reason")
+        )
+        copy = re.fullmatch(r"(.*)#\d+", loop["key"])
+        known = places.get(key)
+        if copy and known is not None:
+            first, same, count = shown[known]
+            shown[known] = (first, same, count + 1)
+            continue
+        places[key] = len(shown)
+        shown.append((number, loop, 1))
+    return shown
+
+
+_TURN = re.compile(r"'turn_of_\w+' carries a value from one iteration to the next")
+
+
+def remarks_of(loop: Loop, count: int) -> list[str]:
+    """What is said below a loop that is there so often."""
+    because = loop["witness"] or loop["reason"]
+    because = _TURN.sub("its names stand for other arrays in the next iteration", because)
+    turns = f"compiled {count} times, once for each array that its names stand for" if count > 1 else ""
+    return [each for each in (because, loop["contraction"], turns) if each]

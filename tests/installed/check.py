@@ -1,0 +1,86 @@
+"""What an installed ParPy must do: run in an environment that has the wheel and its dependencies alone.
+
+python tests/installed/check.py
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+
+import parpy
+
+
+@parpy.jit
+def sum_rows(x, y, n, m):
+    for i in range(n):
+        for j in range(m):
+            y[i] += x[i, j]
+
+
+@parpy.jit
+def shifted(a, n):
+    parpy.label("i")
+    for i in range(1, n):
+        a[i] = a[i - 1] + 1
+
+
+@parpy.vectorize(["float64(float64, float64)"])
+def squares(a, b):
+    return a * a + b * b
+
+
+@parpy.cuda.jit
+def fill(x):
+    i = parpy.cuda.grid(1)
+    if i < x.size:
+        x[i] = i
+
+
+def check_files() -> None:
+    files = [str(each) for each in metadata.files("parpy") or []]
+    for name in ("LICENSE", "THIRD_PARTY_NOTICES.txt", "parpy/py.typed", "parpy/libtbb.so.12"):
+        assert any(each.endswith(name) for each in files), f"the wheel has no {name}"
+    facts = metadata.metadata("parpy")
+    assert facts["Author"] == "ParPy developers" and facts["License-Expression"].startswith("BSD-3-Clause")
+    assert metadata.version("parpy") == parpy.__version__
+    assert "site-packages" in Path(parpy.__file__).parts
+
+
+def check_programs() -> None:
+    x = np.random.default_rng(0).random((300, 200))
+    for opts in (None, parpy.auto(backend=parpy.CompileBackend.Sim)):
+        y = np.zeros(300)
+        sum_rows(x, y, 300, 200, opts=opts)
+        np.testing.assert_allclose(y, x.sum(1))
+    try:
+        shifted(np.zeros(9), 9, opts=parpy.par({"i": parpy.threads(8)}))
+    except parpy.ParallelError as error:
+        assert "iteration i=1 writes a[1], iteration i=2 reads a[1]" in str(error)
+    else:
+        raise AssertionError("a race was not refused")
+    np.testing.assert_array_equal(squares(np.arange(3.0), 2.0), [4, 5, 8])
+    values = np.zeros(10)
+    fill[1, 32](values)
+    np.testing.assert_array_equal(values, np.arange(10))
+    text = parpy.print_compiled(sum_rows, x, y, 300, 200)
+    again = np.zeros(300)
+    parpy.compile_string("sum_rows", text)(x, again, 300, 200)
+    np.testing.assert_allclose(again, x.sum(1))
+    assert "proved" in str(parpy.explain(sum_rows, x, y, 300, 200))
+
+
+def check_module() -> None:
+    run = subprocess.run([sys.executable, "-m", "parpy"], capture_output=True, text=True, check=True)
+    assert f"version: {parpy.__version__}" in run.stdout
+
+
+if __name__ == "__main__":
+    check_files()
+    check_programs()
+    check_module()
+    print(f"parpy {parpy.__version__} works under Python {sys.version.split()[0]}")

@@ -1,0 +1,180 @@
+"""explain, tune and print_compiled take the arguments of a call alike; explain also tells what Python runs."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import parpy
+
+
+@parpy.jit
+def inner(x, i, n):
+    parpy.label("j")
+    for j in range(n):
+        x[i, j] += 1.0
+
+
+@parpy.jit
+def outer(x, y, n, m):
+    parpy.label("i")
+    for i in range(n):
+        parpy.builtin.inline(inner(x, i, m))
+    for i in range(n):
+        y[i] = 2.0
+
+
+@parpy.jit
+def pair(both):
+    for i in range(len(both[0])):
+        both[0][i] = both[1][i]
+
+
+@parpy.jit
+def turns(x, y, n):
+    s, d = x, y
+    for t in range(n):
+        for i in range(1, len(x) - 1):
+            d[i] = s[i - 1] + s[i + 1]
+        s, d = d, s
+
+
+@parpy.jit
+def partly(x, names):
+    print("first", names)
+    for i in range(len(x)):
+        x[i] *= 2
+    r = np.linalg.inv(np.eye(3) * x[0])
+    for t in range(3):
+        x[t] += r[t, t]
+        print(t)
+    return sorted(names)
+
+
+def arguments():
+    return np.ones((8, 9)), np.ones(8), 8, 9
+
+
+def opts():
+    return parpy.par({"i": parpy.threads(2)}, backend=parpy.CompileBackend.Cpu)
+
+
+def test_explain_takes_arguments_or_one_list():
+    x, y, n, m = arguments()
+    want = str(parpy.explain(outer, x, y, n, m))
+    assert want.count("for j in range") == 1
+    assert str(parpy.explain(outer, [x, y, n, m])) == str(parpy.explain(outer, (x, y, n, m))) == want
+    mapped = str(parpy.explain(outer, x, y, n, m, opts=opts()))
+    assert mapped == str(parpy.explain(outer, [x, y, n, m], opts())) != want
+
+
+def test_print_compiled_takes_arguments_or_one_list():
+    x, y, n, m = arguments()
+    want = parpy.print_compiled(outer, [x, y, n, m])
+    assert parpy.print_compiled(outer, x, y, n, m) == parpy.print_compiled(outer, (x, y, n, m), None) == want
+    mapped = parpy.print_compiled(outer, [x, y, n, m], opts())
+    assert mapped == parpy.print_compiled(outer, x, y, n, m, opts=opts()) != want
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_tune_takes_arguments_or_one_list(listed):
+    x, y, n, m = arguments()
+    given = ([x, y, n, m],) if listed else (x, y, n, m)
+    found = parpy.tune(outer, *given, seconds=0.05, progress=False, force=True)
+    assert isinstance(found, parpy.CompileOptions) and (x == 1).all()
+
+
+def test_a_tuple_that_is_an_argument_stays_one():
+    a, b = np.zeros(4), np.ones(4)
+    assert "for i in range" in str(parpy.explain(pair, (a, b)))
+    assert "for i in range" in str(parpy.explain(pair, [(a, b)]))
+    assert parpy.print_compiled(pair, (a, b)) == parpy.print_compiled(pair, [(a, b)])
+
+
+def test_too_few_arguments_are_an_error():
+    with pytest.raises(TypeError, match="m"):
+        parpy.explain(outer, [np.ones((8, 9)), np.ones(8), 8])
+    with pytest.raises(TypeError, match="m"):
+        parpy.print_compiled(outer, np.ones((8, 9)), np.ones(8), 8)
+
+
+def test_loops_of_names_in_turns_are_shown_and_counted_once():
+    found = parpy.explain(turns, np.ones(10), np.ones(10), 6)
+    text = str(found)
+    assert text.count("for i in range(1, len(x) - 1):") == 1 and "compiled 2 times" in text
+    assert "turn_of" not in text
+    assert found.facts["flops"] == 6 * 8
+    assert found._tree().count("for i in range(1, len(x) - 1):") == 1
+    again, want = (np.arange(10.0), np.zeros(10)), (np.arange(10.0), np.zeros(10))
+    turns(*again, 5, opts=found.opts)
+    turns(*want, 5, seq=True)
+    assert all(map(np.array_equal, again, want))
+
+
+def lines_of(text: str) -> list[str]:
+    return re.findall(r"^ +\d+ +(.*)$", text.partition("Python runs:\n")[2], re.M)
+
+
+def test_statements_that_python_runs_are_listed():
+    found = parpy.explain(partly, np.ones(10), ["b", "a"])
+    assert lines_of(str(found)) == [
+        'print("first", names)',
+        "r = np.linalg.inv(np.eye(3) * x[0])",
+        "for t in range(3):",
+        "x[t] += r[t, t]",
+        "print(t)",
+        "return sorted(names)",
+    ]
+    numbers = [line for line, _ in found.facts["python"]]
+    assert numbers[0] == partly.__wrapped__.__code__.co_firstlineno + 2
+    assert "Python runs:" in found.html() and "sorted(names)" in found.html()
+
+
+def test_a_function_that_python_runs_as_a_whole_is_explained():
+    class Sensor:
+        def __init__(self):
+            self.values = np.ones(3)
+
+        def __setattr__(self, name, value):
+            super().__setattr__(name, value)
+
+    @parpy.jit
+    def read(sensor):
+        sensor.count = 3
+        return sorted(sensor.values)
+
+    found = parpy.explain(read, Sensor())
+    assert "sorted(sensor.values)" in str(found) and found.opts.parallelize == {}
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_the_text_fits_the_terminal(monkeypatch, columns):
+    @parpy.jit
+    def long_lines(a_long_name_of_an_array, another_name_of_an_array):
+        for a_long_name_of_an_index in range(
+            1, a_long_name_of_an_array.shape[0] - 1 + 0 * another_name_of_an_array.shape[0]
+        ):
+            a_long_name_of_an_array[a_long_name_of_an_index] += a_long_name_of_an_array[a_long_name_of_an_index - 1]
+
+    monkeypatch.setenv("COLUMNS", str(columns))
+    text = str(parpy.explain(long_lines, np.ones(10), np.ones(10)))
+    table = text.partition("\nmapping:")[0].split("\n")
+    assert len(table) >= 4 and max(map(len, table)) <= columns
+    assert ("…" in text) == (columns == 60)
+
+
+def test_the_page_needs_nothing_else():
+    page = parpy.explain(outer, *arguments()).html()
+    assert page.startswith("<!doctype html>") and page.rstrip().endswith("</html>")
+    outside = re.findall(r'(?:src|href)="([^"]*)"|url\(([^)]*)\)|<(script|link)\b', page)
+    assert not outside and '<meta charset="utf-8">' in page
+
+
+def test_a_call_is_measured_on_copies():
+    x, y, n, m = arguments()
+    found = parpy.explain(outer, x, y, n, m, measured=True)
+    assert found.facts["measured"]["runs"] >= 3 and found.facts["measured"]["seconds"] > 0
+    assert "measured: " in str(found) and (x == 1).all() and (y == 1).all()
+    assert "measured" not in str(parpy.explain(outer, x, y, n, m))

