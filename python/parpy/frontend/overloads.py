@@ -22,8 +22,9 @@ _SCALARS = {
     "f64": ("f", 64), "c64": ("c", 64), "c128": ("c", 128),
 }  # fmt: skip
 _INTEGERS_OF = {"f16": 8, "bf16": 8, "f32": 16, "f64": 64, "c64": 16, "c128": 64}
-# Python's numbers: the kinds of types that they take, the type that they look like, and the narrowest that they take.
-_WEAK = {"iufgc": ("i64", "i8"), "fgc": ("f64", "f16"), "c": ("c128", "c64")}
+# Python's numbers take the width of others: of which kinds these are, the kinds of types that they take then, the type
+# that they look like, which they have beside no such other, and the narrowest that they take.
+_WEAK = (("iufgc", "iufgc", "i64", "i8"), ("fgc", "fgc", "f64", "f16"), ("fgc", "c", "c128", "c64"))
 # Conversions, from the best: sums compare first how many are not safe, then how many are not of the same kind.
 _EXACT, _WIDER, _SAFE, _OTHER, _NONE = 0, 1, 1 << 10, 1 << 20, 1 << 32
 
@@ -84,10 +85,22 @@ def _is_safe(fn: FunctionScope, alternative: FunctionSource) -> _native.Expr:
         wanted = alternative.declared[name]
         taken = [given for given in _SCALARS if conversion(given, wanted) < _OTHER]
         fits = [_has_elements(fn, _variable(fn, name), given) for given in taken]
-        kind = _SCALARS[wanted][0]
-        fits += [_is_weak(fn, name, *types) for weak, types in _WEAK.items() if kind in weak]
+        for others, kinds, *types in _WEAK:
+            if _SCALARS[wanted][0] in kinds and (beside := _beside(fn, name, others)) is not None:
+                fits.append(_rule(fn, "and", _is_weak(fn, name, *types), beside))
         found = _rule(fn, "and", found, reduce(partial(_rule, fn, "or"), fits))
     return found
+
+
+def _beside(fn: FunctionScope, name: str, kinds: str) -> _native.Expr | None:
+    """Whether another number is of one of these kinds, and none of Python's; None where there is no other one."""
+    found = []
+    for other in fn.parameters:
+        if other != name:
+            of_kind = [_has_elements(fn, _variable(fn, other), each) for each in _SCALARS if _SCALARS[each][0] in kinds]
+            weak = reduce(partial(_rule, fn, "or"), [_is_weak(fn, other, *types) for _, _, *types in _WEAK])
+            found.append(_rule(fn, "and", reduce(partial(_rule, fn, "or"), of_kind), _rule(fn, "not", weak)))
+    return reduce(partial(_rule, fn, "or"), found) if found else None
 
 
 def _is_weak(fn: FunctionScope, name: str, wide: str, narrow: str) -> _native.Expr:

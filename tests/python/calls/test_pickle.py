@@ -323,27 +323,27 @@ def test_joblib_reuses_what_threads_compile():
 
 
 @parpy.vectorize(["float64(float64, float64)"], target="sim")
-def product(a, b):
+def ufunc_product(a, b):
     return a * b
 
 
 @parpy.guvectorize("(n)->()", target="sim")
-def total(row, found):
+def ufunc_total(row, found):
     found[0] = 0
     for i in range(row.shape[0]):
         found[0] += row[i]
 
 
 @parpy.vectorize(["float64(float64)"])
-def squared_element(a):
+def ufunc_squared(a):
     return a * a
 
 
 def test_universal_functions_are_sent():
-    for each in (product, total, squared_element):
+    for each in (ufunc_product, ufunc_total, ufunc_squared):
         assert pickle.loads(pickle.dumps(each)) is each
         assert copy.deepcopy(each) is each
-    for each in (product, total):
+    for each in (ufunc_product, ufunc_total):
         assert pickle.loads(cloudpickle.dumps(each)) is each
     factor = 3
 

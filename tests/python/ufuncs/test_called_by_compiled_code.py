@@ -125,7 +125,7 @@ def test_numbers_that_no_signature_takes(simulated):
     def of_complex(x):
         x[0] = quotient(x[0], 1.0)
 
-    with pytest.raises(TypeError, match="quotient"):
+    with pytest.raises(TypeError, match="no signature of 'quotient' takes the arguments of a call"):
         of_complex[1, 1](np.ones(3, complex))
 
 
@@ -157,3 +157,22 @@ def test_arrays_are_for_the_ufunc():
     expected = quotient(quotient(larger(x, y), y) + 1, y)
     np.testing.assert_array_equal(out, expected)
     assert result == larger.reduce(expected)
+
+
+@parpy.vectorize([f"{each}({each}, {each})" for each in ("int32", "float32", "float64", "complex128")])
+def third(a, b):
+    return a / (b + b + b)  # whose digits tell the type
+
+
+@parpy.jit
+def thirds(x, y, out):
+    for i in range(x.shape[0]):
+        out[i] = third(x[i], y)
+
+
+@pytest.mark.parametrize("kind", [np.bool_, np.int8, np.uint16, np.int64, np.float16, np.float32, np.complex64])
+def test_the_loop_is_the_one_that_numpy_takes(kind, no_warnings):
+    for number in (True, 1, 1.0, 1 + 0j, np.int16(1), np.float32(1)):
+        out = np.zeros(1, complex)
+        thirds(np.ones(1, kind), number, out)
+        assert out[0] == complex(third(kind(1), number)), number

@@ -175,7 +175,8 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
     if node.attr == "strides" and fn.names_arrays and fn.kernel and owner is None and is_array_name(fn, node.value):
         array = array_of(fn, node.value)
         return fn.poison(node) if array is None else _strides(fn, array, node)
-    if node.attr in ("T", "flat") and fn.names_arrays and (owner is None or is_array(owner.value)):
+    views = ("T", "flat") if fn.kernel else ("T",)  # in loops the elements would be copied each time
+    if node.attr in views and fn.names_arrays and (owner is None or is_array(owner.value)):
         value = lower(fn, node.value)
         if node.attr == "T":
             return fn.module.op("transpose", [value], span)

@@ -100,14 +100,16 @@ void spread_writes(PassContext& context, Instances& instances) {
 // After the mistakes in the functions, from which most of these follow.
 void report_untyped_calls(PassContext& context, const Instances& instances) {
     if (context.diagnostics.has_errors() || instances.untyped_calls.empty()) return;
-    // A function that ends with a static_fail has no type: what that says is the reason.
+    // A function that ends with a static_fail, or that has no signature for its arguments, has no
+    // type: what that says is the reason.
     for (const Instance& instance : instances.all) {
         if (!instance.called) continue;
         for_each_stmt(instance.function->body, [&](const Stmt& stmt) {
             const auto* fail = stmt.as<Fail>();
-            if (fail == nullptr || context.module.sites[fail->site].code != Code::kP232) return;
+            if (fail == nullptr) return;
             const Site& site = context.module.sites[fail->site];
-            report_once(context.diagnostics, Code::kP232, fail->span, site.message, site.help);
+            if (site.code == Code::kP232 || site.code == Code::kP105)
+                report_once(context.diagnostics, site.code, fail->span, site.message, site.help);
         });
     }
     if (context.diagnostics.has_errors()) return;
