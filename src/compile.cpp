@@ -37,6 +37,7 @@
 #include "passes/legality/check_pragmas.h"
 #include "passes/loops/collapse_loops.h"
 #include "passes/loops/distribute_loops.h"
+#include "passes/loops/factor_reductions.h"
 #include "passes/loops/fold_constants.h"
 #include "passes/loops/fuse_loops.h"
 #include "passes/loops/interchange_loops.h"
@@ -84,6 +85,9 @@ bool chooses(const PassContext& context) {
 }
 bool restructures(const PassContext& context) {
     return context.options.restructures();
+}
+bool factors(const PassContext& context) {
+    return context.options.restructures() && !context.options.deterministic;
 }
 bool has_settled_bits(const PassContext& context) {
     return context.options.deterministic;
@@ -158,6 +162,8 @@ const std::vector<Row>& table() {
           "in front of choose-mapping, which maps the loops as they then stand", restructures}, On::kAll, interchange_cuda_loops},
         {{"collapse-loops", collapse_cpu_loops, kLoops,
           "after interchange-loops: which loops are neighbours is settled then", restructures}, On::kAll, collapse_cuda_loops},
+        {{"factor-reductions", factor_reductions, kLoops,
+          "after collapse-loops, which may make one loop of several over columns", factors}, On::kCuda},
         {{"normalize-returns", normalize_cpu_returns, kLoops,
           "before code is put into Gpu blocks, by choose-mapping or map-loops: nothing may leave them"}, On::kAll, normalize_cuda_returns},
         {{"choose-mapping", choose_cpu_mapping, kLoops,

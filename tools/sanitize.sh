@@ -56,4 +56,4 @@ fi
 # code larger than the stacks that tests make, compiling slower than tests allow, a browser not
 # start with its library, and the sanitizer warn on standard error of stacks that threads make.
 LD_PRELOAD=$runtime .venv/bin/python -m pytest -q -n "${JOBS:-$(nproc)}" -k "not fork and not children and not writes_that_fail and not stack_is_that_of_the_thread and not many_statements and not on_the_emulated_gpu" \
-    --ignore tests/python/mapping/test_explain_html.py "$@"
+    --ignore tests/python/explain/test_explain_html.py "$@"

@@ -123,8 +123,10 @@ bool Intake::take_cuda_interface(PyObject* interface, ArgumentView& view, Intake
     if (view.data == nullptr && PyErr_Occurred() != nullptr) return false;
     const int read_only = PyObject_IsTrue(PyTuple_GET_ITEM(data, 1));
     if (read_only < 0) return false;
-    view.header =
-        ArgumentView::array_header(static_cast<Scalar>(scalar), rank) | ArgumentView::kOnDevice;
+    view.header = ArgumentView::array_header(static_cast<Scalar>(scalar), rank);
+    // An array of the simulator is in the memory of the host.
+    if (PyDict_GetItemString(interface, "simulated") == nullptr)
+        view.header |= ArgumentView::kOnDevice;
     if (read_only != 0) view.header |= ArgumentView::kReadOnly;
     view.extents = extents;
     view.strides = byte_strides;

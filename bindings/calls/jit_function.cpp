@@ -196,15 +196,20 @@ bool any_on_device(Arguments arguments) {
     return false;
 }
 
+// The arguments of the parameters; a new reference.
+PyObject* values_of(JitFunction* self, PyObject* const* args) {
+    const Py_ssize_t count = PyTuple_GET_SIZE(self->parameters);
+    PyObject* values = PyTuple_New(count);
+    for (Py_ssize_t i = 0; values != nullptr && i < count; ++i)
+        PyTuple_SET_ITEM(values, i, Py_NewRef(args[i]));
+    return values;
+}
+
 // A function of which Python runs a part.
 PyObject* run_driver(const Surface& surface, JitFunction* self, PyObject* const* args,
                      const CallOptions& call) {
-    const Owned driver(Py_NewRef(surface.driver));
-    const Py_ssize_t count = PyTuple_GET_SIZE(self->parameters);
-    const Owned values(PyTuple_New(count));
+    const Owned driver(Py_NewRef(surface.driver)), values(values_of(self, args));
     if (!values) return nullptr;
-    for (Py_ssize_t i = 0; i < count; ++i)
-        PyTuple_SET_ITEM(values.get(), i, Py_NewRef(args[i]));
     return PyObject_CallFunction(driver.get(), "OOO", values.get(),
                                  call.options != nullptr ? call.options : Py_None,
                                  call.debug ? Py_True : Py_False);
@@ -229,6 +234,15 @@ bool passed_on(const Surface& surface, const Executable& executable) {
     return warn_of(note, surface.module->sources);
 }
 
+// After a program was made for these arguments: tells the attribute on_compiled, if that is there.
+bool told(JitFunction* self, PyObject* const* args) {
+    PyObject* hook =
+        self->dict != nullptr ? PyDict_GetItemString(self->dict, "on_compiled") : nullptr;
+    if (hook == nullptr) return true;
+    const Owned kept(Py_NewRef(hook)), values(values_of(self, args));
+    return values && Owned(PyObject_CallOneArg(hook, values.get()));
+}
+
 // After a function that cannot be parsed or compiled without knowing more of its arguments, or
 // arguments that it cannot take: what its attribute on_misfit makes of the call, if that is there.
 // The exception stays where it makes nothing (NotImplemented).
@@ -240,11 +254,7 @@ PyObject* without_fit(JitFunction* self, PyObject* const* args, const CallOption
         self->dict != nullptr ? PyDict_GetItemString(self->dict, "on_misfit") : nullptr;
     PyObject* result = nullptr;
     if (hook != nullptr && PyErr_GivenExceptionMatches(type, PyExc_Exception) != 0) {
-        const Py_ssize_t count = PyTuple_GET_SIZE(self->parameters);
-        const Owned values(PyTuple_New(count));
-        for (Py_ssize_t i = 0; values && i < count; ++i)
-            PyTuple_SET_ITEM(values.get(), i, Py_NewRef(args[i]));
-        const Owned kept(Py_NewRef(hook));
+        const Owned kept(Py_NewRef(hook)), values(values_of(self, args));
         if (values) {
             result = PyObject_CallFunctionObjArgs(hook, error, values.get(),
                                                   call.options != nullptr ? call.options : Py_None,
@@ -313,9 +323,11 @@ PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
         return nullptr;
     }
     const Specialization* found = specializations.find(arguments);
-    if (found == nullptr)
+    if (found == nullptr) {
         found = specialize(surface, specializations, arguments, under.options->write_output);
-    if (found == nullptr) return without_fit(self, args, call);
+        if (found == nullptr) return without_fit(self, args, call);
+        if (!told(self, args)) return nullptr;
+    }
 
     const Program& program = found->executable().program;
     const std::size_t results = result_count(program);

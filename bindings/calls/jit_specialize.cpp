@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analysis/memory/stored_parameters.h"
+#include "calls/foreign_errors.h"
 #include "calls/jit_function.h"
 #include "calls/nvrtc_paths.h"
 #include "ir/depth.h"
@@ -568,11 +569,15 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
     if (failure.diagnostics.has_errors()) {
         set_python_error(failure.diagnostics, surface.module->sources);
     } else {
+        std::optional<Diagnostic> located = located_at_call(failure.error, *surface.module);
+        std::string& help = located ? located->help : failure.error.help;
         if (write_output && !failure.source.empty()) {
-            failure.error.help += failure.error.help.empty() ? "" : "; ";
-            failure.error.help += "the generated code is in " + written_to_file(failure.source);
+            help += help.empty() ? "" : "; ";
+            help += "the generated code is in " + written_to_file(failure.source);
         }
-        set_python_error(failure.error);
+        if (located) failure.diagnostics.report(*located);
+        located ? set_python_error(failure.diagnostics, surface.module->sources)
+                : set_python_error(failure.error);
     }
     return nullptr;
 }

@@ -431,6 +431,8 @@ void bind_expressions(nb::class_<Module>& module) {
             "set_dot", [](Module&, Expr* product) { product->index = ir::kDotProduct; },
             "product"_a)
         .def(
+            "set_strides", [](Module&, Expr* shape) { shape->constant.value = true; }, "shape"_a)
+        .def(
             "set_inline", [](Module&, Expr* call) { call->index = ir::kInlineCall; }, "call"_a)
         .def(
             "add_operand",

@@ -82,10 +82,19 @@ struct ElementLoop::Range {
 };
 
 ElementLoop::ElementLoop(PyObject* parsed, PyObject* parameters, PyObject* reducing,
-                         LoopParts parts)
+                         PyObject* indexed, LoopParts parts)
     : Loop(parsed, parameters, std::move(parts)) {
     for (const ir::Scalar type : parts_.types)
         sizes_.push_back(ir::size_in_bytes(type));
+    if (indexed != Py_None) {
+        LoopParts own = parts_;
+        own.types = {parts_.types[0], parts_.types[1], ir::Scalar::kI64, ir::Scalar::kI64};
+        own.inputs = own.types.size();
+        own.parallel = false;
+        const Owned names(Py_BuildValue("(ssss)", "x0", "x1", "places", "size"));
+        indexed_ =
+            std::make_unique<ElementLoop>(indexed, names.get(), Py_None, Py_None, std::move(own));
+    }
     if (reducing == Py_None) return;
     const Owned two(PyTuple_GetSlice(parameters, 0, 2));
     reducing_ = std::make_unique<LoopBody>(reducing, two.get());
@@ -93,6 +102,9 @@ ElementLoop::ElementLoop(PyObject* parsed, PyObject* parameters, PyObject* reduc
 
 int ElementLoop::traverse(visitproc visit, void* arg) const {
     if (const int found = Loop::traverse(visit, arg); found != 0) return found;
+    if (indexed_) {
+        if (const int found = indexed_->traverse(visit, arg); found != 0) return found;
+    }
     return reducing_ ? reducing_->surface.traverse(visit, arg) : 0;
 }
 
@@ -286,10 +298,9 @@ bool ElementLoop::prepare() {
     return variant(layout(data.data(), 2, steps.data())) != nullptr;
 }
 
-RuntimeError ElementLoop::run_range(const Range& range, std::int64_t begin, std::int64_t end,
-                                    int& flags) const {
+RuntimeError ElementLoop::run_program(const Range& range, std::int64_t begin, std::int64_t count,
+                                      int& flags) const {
     const Variant& variant = range.variant;
-    const std::int64_t count = end - begin;
     Buffer<std::uint64_t, kInlineSlots> slots(variant.slots.size());
     std::copy(variant.slots.begin(), variant.slots.end(), slots.data());
     for (const Variant::Item& item : variant.items) {
@@ -306,6 +317,13 @@ RuntimeError ElementLoop::run_range(const Range& range, std::int64_t begin, std:
     raised.begin();
     RuntimeError error = variant.executable->run(slots.data(), nullptr, nullptr);
     flags = raised.end();
+    return error;
+}
+
+RuntimeError ElementLoop::run_range(const Range& range, std::int64_t begin, std::int64_t end,
+                                    int& flags) const {
+    const std::int64_t count = end - begin;
+    RuntimeError error = run_program(range, begin, count, flags);
     if (flags == 0) return error;
     std::vector<FlaggedOperand> operands(operand_count());
     for (std::size_t i = 0; i < operand_count(); ++i)
@@ -393,6 +411,29 @@ bool ElementLoop::run_copied(char* const* data, std::int64_t count, const std::i
             copy(o, true);
     }
     return true;
+}
+
+bool ElementLoop::run_indexed(char* const* data, std::int64_t count, const std::int64_t* steps) {
+    Layout how;
+    how.overlapping = true;  // one index after the other
+    const Variant* found = indexed_->variant(how);
+    if (found == nullptr) return false;
+    std::int64_t size = steps[3];
+    char* const operands[] = {data[0], data[2], data[1], reinterpret_cast<char*>(&size)};
+    const std::int64_t own_steps[] = {steps[0], steps[2], steps[1], 0};
+    int flags = 0, confirmed = 0;
+    const RuntimeError error =
+        indexed_->run_program({*found, how, operands, own_steps}, 0, count, flags);
+    for (std::int64_t i = 0; i < count && (flags & ~confirmed) != 0; ++i) {
+        std::int64_t at = 0;
+        std::memcpy(&at, data[1] + i * steps[1], sizeof at);
+        const FlaggedOperand result{parts_.types[0], data[0] + (at < 0 ? at + size : at) * steps[0],
+                                    0, false};
+        const FlaggedOperand number{parts_.types[1], data[2] + i * steps[2], 0, false};
+        confirmed |= confirmed_flags(flags, {&number, 1}, {&result, 1}, 1);
+    }
+    FloatFlags::raise(confirmed);
+    return !error.failed() || fail(error);
 }
 
 bool ElementLoop::run(char* const* data, const std::int64_t* dimensions,

@@ -46,6 +46,13 @@ public:
                      const std::int64_t* steps) = 0;
     // Compiles what nearly every call needs. As run.
     virtual bool prepare() = 0;
+    // Updates the elements of the first operand at indices (NumPy's indexed loops): the operands
+    // are that array, the indices and the other numbers; the last step is the size of the array.
+    [[nodiscard]] virtual bool has_indexed() const { return false; }
+    virtual bool run_indexed(char* const* /*data*/, std::int64_t /*count*/,
+                             const std::int64_t* /*steps*/) {
+        return false;
+    }
 
     [[nodiscard]] const std::vector<ir::Scalar>& types() const { return parts_.types; }
     virtual int traverse(visitproc visit, void* arg) const {  // for the garbage collector
@@ -64,12 +71,16 @@ protected:
 // One number for each of the operands.
 class ElementLoop final : public Loop {
 public:
-    // `reducing`: of a function of an accumulator and an operand, or None.
-    ElementLoop(PyObject* parsed, PyObject* parameters, PyObject* reducing, LoopParts parts);
+    // `reducing`: of a function of an accumulator and an operand, or None. `indexed`: of an array,
+    // numbers, indices and a size, or None.
+    ElementLoop(PyObject* parsed, PyObject* parameters, PyObject* reducing, PyObject* indexed,
+                LoopParts parts);
     ~ElementLoop() override;
     int traverse(visitproc visit, void* arg) const override;
     bool run(char* const* data, const std::int64_t* dimensions, const std::int64_t* steps) override;
     bool prepare() override;
+    [[nodiscard]] bool has_indexed() const override { return indexed_ != nullptr; }
+    bool run_indexed(char* const* data, std::int64_t count, const std::int64_t* steps) override;
 
 private:
     struct Variant;
@@ -85,6 +96,10 @@ private:
     std::unique_ptr<Variant> compiled(const LoopBody& body, const Layout& layout,
                                       Signature signature,
                                       std::span<const std::size_t> operands) const;
+    // `flags`: all that were raised.
+    [[nodiscard]] RuntimeError run_program(const Range& range, std::int64_t begin,
+                                           std::int64_t count, int& flags) const;
+    // `flags`: those that the results bear out.
     [[nodiscard]] RuntimeError run_range(const Range& range, std::int64_t begin, std::int64_t end,
                                          int& flags) const;
     bool run_parallel(const Range& range, std::int64_t count);
@@ -93,6 +108,7 @@ private:
     std::atomic<const Variant*> variants_{nullptr};  // the one that was used last comes first
     std::atomic<double> cost_{0};                    // of an element, in nanoseconds; 0: unknown
     std::unique_ptr<LoopBody> reducing_;
+    std::unique_ptr<ElementLoop> indexed_;
     std::vector<std::int64_t> sizes_;  // bytes of an element of each operand
 };
 

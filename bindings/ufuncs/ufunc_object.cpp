@@ -147,6 +147,12 @@ int run_loop(PyArrayMethod_Context* context, char* const* data, const npy_intp* 
     return found->loop->run(data, dimensions, steps) ? 0 : -1;
 }
 
+int run_indexed_loop(PyArrayMethod_Context* context, char* const* data, const npy_intp* dimensions,
+                     const npy_intp* steps, NpyAuxData*) {
+    const Registered* found = registered(context);
+    return found != nullptr && found->loop->run_indexed(data, dimensions[0], steps) ? 0 : -1;
+}
+
 int reduction_initial(PyArrayMethod_Context* context, npy_bool, void* initial) {
     const Registered* found = registered(context);
     if (found == nullptr || !found->has_initial) return 0;
@@ -199,9 +205,9 @@ std::unique_ptr<Loop> loop_from(nb::handle source, const PyUFuncObject& ufunc) {
     if (!source.attr("reduced").is_none()) parts.reduced = options_from(source.attr("reduced"));
     const nb::object parsed = source.attr("parsed"), parameters = source.attr("parameters");
     if (ufunc.core_enabled == 0)
-        return std::make_unique<ElementLoop>(parsed.ptr(), parameters.ptr(),
-                                             nb::object(source.attr("reducing")).ptr(),
-                                             std::move(parts));
+        return std::make_unique<ElementLoop>(
+            parsed.ptr(), parameters.ptr(), nb::object(source.attr("reducing")).ptr(),
+            nb::object(source.attr("indexed")).ptr(), std::move(parts));
     parts.core_ranks.assign(ufunc.core_num_dims, ufunc.core_num_dims + ufunc.nargs);
     auto made = std::make_unique<CoreLoop>(parsed.ptr(), parameters.ptr(), std::move(parts));
     made->set_core_dimensions(core_dimensions(ufunc));
@@ -226,10 +232,14 @@ const Registered& add_loop(PyUFuncObject* ufunc, nb::handle source) {
         descriptors.push_back(nb::steal(reinterpret_cast<PyObject*>(descriptor)));
         types.push_back(reinterpret_cast<PyArray_DTypeMeta*>(Py_TYPE(descriptor)));
     }
-    std::array slots{
+    std::vector slots{
         PyType_Slot{NPY_METH_strided_loop, reinterpret_cast<void*>(&run_loop)},
-        PyType_Slot{NPY_METH_get_reduction_initial, reinterpret_cast<void*>(&reduction_initial)},
-        PyType_Slot{0, nullptr}};
+        PyType_Slot{NPY_METH_get_reduction_initial, reinterpret_cast<void*>(&reduction_initial)}};
+    if (made->loop->has_indexed()) {
+        slots.push_back(
+            {NPY_METH_contiguous_indexed_loop, reinterpret_cast<void*>(&run_indexed_loop)});
+    }
+    slots.push_back({0, nullptr});
     PyArrayMethod_Spec spec{};
     spec.name = owner.name.c_str();
     spec.nin = owner.inputs;
@@ -546,6 +556,14 @@ void bind_ufuncs(nb::module_& m) {
     m.def("make_ufunc", make_ufunc, "name"_a, "doc"_a, "inputs"_a, "outputs"_a, "layout"_a.none(),
           "identity"_a.none(), "reorderable"_a, "loops"_a, "make"_a.none(), "writable"_a,
           "A numpy.ufunc whose inner loops are compiled.");
+    m.def(
+        "address_of",
+        [](nb::handle array) {
+            if (!PyArray_Check(array.ptr())) throw nb::type_error("a NumPy array");
+            return reinterpret_cast<std::uintptr_t>(
+                PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
+        },
+        "array"_a, "The address of the first element.");
     m.def(
         "are_apart", are_apart, "arrays"_a,
         "Whether the first of these NumPy arrays surely shares no byte with the others, and may be "

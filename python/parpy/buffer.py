@@ -185,10 +185,15 @@ class Buffer(DeviceArray):
         return bool(self.numpy())
 
     def __float__(self) -> float:
-        return float(self.numpy())
+        return float(self._only())
 
     def __int__(self) -> int:
-        return int(self.numpy())
+        return int(self._only())
+
+    def _only(self) -> Any:
+        if math.prod(self.shape) != 1:
+            raise TypeError(f"{self!r} is no single number")
+        return self.numpy().item()
 
     def __index__(self) -> int:
         """The integer that is its only element; raises TypeError for other buffers."""

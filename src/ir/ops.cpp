@@ -284,6 +284,10 @@ std::vector<std::size_t> transposed_axes(const Expr& expr, std::size_t rank) {
     return axes;
 }
 
+bool is_stride(const Expr& expr) {
+    return (expr.op == Op::kExtent || expr.op == Op::kShape) && expr.constant == Constant{true};
+}
+
 const Expr& viewed(const Expr& expr) {
     const bool moved = expr.op == Op::kTranspose || expr.op == Op::kReshape;
     return moved ? viewed(*expr.operands[0]) : expr;

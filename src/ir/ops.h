@@ -43,6 +43,8 @@ namespace parpy::ir {
 
 // The load under transpositions and new shapes.
 [[nodiscard]] const Expr& viewed(const Expr& expr);
+// Whether a kExtent or kShape is that of the distances in memory, in bytes, instead of the sizes.
+[[nodiscard]] bool is_stride(const Expr& expr);
 
 // A load of slices that names elements of its array by numbers alone, as a view of NumPy does, also
 // with other axes or another shape.

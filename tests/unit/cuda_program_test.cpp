@@ -28,6 +28,18 @@ extern "C" int scale_slots(ParpyContext* context, const unsigned long* slots) {
 }
 )";
 
+constexpr const char* kSteps = R"(
+struct ParpyContext;
+extern "C" int parpy_launch_overlapped(ParpyContext*, int, unsigned, unsigned, unsigned, unsigned,
+                                       unsigned, unsigned, unsigned, void**);
+extern "C" int scale_slots(ParpyContext* context, const unsigned long* slots) {
+    void* arguments[] = {(void*)&slots[0], (void*)&slots[1]};
+    for (unsigned long i = 0; i < slots[2]; ++i)
+        if (parpy_launch_overlapped(context, 0, 1, 1, 1, 32, 1, 1, 0, arguments)) return 1;
+    return 0;
+}
+)";
+
 class CudaProgram : public CudaMemory {
 protected:
     void SetUp() override {
@@ -98,6 +110,66 @@ TEST_F(CudaProgram, GraphsAreCapturedOnceAndReplayed) {
     fail("cuGraphInstantiateWithFlags", kInvalidValue);
     slots[1] = 10;
     EXPECT_TRUE(contains(executable->run(slots, nullptr, nullptr).message, "making a CUDA graph"));
+}
+
+TEST_F(CudaProgram, ManyLaunchesThatRepeatAreCaptured) {
+    fake().on_launch = nullptr;
+    program_.host = kSteps;
+    RuntimeError error;
+    const auto executable = load(program_, options_, error);
+    ASSERT_NE(executable, nullptr) << error.message;
+    std::uint64_t slots[] = {0, 100, 40, 0};
+    const auto call = [&] { EXPECT_FALSE(executable->run(slots, nullptr, nullptr).failed()); };
+    call();
+    call();
+    EXPECT_EQ(fake().captures, 0);
+    EXPECT_EQ(fake().launches, 80);
+    call();
+    call();
+    EXPECT_EQ(fake().captures, 1);
+    EXPECT_EQ(fake().captured_launches, 40);
+    EXPECT_EQ(fake().graph_launches, 2);
+    EXPECT_EQ(fake().launches, 80);
+    slots[1] = 50;  // others are launched until they repeat
+    call();
+    EXPECT_EQ(fake().launches, 120);
+    call();
+    EXPECT_EQ(fake().captures, 2);
+    EXPECT_EQ(fake().graph_launches, 3);
+    slots[1] = 100;
+    fake().capturing = true;  // by the caller: the launches belong to that graph
+    call();
+    fake().capturing = false;
+    EXPECT_EQ(fake().graph_launches, 3);
+    EXPECT_EQ(fake().launches, 160);
+}
+
+TEST_F(CudaProgram, FewLaunchesAreNotCaptured) {
+    fake().on_launch = nullptr;
+    program_.host = kSteps;
+    RuntimeError error;
+    const auto executable = load(program_, options_, error);
+    ASSERT_NE(executable, nullptr) << error.message;
+    const std::uint64_t slots[] = {0, 100, 31, 0};
+    for (int i = 0; i < 4; ++i)
+        EXPECT_FALSE(executable->run(slots, nullptr, nullptr).failed());
+    EXPECT_EQ(fake().captures, 0);
+    EXPECT_EQ(fake().launches, 124);
+}
+
+TEST_F(CudaProgram, LaunchesThatCannotBeCapturedAreMade) {
+    fake().on_launch = nullptr;
+    program_.host = kSteps;
+    RuntimeError error;
+    const auto executable = load(program_, options_, error);
+    ASSERT_NE(executable, nullptr) << error.message;
+    const std::uint64_t slots[] = {0, 100, 40, 0};
+    fail("cuGraphInstantiateWithFlags", kInvalidValue);
+    for (int i = 0; i < 5; ++i)
+        EXPECT_FALSE(executable->run(slots, nullptr, nullptr).failed());
+    EXPECT_EQ(fake().captures, 1) << "tried once";
+    EXPECT_EQ(fake().launches, 200);
+    EXPECT_EQ(fake().graph_launches, 0);
 }
 
 TEST_F(CudaProgram, EmptyGridsAreSkipped) {

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import copy
 import re
+from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -74,6 +75,7 @@ class _Miner:
 
     def __init__(self, source: FunctionSource) -> None:
         self._pragmas = source.pragmas
+        self._scope = Scope(source.function)
         taken = {part.id for part in ast.walk(source.written()) if isinstance(part, ast.Name)}
         self._taken = taken | {part.arg for part in ast.walk(source.written()) if isinstance(part, ast.arg)}
         self._inside = 0  # of loops whose iterations are workers
@@ -94,7 +96,7 @@ class _Miner:
         if isinstance(node, ast.For) and isinstance(pragma, LoopPragma):
             return self._loop(node, pragma)
         if isinstance(pragma, StatementPragma) and isinstance(node, ast.Assign | ast.AugAssign):
-            made = mined_tensor(node, pragma, self.new) if pragma.dims else None
+            made = mined_tensor(node, self._with_lengths(pragma), self.new) if pragma.dims else None
             if made is not None:
                 return made
             words = (["atomic"] if pragma.atomic else []) + [_dimension(dim) for dim in pragma.dims]
@@ -106,6 +108,18 @@ class _Miner:
             if isinstance(inner, list) and inner and isinstance(inner[0], ast.stmt):
                 setattr(node, name, self.block(inner))
         return [node]
+
+    def _with_lengths(self, pragma: StatementPragma) -> StatementPragma:
+        """Lengths whose names stand for nothing are the compiler's to choose."""
+        dims = [
+            replace(dim, width=0) if isinstance(dim.width, str) and not self._stands(dim.width) else dim
+            for dim in pragma.dims
+        ]
+        return replace(pragma, dims=tuple(dims))
+
+    def _stands(self, name: str) -> bool:
+        """Whether the name has a value in the function."""
+        return name in self._scope.locals or self._scope.lookup(name) is not None
 
     def _loop(self, node: ast.For, pragma: LoopPragma) -> list[ast.stmt]:
         head = _loop_words(pragma, simd=False)

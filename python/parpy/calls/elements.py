@@ -11,7 +11,7 @@ import numpy as np
 
 from ..frontend.expressions.function_values import FUNCTIONS
 from ..frontend.forms import CELL, Cell, Composed, Kind, RecordKind, Single, TupleKind
-from ..syntax.names import cell_of, is_array, is_scalar, jit_source
+from ..syntax.names import cell_of, is_array, is_choice, is_scalar, jit_source
 from ..vocabulary.operators import scalar_name
 from .hooks import ByPython, check_hooks
 from .objects import Reads, is_object
@@ -36,8 +36,8 @@ def is_series(argument: object) -> TypeGuard[Sequence[Any]]:
 
 
 def is_single(argument: object) -> bool:
-    """Whether an argument is a function, a type or a text."""
-    if isinstance(argument, (str, *FUNCTIONS)):
+    """Whether an argument is a function, a type, a text or a member of an enum that is no number."""
+    if isinstance(argument, (str, *FUNCTIONS)) or is_choice(argument):
         return True
     return scalar_name(argument) is not None or jit_source(argument) is not None
 

@@ -165,7 +165,9 @@ def _fill(made: _native.JitFunction, written: FunctionSource) -> None:
         )
         fits = "P550" in codes or unclear
         # P557: an object that computes the attribute once may fail to, which matters only if that is read.
-        by_python = (fits or "P557" in codes) and not keeping.wanted and keeping.kept(values) != NOTHING_KEPT
+        # P217: parts of arguments that are returned.
+        may_fit = fits or not {"P217", "P557"}.isdisjoint(codes)
+        by_python = may_fit and not keeping.wanted and keeping.kept(values) != NOTHING_KEPT
         if structures.wanted or keeping.wanted or not (by_python or (fits and structures.are_for(values))):
             return NotImplemented
         try:

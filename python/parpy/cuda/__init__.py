@@ -6,7 +6,21 @@ from ..vocabulary import vectors as _vectors
 from ..vocabulary.device import *
 from ..vocabulary.signatures import from_dtype
 from ..vocabulary.vectors import *
-from . import _arrays, _compiling, _devices, _linking, _missing, _streams, bf16, cg, fp16, libdevice, random, types
+from . import (
+    _arrays,
+    _compiling,
+    _devices,
+    _linking,
+    _missing,
+    _streams,
+    bf16,
+    cg,
+    cudadrv,
+    fp16,
+    libdevice,
+    random,
+    types,
+)
 from ._arrays import *
 from ._compiling import *
 from ._decorators import jit
@@ -22,6 +36,19 @@ from .sim import Simulator
 sim = Simulator()
 reduce = Reduce
 
-__all__ = ["Reduce", "bf16", "cg", "fp16", "from_dtype", "jit", "libdevice", "random", "reduce", "sim", "types"]
+__all__ = [
+    "Reduce",
+    "bf16",
+    "cg",
+    "cudadrv",
+    "fp16",
+    "from_dtype",
+    "jit",
+    "libdevice",
+    "random",
+    "reduce",
+    "sim",
+    "types",
+]
 for _module in (_device, _vectors, _directed, _arrays, _compiling, _devices, _linking, _missing, _streams):
     __all__ += _module.__all__

@@ -37,6 +37,7 @@ from ._streams import handle_of
 
 __all__ = [
     "DeviceNDArray",
+    "DeviceRecord",
     "as_cuda_array",
     "device_array",
     "device_array_like",
@@ -79,9 +80,12 @@ class DeviceNDArray(DeviceArray):
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        if not self.on_gpu:
+        """On the simulator, where there is no GPU, one that parpy alone reads: the memory is the host's."""
+        if self.on_gpu:
+            return self._device_interface()
+        if not _native.cuda_unavailable():
             raise AttributeError("an array of the simulator is not on a GPU")
-        return self._device_interface()
+        return self._device_interface() | {"stream": None, "simulated": True}
 
     def __dlpack__(
         self, *, stream: int | None = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
@@ -201,10 +205,21 @@ class DeviceNDArray(DeviceArray):
         handle = handle_of(stream)
         if not _is_element(index, self.ndim):
             return self._of(self._view[_index(index, self.dtype)])
-        cell = self._view[_cell(index, self.shape)]
-        return (host_copy(cell, handle) if self.on_gpu else cell.copy()).reshape(1)[0]
+        cell = self._view[_cell(index, self.shape)].reshape(1)
+        made = host_copy(cell, handle) if self.on_gpu else cell.copy()
+        return made[0] if self.dtype.names is None else DeviceRecord.of(made, self._of(cell))
 
     __getitem__ = getitem
+
+    def fill(self, value: Any, stream: Any = 0) -> None:
+        """Gives all elements one value."""
+        self.setitem(..., value, stream)
+
+    def __bool__(self) -> bool:
+        """Of one element its truth, which is copied to the host. Raises ValueError for others."""
+        if self.size != 1:
+            raise ValueError(f"an array of {self.size} elements is neither true nor false; ask copy_to_host().all()")
+        return bool(self.copy_to_host().reshape(1)[0])
 
     def setitem(self, index: Any, value: Any, stream: Any = 0) -> None:
         """``a[index] = value``, on a stream."""
@@ -261,6 +276,34 @@ class DeviceNDArray(DeviceArray):
             store(self._view, ary if isinstance(ary, DeviceNDArray) else source, handle)
         else:
             np.copyto(self._view, on_host(ary) if isinstance(ary, DeviceNDArray) else source)
+
+
+class DeviceRecord(np.void):  # type: ignore[misc]
+    """A record of an array on the device: fields are as they were when it was taken, and those that are assigned to
+    change on the device as well."""
+
+    _place: DeviceNDArray
+
+    @classmethod
+    def of(cls, host: Any, place: DeviceNDArray) -> DeviceRecord:
+        """``host``: an array of it on the host; ``place``: the one on the device."""
+        made: DeviceRecord = host.view(np.dtype((cls, host.dtype)))[0]
+        made._place = place
+        return made
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value)
+        name = self._place.dtype.names[key] if is_int(key) else key
+        self._place[name][...] = value
+
+    def copy_to_host(self, ary: Any = None, stream: Any = 0) -> Any:
+        """The record as it is now: in ``ary``, a record or an array of no dimension or one element, or a new one."""
+        found = self._place.copy_to_host(stream=stream)
+        if ary is None:
+            return found[0]
+        for name in found.dtype.names:
+            ary[name] = found[0][name]
+        return ary
 
 
 class Constant:
@@ -442,6 +485,8 @@ def from_cuda_array_interface(desc: dict[str, Any], owner: Any = None, sync: boo
             f"a __cuda_array_interface__ is a dict with 'shape', 'typestr', 'data' and 'version', not {desc!r}"
         )
     view = described_by(desc, owner)
+    if desc.get("simulated"):
+        return DeviceNDArray(view, 0, False)
     if sync and desc.get("stream"):
         _native.synchronize_stream(desc["stream"])
     return DeviceNDArray(view, 0, True)

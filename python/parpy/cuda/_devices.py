@@ -159,11 +159,10 @@ devices = gpus
 
 
 class Context:
-    """What ``current_context()`` gives: the memory and device of this thread."""
+    """What ``current_context()`` gives: the memory and work of a device, one object for each."""
 
-    @property
-    def device(self) -> Device:
-        return get_current_device()
+    def __init__(self, device: Device) -> None:
+        self.device = device
 
     def get_memory_info(self) -> MemoryInfo:
         """Free and total memory of the device."""
@@ -182,7 +181,12 @@ def current_context(devnum: int | None = None) -> Context:
     """The context of this thread; ``devnum`` selects a device first."""
     if devnum is not None:
         select_device(devnum)
-    return Context()
+    return _context_of(get_current_device())
+
+
+@cache
+def _context_of(device: Device) -> Context:
+    return Context(device)
 
 
 def get_current_device() -> Device:

@@ -38,12 +38,13 @@ from ..vocabulary.signatures import Signature, signature
 from ._arrays import constant_of, to_device
 from ._backend import on_gpu
 from ._devices import get_current_device, launch_limits
-from ._launches import FirstLauncher, ForAll, Launcher, PreparingLauncher, launch_sizes, sizes_of
+from ._launches import ForAll, Launcher, PreparingLauncher, launch_sizes, sizes_of
 from ._linking import DEVICE_CODE
 from ._options import KernelOptions
 from ._overloads import Overload, Overloads, asked_types, of_each, sample
 from ._streams import Stream, handle_of
 from .arguments import matching
+from .arguments.dates import as_integers, is_date
 from .arguments.directed import Directed, prepared, type_of, with_records
 from .arguments.kinds import Fields, has_records, kind_of
 
@@ -97,8 +98,14 @@ class Kernel(Launchable, ByReference):
         self._blocks: dict[Any, int] = {}
         self.native = _native_kernel(source.function, self.parse)
         self.native.on_misfit = self._relaunch
+        if not signatures:
+            self.native.on_compiled = self._note
         update_wrapper(self, given.function)
         give_reference(self, given.function, Kernel.__init__, given, signatures, options, link)
+
+    def _note(self, values: tuple[Any, ...]) -> None:
+        """A program was made for these values of the parameters."""
+        self.overloads.note(map(type_of, values[len(GEOMETRY) :]))
 
     def parse(self) -> Surface:
         """The surface module; called once, and again when what the function relies on has changed."""
@@ -137,7 +144,7 @@ class Kernel(Launchable, ByReference):
         return not self.signatures
 
     @hides_frames
-    def __getitem__(self, configuration: Any) -> Launcher | FirstLauncher:
+    def __getitem__(self, configuration: Any) -> Launcher:
         try:
             known = self._launchers[configuration]
         except (KeyError, TypeError):
@@ -152,12 +159,11 @@ class Kernel(Launchable, ByReference):
         launcher = self._configured(*parts)
         if len(self._launchers) < 256 and self._refused is None and _is_plain(parts):
             self._launchers[configuration] = launcher
-        return launcher if isinstance(launcher, PreparingLauncher) else FirstLauncher(launcher)
+        return launcher
 
-    def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launcher | FirstLauncher:
+    def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launcher:
         """A launch of ``griddim`` blocks of ``blockdim`` threads each: ints, or tuples of up to three."""
-        launcher = self._configured(griddim, blockdim, stream, sharedmem)
-        return launcher if isinstance(launcher, PreparingLauncher) else FirstLauncher(launcher)
+        return self._configured(griddim, blockdim, stream, sharedmem)
 
     def _configured(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launcher:
         sizes = launch_sizes(griddim, blockdim)
@@ -366,6 +372,9 @@ class Kernel(Launchable, ByReference):
         if any(isinstance(each, Directed) for each in arguments):
             launcher = PreparingLauncher(self, (*sizes,), options)
             launcher(*arguments)
+            return None
+        if any(map(is_date, arguments)):
+            self.native(*sizes, *as_integers(arguments), opts=options)
             return None
         codes = error.codes if isinstance(error, CompileError) else ()
         refused = "P550" in codes or "P557" in codes

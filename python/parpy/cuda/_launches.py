@@ -35,26 +35,6 @@ class Launcher(partial[None]):
         return f"<launch of {self.kernel.__name__} on {grid} blocks of {block} threads>"  # type: ignore[attr-defined]
 
 
-class FirstLauncher:
-    """A launch of a configuration that is new: what it is called with first, ``k.overloads`` tells."""
-
-    def __init__(self, launcher: Launcher) -> None:
-        self._launcher, self._called = launcher, False
-
-    @hides_frames
-    def __call__(self, /, *arguments: Any, **keywords: Any) -> None:
-        self._launcher(*arguments, **keywords)
-        if not self._called:
-            self._called = True
-            note_types(self._launcher.kernel, arguments, keywords)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._launcher, name)
-
-    def __repr__(self) -> str:
-        return repr(self._launcher)
-
-
 class PreparingLauncher(Launcher):
     """One that looks at the arguments first: checks them against signatures, takes records to the GPU."""
 
@@ -74,11 +54,6 @@ class PreparingLauncher(Launcher):
             kernel.overloads.note(map(type_of, arguments))
         for each in behind:
             each()
-
-
-def note_types(kernel: Kernel, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
-    """Tells a kernel what it was called with."""
-    kernel.overloads.note(map(type_of, matching.bound(kernel.py_func, arguments, keywords)))
 
 
 class ForAll:

@@ -50,8 +50,8 @@ class Overload:
 
 
 class Overloads(dict[tuple[Any, ...], Overload]):
-    """Those of a kernel, by the types of their arguments: of its signatures, and of the first launch of each
-    configuration. Others are compiled when they are asked for."""
+    """Those of a kernel, by the types of their arguments: of its signatures, or of launches. Others are compiled when
+    they are asked for."""
 
     def __init__(self, kernel: Kernel) -> None:
         super().__init__()

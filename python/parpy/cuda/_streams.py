@@ -34,10 +34,13 @@ _FAILED = 999  # CUDA's number of errors that it has no other one for
 class Stream:
     """Work on a stream runs in order; that of two streams at the same time. Give it to launches and copies."""
 
-    __slots__ = ("__weakref__", "_lock", "_native", "_waiting", "handle")
+    __slots__ = ("__weakref__", "_kind", "_lock", "_native", "_number", "_waiting", "handle")
 
-    def __init__(self, handle: int = 0, native: object = None) -> None:
+    def __init__(
+        self, handle: int = 0, native: object = None, kind: str = "CUDA stream", number: int | None = None
+    ) -> None:
         self.handle, self._native = handle, native
+        self._kind, self._number = kind, handle if number is None else number
         self._lock = threading.Lock()
         self._waiting: list[threading.Thread] = []  # for callbacks that are to come
 
@@ -103,14 +106,15 @@ class Stream:
         waiting.start()
 
     def __int__(self) -> int:
-        return self.handle
+        """The handle; 1 and 2 for the legacy and the thread's default stream, on the simulator as well."""
+        return self._number
 
     def __cuda_stream__(self) -> tuple[int, int]:
         """For other libraries: the version of the protocol, and the handle."""
         return 0, self.handle
 
     def __repr__(self) -> str:
-        return f"<parpy.cuda stream {self.handle:#x}>" if self.handle else "<parpy.cuda default stream>"
+        return f"<{self._kind}{f' {self._number:#x}' if self._number > _PER_THREAD else ''} of parpy.cuda>"
 
 
 def stream() -> Stream:
@@ -123,17 +127,17 @@ def stream() -> Stream:
 
 def default_stream() -> Stream:
     """The stream of launches and copies that are given none."""
-    return Stream()
+    return Stream(kind="Default CUDA stream")
 
 
 def legacy_default_stream() -> Stream:
     """The default stream that all threads of the process share and that other streams wait for: CUDA's number 1."""
-    return Stream(_LEGACY if on_gpu() else 0)
+    return Stream(_LEGACY if on_gpu() else 0, None, "Legacy default CUDA stream", _LEGACY)
 
 
 def per_thread_default_stream() -> Stream:
     """The default stream of this thread, which others do not wait for: CUDA's number 2."""
-    return Stream(_PER_THREAD if on_gpu() else 0)
+    return Stream(_PER_THREAD if on_gpu() else 0, None, "Per-thread default CUDA stream", _PER_THREAD)
 
 
 def external_stream(ptr: int) -> Stream:
@@ -142,7 +146,7 @@ def external_stream(ptr: int) -> Stream:
         raise TypeError(f"the handle of a stream is an int, not {ptr!r}")
     if not 0 <= ptr < 2**64:
         raise ValueError(f"the handle of a stream is an address, not {ptr}")
-    return Stream(ptr)
+    return Stream(ptr, kind="External CUDA stream")
 
 
 def handle_of(given: Any) -> int:

@@ -54,13 +54,24 @@ def letter_of(arrays: Sequence[Any]) -> str:
     return found
 
 
+_NUMBERS: dict[str, Any] = {
+    "s": ctypes.c_float * 1,
+    "d": ctypes.c_double * 1,
+    "c": ctypes.c_float * 2,
+    "z": ctypes.c_double * 2,
+}
+
+
 def number_of(letter: str, value: Any) -> Any:
     """A number as cuBLAS takes it, by reference."""
-    kind = np.dtype(KINDS[letter])
-    if letter in "sd" and isinstance(value, complex | np.complexfloating) and value.imag:
-        raise TypeError(f"a complex number, {value}, is given for arrays of real ones")
-    made = np.asarray(value).real.astype(kind) if letter in "sd" else np.asarray(value).astype(kind)
-    return ctypes.create_string_buffer(made.tobytes(), made.itemsize)
+    if letter in "cz":
+        value = complex(value)
+        return _NUMBERS[letter](value.real, value.imag)
+    if isinstance(value, complex | np.complexfloating):
+        if value.imag:
+            raise TypeError(f"a complex number, {value}, is given for arrays of real ones")
+        value = value.real
+    return _NUMBERS[letter](value)
 
 
 def real_of(letter: str) -> str:
@@ -101,10 +112,9 @@ class _Handle:
 _handles = threading.local()
 
 
-def handle_of(array: Any) -> _Handle:
-    found = memory_of(array)
-    assert found is not None
-    device = int(_native.device_of_pointer(found.address))
+def handle_at(address: int) -> _Handle:
+    """The context for memory at this address."""
+    device = int(_native.device_of_pointer(address))
     known: dict[int, _Handle] = _handles.__dict__.setdefault("known", {})
     if device not in known:
         known[device] = _Handle()
@@ -137,15 +147,21 @@ def _sent(array: Any) -> Any:
     return to_device(np.ascontiguousarray(host.transpose(order))).transpose(order)
 
 
-def vector_of(array: Any, name: str) -> tuple[ctypes.c_void_p, int, int]:
-    """Address, size and step of a vector, as BLAS has them for negative steps too."""
+def address_of(array: Any) -> int:
+    found = memory_of(array)
+    assert found is not None
+    return found.address
+
+
+def vector_of(array: Any, name: str) -> tuple[int, int, int]:
+    """Where the vector begins behind the array's address, its size and its step, as BLAS has them for negative steps
+    too."""
     found = memory_of(array)
     assert found is not None
     if len(found.shape) != 1:
         raise ValueError(f"'{name}' is a vector, not an array of shape {found.shape}")
     step = found.strides[0] // found.size if found.shape[0] > 1 else 1
-    first = found.address + (found.shape[0] - 1) * found.strides[0] if step < 0 else found.address
-    return ctypes.c_void_p(first), found.shape[0], step
+    return (found.shape[0] - 1) * found.strides[0] if step < 0 else 0, found.shape[0], step
 
 
 def is_turned(array: Any) -> bool:

@@ -76,6 +76,7 @@ OPTIONS = {
 NUMBERS = frozenset(("alpha", "beta"))
 MATRICES = frozenset("ABC")
 VECTORS = frozenset("xy")
+ARRAYS = MATRICES | VECTORS | {"AP"}
 
 
 def extents(name: str, given: dict[str, object]) -> dict[str, tuple[int, int]]:

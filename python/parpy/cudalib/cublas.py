@@ -11,19 +11,34 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays.libraries import HOST, as_operand, dtype_of, is_on_device, library_of, memory_of, shape_of, stream_of
 from ..cuda import to_device
 from ._host_blas import ROUTINES as HOST_ROUTINES
-from ._operands import KINDS, Columns, OnGpu, columns_of, handle_of, is_turned, letter_of, number_of, real_of, vector_of
+from ._operands import (
+    KINDS,
+    Columns,
+    OnGpu,
+    address_of,
+    columns_of,
+    handle_at,
+    is_turned,
+    letter_of,
+    number_of,
+    real_of,
+    vector_of,
+)
 from ._places import address, host_view, require_writable, runs_on_gpu
+from ._plans import At, Call, Number, Plans, key_of
 from ._rotations import modified_rotation, rotation
-from ._routines import MATRICES, NUMBERS, OPTIONS, ROUTINES, SIZES, VECTORS, Routine, extents
+from ._routines import ARRAYS, MATRICES, NUMBERS, OPTIONS, ROUTINES, SIZES, VECTORS, Routine, extents
 
 __all__ = ["Blas", "dot", "matmul"]
+
+_plans = Plans()
 
 
 class Blas:
@@ -53,29 +68,25 @@ class Blas:
 
     def amax(self, x: Any) -> int:
         """The index, from 0, of the first element of the largest magnitude."""
-        return int(self._reduced("amax", x))
+        return int(self._reduced("amax", x)) - 1
 
     def amin(self, x: Any) -> int:
         """The index, from 0, of the first element of the smallest magnitude."""
-        return int(self._reduced("amin", x))
+        return int(self._reduced("amin", x)) - 1
 
     def _reduced(self, name: str, x: Any) -> Any:
-        letter = letter_of([x])
-        if not runs_on_gpu(x):
-            return _HOST_REDUCTIONS[name](_checked_vector(x))
-        there = OnGpu({"x": x}, (), self.stream)
-        pointer, size, step = vector_of(there.arrays["x"], "x")
-        capital = letter.upper()
-        if name in ("amax", "amin"):
-            index = ctypes.c_int()
-            names = [f"cublasI{letter}{name}_v2", f"cublasI{letter}{name}"]
-            handle_of(there.arrays["x"]).call(names, there.stream, size, pointer, step, ctypes.byref(index))
-            return index.value - 1
-        prefix = {"c": "Sc", "z": "Dz"}.get(letter, capital)
-        result = ctypes.create_string_buffer(8)
-        names = [f"cublas{prefix}{name}_v2", f"cublas{prefix}{name}"]
-        handle_of(there.arrays["x"]).call(names, there.stream, size, pointer, step, result)
-        return np.frombuffer(result.raw, np.float32 if letter in "sc" else np.float64)[0]
+        def plan(arrays: dict[str, Any]) -> tuple[Call, str]:
+            letter = letter_of([x])
+            offset, size, step = vector_of(arrays["x"], "x")
+            of_index = name in ("amax", "amin")
+            prefix = f"I{letter}" if of_index else {"c": "Sc", "z": "Dz"}.get(letter, letter.upper())
+            kind = "i4" if of_index else "f4" if letter in "sc" else "f8"
+            return Call(_names(f"{prefix}{name}"), [size, At(0, offset), step]), kind
+
+        def host(views: dict[str, Any]) -> Any:
+            return _HOST_REDUCTIONS[name](views["x"])
+
+        return self._computed(name, {"x": x}, plan, host)
 
     def dot(self, x: Any, y: Any) -> Any:
         """The sum of products; complex numbers are not conjugated."""
@@ -90,19 +101,43 @@ class Blas:
         return self._product("dotc", x, y)
 
     def _product(self, name: str, x: Any, y: Any) -> Any:
-        letter = letter_of([x, y])
-        _same_size(x, y)
-        if not runs_on_gpu(x, y):
-            first, second = _checked_vector(x), _checked_vector(y)
-            return np.vdot(first, second) if name == "dotc" else np.dot(first, second)
-        there = OnGpu({"x": x, "y": y}, (), self.stream)
-        (px, size, sx), (py, _, sy) = (vector_of(there.arrays[each], each) for each in "xy")
-        kind = dtype_of(there.arrays["x"])
-        result = ctypes.create_string_buffer(kind.itemsize)
-        spelled = name if letter in "sd" else "dotc" if name == "dotc" else "dotu"
-        spelled = "dot" if letter in "sd" else spelled
-        names = [f"cublas{letter.upper()}{spelled}_v2", f"cublas{letter.upper()}{spelled}"]
-        handle_of(there.arrays["x"]).call(names, there.stream, size, px, sx, py, sy, result)
+        def plan(arrays: dict[str, Any]) -> tuple[Call, str]:
+            letter = letter_of([x, y])
+            (first, size, sx), (second, _, sy) = (vector_of(arrays[each], each) for each in "xy")
+            spelled = "dot" if letter in "sd" else "dotc" if name == "dotc" else "dotu"
+            arguments = [size, At(0, first), sx, At(1, second), sy]
+            return Call(_names(f"{letter.upper()}{spelled}"), arguments), KINDS[letter]
+
+        def host(views: dict[str, Any]) -> Any:
+            return (np.vdot if name == "dotc" else np.dot)(views["x"], views["y"])
+
+        return self._computed(name, {"x": x, "y": y}, plan, host)
+
+    def _computed(
+        self,
+        name: str,
+        given: dict[str, Any],
+        plan: Callable[[dict[str, Any]], tuple[Call, str]],
+        host: Callable[[dict[str, Any]], Any],
+    ) -> Any:
+        """A number of vectors: by a call with the type of its result, or on the host."""
+        key = key_of(name, [*given.values()])
+        found = None if key is None else _plans.get(key[0])
+        if key is None or found is None:
+            letter_of([*given.values()])
+            _same_size(*given.values())
+            if not runs_on_gpu(*given.values()):
+                return host({word: _checked_vector(each) for word, each in given.items()})
+            there = OnGpu(given, (), self.stream)
+            found, stream = plan(there.arrays), there.stream
+            addresses = [*map(address_of, there.arrays.values())]
+            if key is not None:
+                _plans.keep(key[0], found)
+        else:
+            addresses, stream = key[1], stream_of([*given.values()], self.stream)
+        call, kind = found
+        result = ctypes.create_string_buffer(np.dtype(kind).itemsize)
+        call.run(stream, addresses, (), result)
         return np.frombuffer(result.raw, kind)[0]
 
     def scal(self, alpha: Any, x: Any) -> None:
@@ -165,36 +200,46 @@ class Blas:
         real: Sequence[bool] = (),
         more: Sequence[Any] = (),
     ) -> None:
+        key = None if more else key_of(name, [*given.values()])
+        call = None if key is None else _plans.get(key[0])
+        if key is not None and call is not None:
+            call.run(stream_of([*given.values()], self.stream), key[1], numbers)
+            return
         letter = letter_of(list(given.values()))
-        if "y" in given:
-            _same_size(given["x"], given["y"])
+        _same_size(*given.values())
         require_writable(*(given[each] for each in stored))
         if not runs_on_gpu(*given.values()):
-            views = {key: _checked_vector(value) for key, value in given.items()}
-            for key, value in host(views).items():
-                views[key][...] = value
+            views = {word: _checked_vector(value) for word, value in given.items()}
+            for word, value in host(views).items():
+                views[word][...] = value
             return
         there = OnGpu(given, stored, self.stream)
         arguments: list[Any] = []
         size = 0
-        for key, value in there.arrays.items():
-            pointer, size, step = vector_of(value, key)
-            arguments += [pointer, step]
+        for place, (word, value) in enumerate(there.arrays.items()):
+            offset, size, step = vector_of(value, word)
+            arguments += [At(place, offset), step]
         flags = list(real) or [False] * len(numbers)
-        values = [
-            number_of(real_of(letter) if flag else letter, each) for flag, each in zip(flags, numbers, strict=True)
-        ]
+        values = [Number(place, real_of(letter) if flag else letter) for place, flag in enumerate(flags)]
         arguments = [*arguments, *values, *more] if behind else [*values, *arguments, *more]
-        names = [f"cublas{letter.upper()}{name}_v2", f"cublas{letter.upper()}{name}"]
-        handle_of(there.arrays["x"]).call(names, there.stream, size, *arguments)
+        call = Call(_names(f"{letter.upper()}{name}"), [size, *arguments])
+        if key is not None:
+            _plans.keep(key[0], call)
+        call.run(there.stream, [*map(address_of, there.arrays.values())], numbers)
         there.give_back()
 
     # ------------------------------------------------------------ levels 2 and 3
 
     def _routine(self, name: str, *arguments: Any) -> None:
-        row = ROUTINES[name]
+        row, key = ROUTINES[name], key_of(name, arguments)
+        call = None if key is None else _plans.get(key[0])
+        if key is not None and call is not None:
+            words = list(zip(row.arguments, arguments, strict=True))
+            stream = stream_of([each for word, each in words if word in ARRAYS], self.stream)
+            call.run(stream, key[1], [each for word, each in words if word in NUMBERS])
+            return
         given = _checked(name, row, arguments)
-        arrays = {word: given[word] for word in row.arguments if word in MATRICES | VECTORS | {"AP"}}
+        arrays = {word: given[word] for word in row.arguments if word in ARRAYS}
         letter = letter_of(list(arrays.values()))
         if letter not in row.types:
             kind = "complex" if row.types == "cz" else "real"
@@ -205,24 +250,11 @@ class Blas:
             _run_on_host(name, row, given, arrays, shapes)
             return
         there = OnGpu(arrays, row.stored, self.stream)
-        spelled: list[Any] = []
-        for word in row.arguments:
-            if word in SIZES:
-                spelled.append(ctypes.c_int(given[word]))
-            elif word in OPTIONS:
-                spelled.append(ctypes.c_int(OPTIONS[word][given[word]]))
-            elif word in NUMBERS:
-                spelled.append(number_of(real_of(letter) if word in row.real else letter, given[word]))
-            elif word in VECTORS:
-                pointer, _, step = vector_of(there.arrays[word], word)
-                spelled += [pointer, ctypes.c_int(step)]
-            elif word == "AP":
-                spelled.append(address(there.arrays[word]))
-            else:
-                leading = columns_of(there.arrays[word], word).leading
-                spelled += [address(there.arrays[word]), ctypes.c_int(leading)]
-        capital = f"cublas{letter.upper()}{name}"
-        handle_of(next(iter(there.arrays.values()))).call([f"{capital}_v2", capital], there.stream, *spelled)
+        call = _spelled(name, row, letter, given, there.arrays)
+        if key is not None:
+            _plans.keep(key[0], call)
+        addresses = [*map(address_of, there.arrays.values())]
+        call.run(there.stream, addresses, [given[word] for word in row.arguments if word in NUMBERS])
         there.give_back()
 
     def gemm_strided_batched(
@@ -230,8 +262,13 @@ class Blas:
     ) -> None:
         """``gemm`` of each of the matrices in arrays of three dimensions, the first of which numbers them. One matrix
         (two dimensions) stands for all in ``A`` and ``B``."""
-        row = ROUTINES["gemm"]
-        given = _checked("gemm", row, (transa, transb, m, n, k, alpha, A, B, beta, C))
+        row, arguments = ROUTINES["gemm"], (transa, transb, m, n, k, alpha, A, B, beta, C)
+        key = key_of("gemm_strided_batched", arguments)
+        call = None if key is None else _plans.get(key[0])
+        if key is not None and call is not None:
+            call.run(stream_of([A, B, C], self.stream), key[1], [alpha, beta])
+            return
+        given = _checked("gemm", row, arguments)
         arrays = {"A": A, "B": B, "C": C}
         letter = letter_of(list(arrays.values()))
         require_writable(C)
@@ -243,25 +280,22 @@ class Blas:
                 self._routine("gemm", *(each[w] if w in MATRICES else given[w] for w in row.arguments))
             return
         there = OnGpu(arrays, ("C",), self.stream)
-        spelled: list[Any] = [
-            ctypes.c_int(OPTIONS["transa"][given["transa"]]),
-            ctypes.c_int(OPTIONS["transb"][given["transb"]]),
-        ]
-        spelled += [ctypes.c_int(each) for each in (m, n, k)]
-        spelled.append(number_of(letter, alpha))
-        for word in ("A", "B", "C"):
+        spelled: list[Any] = [OPTIONS["transa"][given["transa"]], OPTIONS["transb"][given["transb"]], m, n, k]
+        spelled.append(Number(0, letter))
+        for place, (word, array) in enumerate(there.arrays.items()):
             if word == "C":
-                spelled.append(number_of(letter, beta))
-            array = there.arrays[word]
+                spelled.append(Number(1, letter))
             found = memory_of(array)
             assert found is not None
             first = array[0] if len(found.shape) == 3 else array
             columns = columns_of(first, word)
             _check_columns(word, columns, extents("gemm", given)[word])
             stride = found.strides[0] // found.size if len(found.shape) == 3 else 0
-            spelled += [address(array), ctypes.c_int(columns.leading), ctypes.c_longlong(stride)]
-        name = f"cublas{letter.upper()}gemmStridedBatched"
-        handle_of(there.arrays["C"]).call([name], there.stream, *spelled, ctypes.c_int(count))
+            spelled += [At(place), columns.leading, ctypes.c_longlong(stride)]
+        call = Call([f"cublas{letter.upper()}gemmStridedBatched"], [*spelled, count])
+        if key is not None:
+            _plans.keep(key[0], call)
+        call.run(there.stream, [*map(address_of, there.arrays.values())], [alpha, beta])
         there.give_back()
 
     def gemm_batched(
@@ -301,7 +335,34 @@ class Blas:
         spelled += [*map(ctypes.c_int, (m, n, k)), number_of(letter, alpha)]
         spelled += [address(lists[0]), ctypes.c_int(leading[0][0]), address(lists[1]), ctypes.c_int(leading[1][0])]
         spelled += [number_of(letter, beta), address(lists[2]), ctypes.c_int(leading[2][0]), ctypes.c_int(len(A))]
-        handle_of(C[0]).call([f"cublas{letter.upper()}gemmBatched"], stream, *spelled)
+        handle_at(address_of(C[0])).call([f"cublas{letter.upper()}gemmBatched"], stream, *spelled)
+
+
+def _names(function: str) -> list[str]:
+    """Those that versions of cuBLAS have for a function."""
+    return [f"cublas{function}_v2", f"cublas{function}"]
+
+
+def _spelled(name: str, row: Routine, letter: str, given: dict[str, Any], arrays: dict[str, Any]) -> Call:
+    """The call of a routine with arrays on the GPU."""
+    spelled: list[Any] = []
+    places = {word: place for place, word in enumerate(arrays)}
+    numbers = [word for word in row.arguments if word in NUMBERS]
+    for word in row.arguments:
+        if word in SIZES:
+            spelled.append(given[word])
+        elif word in OPTIONS:
+            spelled.append(OPTIONS[word][given[word]])
+        elif word in NUMBERS:
+            spelled.append(Number(numbers.index(word), real_of(letter) if word in row.real else letter))
+        elif word in VECTORS:
+            offset, _, step = vector_of(arrays[word], word)
+            spelled += [At(places[word], offset), step]
+        elif word == "AP":
+            spelled.append(At(places[word]))
+        else:
+            spelled += [At(places[word]), columns_of(arrays[word], word).leading]
+    return Call(_names(f"{letter.upper()}{name}"), spelled)
 
 
 def _method(name: str) -> Callable[..., None]:
@@ -378,8 +439,8 @@ def _batch(arrays: dict[str, Any]) -> int:
     return int(counts["C"])
 
 
-def _same_size(x: Any, y: Any) -> None:
-    if shape_of(x) != shape_of(y):
+def _same_size(x: Any, y: Any = None) -> None:
+    if y is not None and shape_of(x) != shape_of(y):
         raise ValueError(f"'x' and 'y' have the same size, not {tuple(shape_of(x))} and {tuple(shape_of(y))}")
 
 
@@ -392,11 +453,12 @@ def _checked_vector(x: Any) -> Any:
 
 # ---------------------------------------------------------------- on the CPU
 
+# Indices count from 1, as BLAS has it.
 _HOST_REDUCTIONS: dict[str, Callable[[Any], Any]] = {
     "nrm2": lambda x: np.linalg.norm(x),
     "asum": lambda x: (np.abs(x.real) + np.abs(x.imag)).sum() if x.dtype.kind == "c" else np.abs(x).sum(),
-    "amax": lambda x: np.argmax(_magnitudes(x)) if x.size else -1,
-    "amin": lambda x: np.argmin(_magnitudes(x)) if x.size else -1,
+    "amax": lambda x: 1 + np.argmax(_magnitudes(x)) if x.size else 0,
+    "amin": lambda x: 1 + np.argmin(_magnitudes(x)) if x.size else 0,
 }
 
 
@@ -428,7 +490,50 @@ def matmul(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
 
     ``out`` takes the result. Raises ValueError for shapes that do not fit, TypeError as routines do.
     """
+    key = key_of("matmul", [a, b] if out is None else [a, b, out])
+    product = None if key is None else _plans.get(key[0])
+    if key is not None and product is not None:
+        if out is None:
+            out = _empty_like(a, product.shape, stream)
+            key[1].append(address_of(out))
+        addresses = [key[1][place] for place in product.order]
+        product.call.run(stream_of((a, b, out), stream), addresses, (1.0, 0.0))
+        return out
     a, b = _by_matrices(as_operand(a)), _by_matrices(as_operand(b))
+    shape = _shape_of_product(a, b)
+    if out is None:
+        out = _empty_like(a if is_on_device(a) or not is_on_device(b) else b, shape, stream)
+    elif tuple(shape_of(out)) != shape:
+        raise ValueError(f"'out' has shape {shape}, not {tuple(shape_of(out))}")
+    if not runs_on_gpu(a, b, out):
+        require_writable(out)
+        host_view(out)[...] = np.matmul(host_view(a), host_view(b))
+        return out
+    rows, columns, inner = shape[-2], shape[-1], shape_of(a)[-1]
+    turned = is_turned(out)
+    given: tuple[Any, ...]
+    if turned:
+        # What cuBLAS reads as the result is its transpose: the product of the transposes, turned round.
+        given = (_option(b, "N"), _option(a, "N"), columns, rows, inner, 1.0, b, a, 0.0, out)
+    else:
+        given = (_option(a, "T"), _option(b, "T"), rows, columns, inner, 1.0, a, b, 0.0, out)
+    name = "gemm_strided_batched" if len(shape) == 3 else "gemm"
+    getattr(Blas(stream), name)(*given)
+    made = key_of(name, given)
+    if key is not None and made is not None:
+        _plans.keep(key[0], _Product(_plans.get(made[0]), (1, 0, 2) if turned else (0, 1, 2), shape))
+    return out
+
+
+class _Product(NamedTuple):
+    """How cuBLAS multiplies two matrices in NumPy's order."""
+
+    call: Call
+    order: tuple[int, int, int]  # of the arrays
+    shape: tuple[int, ...]
+
+
+def _shape_of_product(a: Any, b: Any) -> tuple[int, ...]:
     letter_of([a, b])
     shapes = tuple(shape_of(a)), tuple(shape_of(b))
     if not all(2 <= len(each) <= 3 for each in shapes) or shapes[0][-1] != shapes[1][-2]:
@@ -436,24 +541,12 @@ def matmul(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
     batches = {each[0] for each in shapes if len(each) == 3}
     if len(batches) > 1:
         raise ValueError(f"arrays of shapes {shapes[0]} and {shapes[1]} have batches of different sizes")
-    result = (*batches, shapes[0][-2], shapes[1][-1])
-    if out is None:
-        anchor = next((each for each in (a, b) if is_on_device(each)), a)
-        out = (library_of(anchor) or HOST).empty(result, dtype_of(a), anchor, stream)
-    elif tuple(shape_of(out)) != result:
-        raise ValueError(f"'out' has shape {result}, not {tuple(shape_of(out))}")
-    if not runs_on_gpu(a, b, out):
-        require_writable(out)
-        host_view(out)[...] = np.matmul(host_view(a), host_view(b))
-        return out
-    blas, (rows, columns, inner) = Blas(stream), (result[-2], result[-1], shapes[0][-1])
-    run = blas.gemm_strided_batched if batches else blas.gemm  # type: ignore[attr-defined]
-    if is_turned(out):
-        # What cuBLAS reads as the result is its transpose: the product of the transposes, turned round.
-        run(_option(b, "N"), _option(a, "N"), columns, rows, inner, 1, b, a, 0, out)
-    else:
-        run(_option(a, "T"), _option(b, "T"), rows, columns, inner, 1, a, b, 0, out)
-    return out
+    return (*batches, shapes[0][-2], shapes[1][-1])
+
+
+def _empty_like(array: Any, shape: tuple[int, ...], stream: Any) -> Any:
+    """A new array where this one is, of its type."""
+    return (library_of(array) or HOST).empty(shape, dtype_of(array), array, stream)
 
 
 def _by_matrices(array: Any) -> Any:
@@ -478,8 +571,7 @@ def dot(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
         if shape_of(b)[0] != n:
             raise ValueError(f"arrays of shapes {tuple(shape_of(a))} and {tuple(shape_of(b))} have no product")
         if out is None:
-            anchor = a if is_on_device(a) else b
-            out = (library_of(anchor) or HOST).empty((m,), dtype_of(a), anchor, stream)
+            out = _empty_like(a if is_on_device(a) else b, (m,), stream)
         turned = columns_of(a, "a").turned
         sizes = (n, m) if turned else (m, n)
         Blas(stream).gemv("T" if turned else "N", *sizes, 1, a, b, 0, out)  # type: ignore[attr-defined]

@@ -11,6 +11,7 @@ import ctypes
 import math
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,12 +19,12 @@ import numpy as np
 from .. import _native
 from ..arrays.libraries import (
     HOST,
+    Library,
     as_operand,
     copied,
     dtype_of,
     is_c_contiguous,
     library_of,
-    memory_of,
     overlap,
     shape_of,
     stream_of,
@@ -32,7 +33,9 @@ from ..arrays.libraries import (
 from ..cuda import external_stream
 from ..cuda._arrays import DeviceNDArray
 from ._libraries import open_library
-from ._places import address, contiguous, host_view, like, on_the_gpu, require_writable, runs_on_gpu
+from ._operands import address_of
+from ._places import contiguous, host_view, like, on_the_gpu, require_writable, runs_on_gpu
+from ._plans import Plans, key_of
 from ._scaling import scale
 
 __all__ = [
@@ -89,6 +92,7 @@ class _Handle:
 
     def __init__(self, shape: tuple[int, ...], batch: int, kind: _Kind, given: int, made: int) -> None:
         self._lock = threading.Lock()
+        self._stream = 0
         self._library = open_library("cufft")
         self.number = ctypes.c_int()
         sizes = (ctypes.c_int * len(shape))(*shape)
@@ -107,12 +111,14 @@ class _Handle:
             batch,
         )
 
-    def run(self, kind: _Kind, stream: int, given: Any, made: Any, direction: int) -> None:
-        complex_ends = "C2R" not in kind.function and kind.given[0] == kind.made[0] == "c"
+    def run(self, kind: _Kind, stream: int, given: int, made: int, direction: int) -> None:
+        """``given`` and ``made`` are addresses."""
+        more = (ctypes.c_int(direction),) if kind.given[0] == kind.made[0] else ()
         with self._lock:
-            self._library.call("cufftSetStream", self.number, ctypes.c_void_p(stream))
-            more = (ctypes.c_int(direction),) if complex_ends else ()
-            self._library.call(kind.function, self.number, address(given), address(made), *more)
+            if stream != self._stream:
+                self._library.call("cufftSetStream", self.number, ctypes.c_void_p(stream))
+                self._stream = stream
+            self._library.call(kind.function, self.number, ctypes.c_void_p(given), ctypes.c_void_p(made), *more)
 
     def __del__(self) -> None:
         if getattr(self, "number", None) is not None and self.number.value:
@@ -125,15 +131,15 @@ _plans_lock = threading.Lock()
 
 def _plan_for(shape: tuple[int, ...], batch: int, kind: _Kind, device: int, stream: int) -> _Handle:
     """A plan for transforms on one stream: those of others would use its work area at the same time."""
-    half = (*shape[:-1], shape[-1] // 2 + 1)
-    given = math.prod(half if kind.given[0] == "c" and kind.made[0] == "f" else shape)
-    made = math.prod(half if kind.given[0] == "f" else shape)
     key = (shape, batch, kind.number, device, stream)
     with _plans_lock:
         found = _plans.get(key)
         if found is not None:
             _plans.move_to_end(key)
             return found
+    half = (*shape[:-1], shape[-1] // 2 + 1)
+    given = math.prod(half if kind.given[0] == "c" and kind.made[0] == "f" else shape)
+    made = math.prod(half if kind.given[0] == "f" else shape)
     plan = _Handle(shape, batch, kind, given, made)
     with _plans_lock:
         _plans[key] = plan
@@ -313,6 +319,11 @@ def _transform(
     last: int | None = None,
 ) -> Any:
     """The transform over the last ``rank`` axes; ``last`` is the size of the last one, where it is real."""
+    key = key_of("fft", [ary] if out is None or out is ary else [ary, out])
+    known = None if key is None else (key[0], out is ary, made, rank, direction, norm, last)
+    transform = _transforms.get(known) if known is not None else None
+    if key is not None and transform is not None and (len(key[1]) == 1 or not overlap(out, ary)):
+        return transform.run(ary, out, key[1], stream_of((ary,), stream))
     given = dtype_of(ary)
     kind = _kind(given, made)
     shape = tuple(shape_of(ary))
@@ -347,17 +358,39 @@ def _transform(
     # cuFFT overwrites the input of transforms to real numbers; it is ours to keep.
     if (kind.given[0] == "c" and kind.made[0] == "f" and there is ary) or (not same and overlap(target, there)):
         there = copied(there, library, handle)
-    batch = math.prod(shape[: len(shape) - rank])
-    _plan_for(sizes, batch, kind, _device_of(there), handle).run(kind, handle, there, target, direction)
-    if factor != 1:
-        scale(target, factor, handle)
+    transform = _Transform(kind, sizes, math.prod(shape[: len(shape) - rank]), direction, factor, result, made, library)
+    if known is not None and there is ary and (out is None or target is out):
+        _transforms.keep(known, transform)
+    transform.run(there, target, [address_of(there), address_of(target)], handle)
     return _returned(ary, out, target, handle)
 
 
-def _device_of(array: Any) -> int:
-    found = memory_of(array)
-    assert found is not None
-    return int(_native.device_of_pointer(found.address))
+class _Transform(NamedTuple):
+    """A transform of arrays that lie alike, in place or to others."""
+
+    kind: _Kind
+    sizes: tuple[int, ...]
+    batch: int
+    direction: int
+    factor: float
+    result: tuple[int, ...]
+    made: np.dtype[Any]
+    library: Library
+
+    def run(self, ary: Any, out: Any, addresses: Sequence[int], stream: int) -> Any:
+        """``addresses``: of both, or of one where this is transformed in place, or ``out`` is made."""
+        if out is None:
+            out = self.library.empty(self.result, self.made, ary, stream)
+            addresses = [addresses[0], address_of(out)]
+        device = int(_native.device_of_pointer(addresses[0]))
+        plan = _plan_for(self.sizes, self.batch, self.kind, device, stream)
+        plan.run(self.kind, stream, addresses[0], addresses[-1], self.direction)
+        if self.factor != 1:
+            scale(out, self.factor, stream)
+        return out
+
+
+_transforms = Plans()
 
 
 def _returned(ary: Any, out: Any, target: Any, stream: int) -> Any:

@@ -7,6 +7,7 @@ Sobol sequences.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import math
 import threading
@@ -17,10 +18,14 @@ import numpy as np
 
 from ..arrays.libraries import dtype_of, is_c_contiguous, is_on_device, library_of, reshaped, shape_of, stream_of
 from ..cuda import device_array
-from ._libraries import MissingLibraryError, open_library
+from ._libraries import LibraryError, MissingLibraryError, open_library
 from ._places import address, host_view, require_writable, runs_on_gpu
+from ._plans import Plans, key_of
 
 __all__ = ["PRNG", "QRNG", "lognormal", "normal", "poisson", "quasi", "uniform"]
+
+
+_DYNAMIC = 104  # CURAND_ORDERING_PSEUDO_DYNAMIC
 
 
 class _Generator:
@@ -28,12 +33,25 @@ class _Generator:
 
     def __init__(self, kind: int, on_host: bool) -> None:
         self._library = open_library("curand")
+        self._stream = 0
         self.pointer = ctypes.c_void_p()
         function = "curandCreateGeneratorHost" if on_host else "curandCreateGenerator"
         self._library.call(function, ctypes.byref(self.pointer), ctypes.c_int(kind))
 
     def call(self, function: str, *arguments: Any) -> None:
         self._library.call(function, self.pointer, *arguments)
+
+    def order_for_speed(self) -> None:
+        """Numbers in the order that the GPU makes them fastest, where this version and kind has such an order. It is
+        another one on other GPUs, and the same for a seed on GPUs of one sort."""
+        with contextlib.suppress(LibraryError):
+            self.call("curandSetGeneratorOrdering", ctypes.c_int(_DYNAMIC))
+
+    def use(self, stream: int) -> None:
+        """The stream of further calls."""
+        if stream != self._stream:
+            self.call("curandSetStream", ctypes.c_void_p(stream))
+            self._stream = stream
 
     def __del__(self) -> None:
         if getattr(self, "pointer", None):
@@ -52,6 +70,7 @@ class _Source:
             raise ValueError(f"the kinds of generators are {names}, not {rndtype!r}")
         self.stream, self.host = stream, host
         self._offset = _count("offset", 0 if offset is None else offset)
+        self._in_any_order = offset is None and not host
         self._lock = threading.Lock()
         self._generators: dict[bool, _Generator] = {}
 
@@ -63,8 +82,8 @@ class _Source:
     @offset.setter
     def offset(self, value: int) -> None:
         self._offset = _count("offset", value)
-        for each in self._generators.values():
-            each.call("curandSetGeneratorOffset", ctypes.c_ulonglong(value))
+        self._in_any_order = False
+        self._generators.clear()
         self._restart()
 
     def _restart(self) -> None:
@@ -87,6 +106,11 @@ class _Source:
         self, ary: Any, size: int | None, kinds: str, run: Callable[..., None], host: Callable[[int], Any]
     ) -> Any:
         """Fills the first ``size`` elements: by ``run(generator, address, count)``, or with what ``host`` makes."""
+        key = key_of(kinds, [ary]) if size is None else None
+        count = None if key is None else _counts.get(key[0])
+        if count is not None:
+            self._fill_on_device(ary, count, run)
+            return ary
         if library_of(ary) is None:
             raise TypeError(f"a generator fills an array, not an object of type {type(ary).__name__}")
         letter = f"{dtype_of(ary).kind}{dtype_of(ary).itemsize}"
@@ -102,18 +126,27 @@ class _Source:
         if count == 0:
             return ary
         there = runs_on_gpu(ary)
-        if there or (self.host and _has_library()):
-            with self._lock:
-                on_host = not is_on_device(ary)
-                generator = self._generator(on_host)
-                if not on_host:
-                    generator.call("curandSetStream", ctypes.c_void_p(stream_of([ary], self.stream)))
-                run(generator, ary, count)
-        else:
-            with self._lock:
+        if there and is_on_device(ary):
+            self._fill_on_device(ary, count, run)
+            if key is not None:
+                _counts.keep(key[0], count)
+            return ary
+        with self._lock:
+            if there or (self.host and _has_library()):
+                run(self._generator(True), ary, count)
+            else:
                 view = host_view(ary).reshape(-1)
                 view[:count] = host(count)
         return ary
+
+    def _fill_on_device(self, ary: Any, count: int, run: Callable[..., None]) -> None:
+        with self._lock:
+            generator = self._generator(False)
+            generator.use(stream_of([ary], self.stream))
+            run(generator, ary, count)
+
+
+_counts = Plans()  # of the elements of arrays that were filled
 
 
 def _has_library() -> bool:
@@ -127,6 +160,8 @@ def _has_library() -> bool:
 class PRNG(_Source):
     """A generator of pseudo-random numbers. ``rndtype`` is one of ``PRNG.DEFAULT XORWOW MRG32K3A MTGP32 MT19937
     PHILOX4_32_10``; ``seed`` and ``offset`` say which sequence, and where in it; ``stream`` is that of its work.
+    Without an offset, numbers come in the order that is the fastest on the GPU: GPUs of one sort give the same for a
+    seed, others may not. With ``offset=0`` or ``host=True`` they have cuRAND's fixed order.
     ``host=True`` fills host arrays by cuRAND's own host generator, where cuRAND is installed. Without a seed each
     generator has a sequence of its own."""
 
@@ -167,6 +202,8 @@ class PRNG(_Source):
             self._numpy = np.random.Generator(bits)
 
     def _set_up(self, generator: _Generator) -> None:
+        if self._in_any_order:
+            generator.order_for_speed()
         generator.call("curandSetPseudoRandomGeneratorSeed", ctypes.c_ulonglong(self._seed))
         super()._set_up(generator)
 

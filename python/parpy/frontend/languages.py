@@ -98,6 +98,7 @@ INTRINSICS: dict[str, LowerIntrinsic] = {
     "tuple_method": python_methods.lower_tuple_method,
     "misplaced_label": calls.lower_misplaced_label,
     "misplaced_range": calls.lower_misplaced_range,
+    "vidx": calls.lower_vidx,
     # functions of kernels
     "array": memory.lower_array,
     "const_array": memory.lower_array,

@@ -1,4 +1,5 @@
-"""Functions with signatures: arrays are what these say, and of several a call takes the one that fits best.
+"""Functions with signatures: arrays are what these say, and of several a call takes the one that fits best, or the
+first that NumPy would take.
 
 What fits is known with the types of a call. So a function with several signatures becomes one that compares the types
 of its parameters with each, and calls that version; infer-types decides, and one call is left.
@@ -7,7 +8,7 @@ of its parameters with each, and calls that version; infer-types decides, and on
 from __future__ import annotations
 
 import ast
-from functools import partial
+from functools import partial, reduce
 
 from .. import _native
 from ..syntax.source import DeclaredArray, FunctionSource
@@ -21,6 +22,8 @@ _SCALARS = {
     "f64": ("f", 64), "c64": ("c", 64), "c128": ("c", 128),
 }  # fmt: skip
 _INTEGERS_OF = {"f16": 8, "bf16": 8, "f32": 16, "f64": 64, "c64": 16, "c128": 64}
+# Python's numbers: the kinds of types that they take, the type that they look like, and the narrowest that they take.
+_WEAK = {"iufgc": ("i64", "i8"), "fgc": ("f64", "f16"), "c": ("c128", "c64")}
 # Conversions, from the best: sums compare first how many are not safe, then how many are not of the same kind.
 _EXACT, _WIDER, _SAFE, _OTHER, _NONE = 0, 1, 1 << 10, 1 << 20, 1 << 32
 
@@ -32,10 +35,13 @@ def dispatch(fn: FunctionScope) -> list[_native.Stmt]:
     listed = ", ".join(each.shown for each in alternatives)
     text = f"no signature of '{node.name}' takes the arguments of a call: {listed}"
     statements = [fn.module.fail("P105", text, [], span)]
+    if fn.source.in_order:
+        statements.append(fn.module.return_(_known(fn, 0), span))
     fn.out = []
     for number, alternative in reversed([*enumerate(alternatives)]):
         _, taken = fn.branch(partial(_take, fn, alternative))
-        statements = [fn.module.if_(_is_best(fn, number), taken, statements, span)]
+        fits = _is_safe(fn, alternative) if fn.source.in_order else _is_best(fn, number)
+        statements = [fn.module.if_(fits, taken, statements, span)]
     return statements
 
 
@@ -69,6 +75,27 @@ def _is_best(fn: FunctionScope, number: int) -> _native.Expr:
             better = _rule(fn, "<" if other < number else "<=", cost(), _cost(fn, alternative))
             found = _rule(fn, "and", found, better)
     return found
+
+
+def _is_safe(fn: FunctionScope, alternative: FunctionSource) -> _native.Expr:
+    """Whether NumPy casts all numbers safely, and Python's, which have no width, to one of their kind."""
+    found = _rule(fn, "==", _known(fn, 0), _known(fn, 0))
+    for name in fn.parameters:
+        wanted = alternative.declared[name]
+        taken = [given for given in _SCALARS if conversion(given, wanted) < _OTHER]
+        fits = [_has_elements(fn, _variable(fn, name), given) for given in taken]
+        kind = _SCALARS[wanted][0]
+        fits += [_is_weak(fn, name, *types) for weak, types in _WEAK.items() if kind in weak]
+        found = _rule(fn, "and", found, reduce(partial(_rule, fn, "or"), fits))
+    return found
+
+
+def _is_weak(fn: FunctionScope, name: str, wide: str, narrow: str) -> _native.Expr:
+    """Whether a number is one of Python's: it looks like a wide one, and takes the type of a narrow one."""
+    span, var = fn.span(fn.node), _variable(fn, name)
+    least = partial(fn.module.convert, _known(fn, 0), narrow, span)
+    total = _rule(fn, "+", fn.module.read(var, span), least())
+    return _rule(fn, "and", _has_elements(fn, var, wide), _rule(fn, "types_equal", total, least()))
 
 
 def _cost(fn: FunctionScope, alternative: FunctionSource) -> _native.Expr:

@@ -50,7 +50,51 @@ class Allocations:
                 if isinstance(part, ast.Call) and local and self._is_made_here(part, known):
                     found.add(part)
                     known |= {name} if name is not None else set()
-        return frozenset(found | self._replaced_allocations(tree.body, parameters))
+        return frozenset(
+            found | self._replaced_allocations(tree.body, parameters) | self._temporaries(tree.body, parameters)
+        )
+
+    def _temporaries(self, body: list[ast.stmt], parameters: set[str]) -> set[ast.Call]:
+        """The allocations of arrays that nobody but the function sees and that have no values yet: compiled code has
+        memory for them where it runs, on a GPU as well."""
+        if self._source.only_pragmas or any(map(self._is_callback, self._names.nodes)):
+            return set()
+        nodes = self._names.nodes
+        names = Counter(part.id for part in nodes if isinstance(part, ast.Name))
+        subscripted = Counter(
+            part.value.id
+            for part in nodes
+            if isinstance(part, ast.Subscript)
+            and isinstance(part.value, ast.Name)
+            and not isinstance(part.ctx, ast.Del)
+        )
+        returned = {
+            part.id
+            for node in nodes
+            if isinstance(node, ast.Return)
+            for part in ast.walk(node)
+            if isinstance(part, ast.Name)
+        }
+        known = parameters - assigned(body)
+        times = Counter(name for part in nodes if isinstance(part, ast.Assign) for name in assigned([part]))
+        found: set[ast.Call] = set()
+        for statement in body:
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+                continue
+            value = statement.value
+            if isinstance(target, ast.Name) and isinstance(value, ast.Call) and self._is_made_here(value, known):
+                apart = target.id not in returned and subscripted[target.id] == names[target.id] - 1
+                if apart and self._is_empty(value):
+                    found.add(value)
+                continue
+            if self._is_size(value, known) and all(times[name] == 1 for name in assigned([statement])):
+                known |= assigned([statement])
+        return found
+
+    def _is_empty(self, call: ast.Call) -> bool:
+        binding = self._names.find(call.func)
+        return binding is not None and binding.value in (np.empty, np.empty_like)
 
     def _replaced_allocations(self, body: list[ast.stmt], parameters: set[str]) -> set[ast.Call]:
         """The allocations in front of loops, where the name of one is given other arrays later: compiled code knows

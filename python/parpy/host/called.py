@@ -12,6 +12,7 @@ from .. import _native
 from ..calls.options import CompileOptions
 from ..syntax.names import callable_source, source_of
 from ..syntax.source import FunctionSource
+from .foreign_calls import is_universal
 from .labels import labels_of, restricted
 
 _OF_PYTHON = (MutableSequence, Set, bytes)
@@ -49,7 +50,7 @@ class Called:
                 return MethodType(python, function.__self__)
             return partial(self._call, function.__func__, function.__self__)
         source = callable_source(function)
-        if source is None:
+        if source is None or is_universal(function):
             return function
         return self._python.get(function) or partial(self._unless_lists, function, source)
 

@@ -29,9 +29,9 @@ from ..types import bound_to
 from .ahead import Seen, nothing
 from .called import Called, nested
 from .checks import HELPERS
-from .foreign_calls import gives_container
+from .foreign_calls import gives_container, is_universal
 from .kept import NOTHING_KEPT, Kept, kept_for
-from .labels import Place, per_region, shape_labels
+from .labels import Place, near_miss_of_nested, per_region, shape_labels
 from .numpy_calls import dry, is_array_function
 from .python_parts import Resolver, needs_driver
 from .regions import UNSET, run_region
@@ -146,7 +146,7 @@ class Driver:
 
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
             source = callable_source(function)
-            if source is None:
+            if source is None or is_universal(function):
                 return (
                     dry(function) if is_array_function(function) else function if gives_container(function) else nothing
                 )
@@ -188,6 +188,9 @@ class Driver:
             if label in self._splitter.run_by_python and label not in compiled:
                 self._splitter.refuse_label(label)
         places = self._named_places if opts.implicit_shape_labels else self._splitter.places
+        missed = near_miss_of_nested(opts, places, self._splitter.nested)
+        if missed is not None:
+            self._splitter.refuse_near_miss(*missed)
         made = per_region(opts, places, self._splitter.nested)
         if len(self._options) > 64:
             self._options.clear()

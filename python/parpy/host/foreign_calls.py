@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,34 @@ def is_foreign(value: Any) -> bool:
     if isinstance(value, type):
         return not issubclass(value, BaseException) and not is_made_of_fields(value)
     return isinstance(value, type(len)) and callable_source(value) is None
+
+
+def is_universal(value: Any) -> bool:
+    """Whether it is a universal function of the user's, whose function of numbers compiled code can call."""
+    module = getattr(type(value), "__module__", None) or ""
+    made = isinstance(value, np.ufunc) or module.startswith("parpy.ufuncs.")
+    return made and callable_source(value) is not None
+
+
+def takes_elements(call: ast.Call, value: Any, is_array: Callable[[ast.expr], bool]) -> bool:
+    """Whether the call of a universal function in a loop is one that compiled code makes: it computes one element, as
+    far as one can see, or is an expression of its arguments, whatever these are."""
+    source = callable_source(value)
+    assert source is not None
+    if call.keywords or len(call.args) != source.function.__code__.co_argcount:
+        return False
+    first = source.tree().body[1 if ast.get_docstring(source.tree()) is not None else 0]
+    return isinstance(first, ast.Return) or not any(is_array(part) for each in call.args for part in _values(each))
+
+
+def _values(node: ast.expr) -> Iterator[ast.expr]:
+    """The variables, elements and parts that an expression is made of."""
+    if isinstance(node, ast.Name | ast.Subscript | ast.Attribute | ast.Call):
+        yield node
+        return
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, ast.expr):
+            yield from _values(part)
 
 
 def gives_container(value: Any) -> bool:

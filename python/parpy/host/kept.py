@@ -26,6 +26,7 @@ class Kept(NamedTuple):
     methods: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()  # of parameters that are lists, too long for tuples, or sets
     computed: frozenset[str] = frozenset()  # attributes that an object computes once, and could not
+    rows: frozenset[tuple[str, int]] = frozenset()  # arrays of which parts are returned, with their dimensions
 
     def assigned_by(self, node: ast.AST) -> bool:
         """Whether the statement assigns to such an attribute."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..calls.elements import WHOLE
 from ..calls.errors import CompileError
 from ..calls.options import CompileOptions
+from ..syntax.lazy import lazy
+from ..syntax.names import is_array
 from ..syntax.source import FunctionSource
 from .alike import Alike
 from .kept import NOTHING_KEPT, Kept, is_long, kept_for
+from .returns import returned_parts
 from .structures import Structures
 
 if TYPE_CHECKING:
@@ -40,10 +44,22 @@ class KeptDrivers:
 
     def kept(self, values: Iterable[Any]) -> Kept:
         values = tuple(values)
-        if WHOLE.issuperset(map(type, values)):
-            return NOTHING_KEPT
-        reads = self._structures.reads
-        return self._alike.find(reads, values, lambda: kept_for(self._source, reads, values))
+        kept = NOTHING_KEPT
+        if not WHOLE.issuperset(map(type, values)):
+            reads = self._structures.reads
+            kept = self._alike.find(reads, values, lambda: kept_for(self._source, reads, values))
+        return kept._replace(rows=self._rows(values)) if self._returned else kept
+
+    @lazy
+    def _returned(self) -> dict[str, int]:
+        """The parameters of which parts may be returned, and of how many dimensions at least these are numbers."""
+        node = self._source.tree()
+        return returned_parts(node) if isinstance(node, ast.FunctionDef) else {}
+
+    def _rows(self, values: tuple[Any, ...]) -> frozenset[tuple[str, int]]:
+        given = zip(self._source.function.__code__.co_varnames, values, strict=False)
+        arrays = ((name, getattr(each, "ndim", 0)) for name, each in given if name in self._returned and is_array(each))
+        return frozenset((name, count) for name, count in arrays if count > self._returned[name])
 
     def of(self, values: Iterable[Any]) -> Driver | Structures:
         kept = self.kept(values)
@@ -58,12 +74,12 @@ class KeptDrivers:
         if usual is self._structures:
             # Compiled as a whole: nothing has run where that fails.
             reads = self._structures.reads
-            if not reads.assigns and not any(map(is_long, values)):
+            if not reads.assigns and not self._returned and not any(map(is_long, values)):
                 try:
                     return usual(values, opts, debug)
                 except CompileError:
                     if not reads.assigns:  # no object of a new class that does
                         raise
-        elif usual is not None and self.guarded and WHOLE.issuperset(map(type, values)):
+        elif usual is not None and self.guarded and not self._returned and WHOLE.issuperset(map(type, values)):
             return usual(values, opts, debug)
         return self.of(values)(values, opts, debug)

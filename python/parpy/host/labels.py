@@ -80,6 +80,18 @@ def per_region(opts: CompileOptions, places: list[Place], nested: set[str]) -> l
     return [_for_region(opts, index, places, nested) for index in range(len(places))]
 
 
+def near_miss_of_nested(opts: CompileOptions, places: list[Place], nested: set[str]) -> tuple[str, str] | None:
+    """A label of the mapping that no loop carries, and that of a `nested` function that is like it. Those that are like
+    one of a region are refused where that is compiled."""
+    own = set[str]().union(*(place.labels for place in places))
+    free = nested - opts.parallelize.keys()
+    for label in sorted(opts.parallelize.keys() - own - nested - {_GPU_CODE}):
+        meant = next((other for other in sorted(free - own) if _native.are_alike(label, other)), None)
+        if meant is not None and "@" not in label:
+            return label, meant
+    return None
+
+
 def _for_region(opts: CompileOptions, index: int, places: list[Place], nested: set[str]) -> CompileOptions:
     own = places[index]
     labels = nested.union(*(place.labels for place in places))

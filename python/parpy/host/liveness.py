@@ -60,7 +60,7 @@ def _before(node: ast.stmt, after: Names, at_break: Names, at_continue: Names) -
     if isinstance(node, ast.Continue):
         return at_continue
     if isinstance(node, ast.FunctionDef):
-        return after - {node.name}
+        return (after - {node.name}) | (free_names(node) if node.name in after else _NONE)
     read = reads(node)
     if isinstance(node, ast.Try | ast.TryStar | ast.Match):  # which may leave out any part of it
         return after | read

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -14,12 +14,13 @@ from ..calls.external import External
 from ..frontend.kernels.record_paths import key_of
 from ..frontend.uses import Uses, arguments_of
 from ..syntax.annotations import annotations_of
+from ..syntax.fields import OF_VALUES
 from ..syntax.lazy import lazy
 from ..syntax.names import NO_PLACE, Binding, Scope, attribute, callable_source, is_array
 from ..syntax.nested_source import definitions, link, nested_source, own_nodes
 from ..syntax.source import FunctionSource
 from ..types import BufferType
-from .places import named_values
+from .places import named_values, root_of, row_of
 
 _ALLOCATORS = {
     *(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")),
@@ -31,7 +32,9 @@ _LIBRARIES = ("numpy", "torch", "cupy", "parpy")
 class Lookup:
     """The names of one function."""
 
-    def __init__(self, source: FunctionSource) -> None:
+    def __init__(self, source: FunctionSource, rows: Iterable[tuple[str, int]] = ()) -> None:
+        """`rows`: parameters that are arrays of which parts are returned, with their dimensions."""
+        self._rows = dict(rows)
         self.function = source.function
         self.scope = Scope(source.function)
         self._source = source
@@ -68,14 +71,35 @@ class Lookup:
     def moved(self, value: ast.expr) -> ast.expr | None:
         """The x of x.T, x.reshape(n, m), np.ravel(x) and the like, which may be other names for the elements of x."""
         if isinstance(value, ast.Attribute):
-            return value.value if value.attr == "T" else None
+            of_array = value.attr == "T" or (
+                value.attr in ("real", "imag") and root_of(value.value) in self.plain_arrays
+            )
+            return value.value if of_array else None
         if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
             return None
+        if self.is_row(value):
+            return value.args[0]
         binding = self.find(value.func)
         if binding is not None:
             known = any(binding.value is each for each in (np.transpose, np.reshape, np.ravel))
             return value.args[0] if known and value.args else None
         return value.func.value if value.func.attr in ("transpose", "reshape", "ravel") else None
+
+    def is_row(self, node: ast.expr) -> bool:
+        """Whether it is a row of such an array, another part that subscripts take, or its real parts."""
+        row = row_of(node)
+        return row is not None and row[1] < self._rows.get(row[0], 0)
+
+    @lazy
+    def objects(self) -> frozenset[str]:
+        """The variables of which attributes are read that neither arrays nor numbers have."""
+        parts = (part for part in self.nodes if isinstance(part, ast.Attribute) and part.attr not in OF_VALUES)
+        return frozenset(root_of(part.value) for part in parts)
+
+    @lazy
+    def plain_arrays(self) -> frozenset[str]:
+        """The variables that are used as arrays, and as no objects."""
+        return self.arrays() - self.objects
 
     @lazy
     def parameters(self) -> tuple[str, ...]:
@@ -104,7 +128,8 @@ class Lookup:
                         tuples.add(name)  # refused where it is made
                     if self.is_captured_array(value) or self.is_allocation(value):
                         found.add(name)
-                    names = {name, self.place(value) or name}
+                    of_array = isinstance(value, ast.Attribute) and value.attr in ("real", "imag")
+                    names = {name, self.place(value.value if of_array else value) or name}  # type: ignore[attr-defined]
                     joined = names.union(*(same.get(each, ()) for each in names))
                     same |= dict.fromkeys(joined, joined)
             tuples = tuples.union(*(same.get(name, ()) for name in tuples))

@@ -25,8 +25,10 @@ METHODS = frozenset((
 def is_array_function(value: object) -> TypeGuard[Callable[..., Any]]:
     """Whether it is a function of NumPy or SciPy, or a method of a ufunc such as np.add.at, but no type and no random
     generator."""
-    if not callable(value) or isinstance(value, type | External) or callable_source(value) is not None:
+    if not callable(value) or isinstance(value, type | External):
         return False
+    if callable_source(value) is not None:
+        return isinstance(value, np.ufunc)
     if isinstance(getattr(value, "__self__", None), np.ufunc):
         return True
     module = getattr(value, "__module__", None)

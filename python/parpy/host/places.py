@@ -70,3 +70,27 @@ def is_stored(node: ast.Subscript) -> bool:
 def is_element(node: ast.expr) -> TypeGuard[ast.Subscript]:
     """Whether `node` is x[i], a row of x whatever `i` is."""
     return isinstance(node, ast.Subscript) and not any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))
+
+
+def row_of(node: ast.expr) -> tuple[str, int] | None:
+    """The variable of which x[i, j] takes an element, with the number of dimensions that the subscripts take, 0 for
+    x.real and np.real(x); None for others."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
+        part, owner = node.func.attr, node.args[0]
+    elif isinstance(node, ast.Attribute):
+        part, owner = node.attr, node.value
+    elif isinstance(node, ast.Subscript) and is_element(node):
+        part, owner = "", node.value
+    else:
+        return None
+    if not isinstance(owner, ast.Name) or part not in ("", "real", "imag"):
+        return None
+    if not isinstance(node, ast.Subscript):
+        return owner.id, 0
+    subscripts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    constants = [each.value for each in subscripts if isinstance(each, ast.Constant)]
+    if any(isinstance(each, str) for each in constants):
+        return None
+    return owner.id, len(subscripts) if all(
+        isinstance(each, int) for each in constants
+    ) else 0  # None and ... take none

@@ -24,7 +24,15 @@ from ..syntax.source import FunctionSource
 from ..syntax.starred import hands_on_rest
 from ..vocabulary import operators, workers
 from .allocations import Allocations
-from .foreign_calls import gives_container, has_open_keyword, is_for_python, is_foreign, is_statement_of_python
+from .foreign_calls import (
+    gives_container,
+    has_open_keyword,
+    is_for_python,
+    is_foreign,
+    is_statement_of_python,
+    is_universal,
+    takes_elements,
+)
 from .kept import NOTHING_KEPT, Kept
 from .liveness import assigned
 from .lookup import Lookup
@@ -37,6 +45,7 @@ from .places import (
     root_of,
     takes_less,
 )
+from .replaced import Lent, is_builtin, only_reads, stored_names
 from .returns import returned_places
 
 _GRIDS = (np.mgrid, np.ogrid, np.r_, np.c_)
@@ -91,7 +100,7 @@ class Resolver(Lookup):
     def __init__(
         self, source: FunctionSource, driven: bool = False, called: bool = False, kept: Kept = NOTHING_KEPT
     ) -> None:
-        super().__init__(source)
+        super().__init__(source, kept.rows)
         self.kept = kept
         self._driven = driven
         self._called = called
@@ -137,7 +146,17 @@ class Resolver(Lookup):
             or (isinstance(part, ast.Assign) and self.resizes(part))
             or (isinstance(part, ast.With) and not self.is_on_gpu(part))
             or (isinstance(part, ast.Subscript) and self.is_of_list(part))
+            or self._assigns_part(part)
         )
+
+    def _assigns_part(self, part: ast.AST) -> bool:
+        """Whether it assigns to all real or imaginary parts of an array, or to elements by their number: `x.imag = 0`,
+        `x.flat[3] = 1`."""
+        if isinstance(part, ast.Subscript):
+            return is_stored(part) and isinstance(part.value, ast.Attribute) and part.value.attr == "flat"
+        if not isinstance(part, ast.Attribute) or not isinstance(part.ctx, ast.Store):
+            return False
+        return part.attr in ("real", "imag") and root_of(part) not in self.objects
 
     def resizes(self, node: ast.Assign) -> bool:
         """Whether a loop gives the name of an array less of it: `x = x[1:] + x[:-1]`."""
@@ -211,11 +230,31 @@ class Resolver(Lookup):
             for name, value in named_values(node)
             if isinstance(value, ast.Name | ast.Attribute | ast.Subscript)
         ) or any(
-            (moved := self.moved(value)) is not None
-            and self.place(moved) in self.arrays()
-            and (self._calls_python_anywhere or name in self.returned)
+            (self.is_row(value) and name in self.returned)
+            or ((moved := self.moved(value)) is not None and self._renames_moved(name, value, moved))
             for name, value in named_values(node)
         )
+
+    def _renames_moved(self, name: str, value: ast.expr, moved: ast.expr) -> bool:
+        """The same for another shape, or the real parts, of an array: compiled code knows these as values."""
+        if self.place(moved) in self.arrays() and (self._calls_python_anywhere or name in self.returned):
+            return True
+        root, stored = root_of(moved), self._stored
+        is_part = isinstance(value, ast.Attribute) and value.attr != "T"
+        return root in self.plain_arrays and (name in stored or (is_part and root in stored))
+
+    @lazy
+    def _stored(self) -> frozenset[str]:
+        """The names of arrays that statements may store to, other names of these among them."""
+        return stored_names(self._source.tree().body, self.is_users, self._is_pythons, self._only_reads)
+
+    def _is_pythons(self, call: ast.Call) -> bool:
+        return is_builtin(getattr(self.find(call.func), "value", None))
+
+    def _only_reads(self, call: Lent) -> bool:
+        """Whether a called function stores to nothing of the array that it gets."""
+        source = callable_source(getattr(self.find(call.function), "value", None))
+        return source is not None and only_reads(source, call.place)
 
     @lazy
     def _calls_python_anywhere(self) -> bool:
@@ -333,8 +372,16 @@ class Resolver(Lookup):
 
     def is_called_by_python(self, value: object, call: ast.Call) -> bool:
         """Whether Python makes this call of an object."""
+        if is_universal(value):
+            return call not in self._in_loops or not takes_elements(call, value, self._is_of_array)
         left = is_left_to_python(value) or (is_left_to_numpy(value, call) and not self._is_compiled_besides(call))
         return left or is_foreign(value) or self.has_driver(value)
+
+    def _is_of_array(self, node: ast.expr) -> bool:
+        """Whether it is an array, or a part of one that is written as such."""
+        if isinstance(node, ast.Subscript):
+            return is_part(node)
+        return self.place(node) in self.arrays() or self.is_captured_array(node)
 
     def calls_unknown(self, call: ast.Call) -> bool:
         """Whether Python makes this call of a function that compiled code does not know."""

@@ -15,10 +15,10 @@ from ..calls.options import CompileOptions
 from ..syntax.fields import as_written
 from ..syntax.lazy import lazy
 from ..syntax.names import Binding, callable_source
-from ..syntax.nested_source import NestedSource
+from ..syntax.nested_source import NestedSource, free_names
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
-from .liveness import Names, assigned, live_before
+from .liveness import Names, assigned
 from .replaced import Lent, copied, is_builtin, only_reads, replaced_at_times, share_memory
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
 
@@ -75,12 +75,21 @@ class Region:
         self._replaced = replaced_at_times(nodes, outputs, inputs, around.is_users)
         self.is_plain = around.unset.isdisjoint(inputs) and not self._replaced.names
         self._variants: dict[tuple[Names, Names], _native.JitFunction] = {}
-        self.by_python: Callable[..., Any] | None = None
+        self.by_python: dict[_native.JitFunction, Callable[..., Any]] = {}  # what Python runs in place of these
 
     @lazy
     def function(self) -> _native.JitFunction:
         """The function for calls whose inputs all have values."""
         return self._compiled(frozenset(), frozenset())
+
+    @lazy
+    def gives_functions(self) -> bool:
+        """Whether outputs may be functions that read variables: those that Python makes in it read them as they are
+        there, not as they are where the functions are called."""
+        parts = [part for node in self.nodes for part in ast.walk(node)]
+        made = [part for part in parts if isinstance(part, ast.Lambda) and free_names(part) & self._around.names]
+        named = [part for part in parts if isinstance(part, ast.Assign) and assigned([part]) & frozenset(self.outputs)]
+        return any(part in made for each in named for part in ast.walk(each.value))
 
     def called_by(self, name: str, numbers: Sequence[int]) -> list[ast.stmt]:
         """The statements that assign what `name(*numbers, *inputs)` gives to the outputs."""
@@ -155,7 +164,7 @@ class Region:
         arrays = without & around.unset_arrays - assigned(nodes)
         if arrays:
             nodes = without_arrays(nodes, arrays, around.new_name("unset"), around.is_label)
-        never = without & live_before(nodes, frozenset()) | frozenset(self.outputs) - assigned(nodes)
+        never = (without | frozenset(self.outputs)) - assigned(nodes)
         body = [at(each, first) for each in never_assigned(never)]
         marks = {each: around.new_name(f"{each}_is_set") for each in self.outputs if each in without | replaced}
         body += [copied(each, first) for each in sorted(replaced)]
@@ -198,27 +207,37 @@ _BEYOND = frozenset((
 def run_region(region: Region, inputs: tuple[Any, ...], opts: CompileOptions | None, debug: bool = False) -> Any:
     """The outputs of the region. Where compiled code has no such statements for these inputs, Python runs them, as what
     is in front of them may have changed something already; not where the caller says how loops run."""
-    if region.by_python is not None:
-        return region.by_python(*inputs)
     function, arguments, kept = region.call(inputs)
-    try:
-        results = function(*arguments, opts=opts, debug=debug)
-    except CompileError as error:
-        if not region.is_plain or not _BEYOND.issuperset(error.codes) or (opts is not None and opts.parallelize):
-            raise
-        place, _, message = str(error).partition("\n")[0].partition(": error[")
-        text = f"Python runs what is here between other statements: {message.partition(']: ')[2]}"
-        performance.warn("P315", f"{place}: performance[P315]: {text}")
-        by_python = _as_python(function)
+    by_python = region.by_python.get(function)
+    if by_python is not None:
+        results = by_python(*arguments)
+    else:
         try:
-            results = by_python(*inputs)
-        except (TypeError, ValueError) as failed:
-            if isinstance(error, type(failed)):  # it says where
-                raise error from failed
-            raise
-        region.by_python = by_python
-        return results
+            results = function(*arguments, opts=opts, debug=debug)
+        except CompileError as error:
+            mapped = opts is not None and opts.parallelize
+            if not _BEYOND.issuperset(error.codes) or mapped or region.gives_functions:
+                raise
+            results = _run_by_python(region, function, arguments, error)
     return region.results(kept, results) if kept else results
+
+
+def _run_by_python(
+    region: Region, function: _native.JitFunction, arguments: tuple[Any, ...], error: CompileError
+) -> Any:
+    """What Python gives for a call of the region's function that compiled code refused."""
+    place, _, message = str(error).partition("\n")[0].partition(": error[")
+    text = f"Python runs what is here between other statements: {message.partition(']: ')[2]}"
+    performance.warn("P315", f"{place}: performance[P315]: {text}")
+    by_python = _as_python(function)
+    try:
+        results = by_python(*arguments)
+    except (TypeError, ValueError) as failed:
+        if isinstance(error, type(failed)):  # it says where
+            raise error from failed
+        raise
+    region.by_python[function] = by_python
+    return results
 
 
 def _as_python(region: _native.JitFunction) -> Callable[..., Any]:

@@ -65,6 +65,19 @@ def replaced_at_times(
     return Replaced(candidates - shared, frozenset(_with_origins(uses.stored, uses)), uses.lent)
 
 
+def stored_names(
+    nodes: Sequence[ast.stmt],
+    is_users: Callable[[ast.Call], bool],
+    is_pythons: Callable[[ast.Call], bool],
+    reads: Callable[[Lent], bool],
+) -> frozenset[str]:
+    """The variables in which arrays are that the statements may store to, or functions that they call, of which `reads`
+    says that they only read what they get. `is_pythons`: whether a call is one of Python's own functions."""
+    uses = _uses(nodes, is_users, is_pythons)
+    lent = {name for name, calls in uses.lent.items() if not all(map(reads, calls))}
+    return frozenset(_with_origins(uses.stored | lent, uses))
+
+
 def share_memory(array: Any, other: Any) -> bool:
     """Whether a store to something in `other` may change elements of the array."""
     if isinstance(other, bool | int | float | complex | str | np.generic) or other is None:
@@ -128,7 +141,11 @@ class _Uses(NamedTuple):
     lent: dict[str, list[Lent]]
 
 
-def _uses(nodes: Sequence[ast.stmt], is_users: Callable[[ast.Call], bool]) -> _Uses:
+def _uses(
+    nodes: Sequence[ast.stmt],
+    is_users: Callable[[ast.Call], bool],
+    is_pythons: Callable[[ast.Call], bool] = lambda _: False,
+) -> _Uses:
     uses = _Uses(set(), [], {})
     for part in (part for node in nodes for part in ast.walk(node)):
         if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
@@ -149,7 +166,7 @@ def _uses(nodes: Sequence[ast.stmt], is_users: Callable[[ast.Call], bool]) -> _U
             uses.stored.update(_stored_by(part))
             if isinstance(part.func, ast.Attribute) and is_users(part):
                 uses.stored.add(_root(part.func))  # a method may store to what its object has
-            if isinstance(part.func, ast.Name) or is_users(part):
+            if (isinstance(part.func, ast.Name) or is_users(part)) and not is_pythons(part):
                 _lend(part, uses)
     return uses
 

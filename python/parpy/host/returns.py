@@ -7,13 +7,17 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from ..syntax.lists import is_returned_by_python
+from ..syntax.nested_source import own_nodes
+from .liveness import assigned
 from .lookup import Lookup
-from .places import is_part, is_shape, is_whole
+from .places import is_part, is_shape, is_whole, named_values, row_of
 
 
 def is_left(lookup: Lookup, value: ast.expr) -> bool:
     """Whether Python returns it, rather than compiled code: a variable, a shape, or a part of an array."""
-    return is_whole(value) or is_shape(value) or is_part(value) or is_whole(lookup.moved(value) or value)
+    if is_whole(value) or is_shape(value) or is_part(value) or lookup.is_row(value):
+        return True
+    return is_whole(lookup.moved(value) or value)
 
 
 def returned_places(lookup: Lookup, value: ast.expr) -> Iterator[ast.expr]:
@@ -24,6 +28,31 @@ def returned_places(lookup: Lookup, value: ast.expr) -> Iterator[ast.expr]:
             yield from returned_places(lookup, part.orelse)
         elif is_left(lookup, part):
             yield lookup.moved(part) or part
+
+
+def returned_parts(node: ast.FunctionDef) -> dict[str, int]:
+    """The parameters of which a function may return elements, `x[i]`, under any name, with the number of subscripts:
+    arrays of more dimensions have rows there. The real parts, `x.real`, are parts of any array."""
+    parts = list(own_nodes(node))
+    values: dict[str, list[ast.expr]] = {}
+    for part in parts:
+        if isinstance(part, ast.Assign | ast.AnnAssign):
+            for name, value in named_values(part):
+                values.setdefault(name, []).append(value)
+    left = [part.value for part in parts if isinstance(part, ast.Return) and part.value is not None]
+    found: dict[str, int] = {}
+    while left:
+        value = left.pop()
+        if isinstance(value, ast.Name):
+            left += values.pop(value.id, [])
+        elif isinstance(value, ast.IfExp):
+            left += [value.body, value.orelse]
+        elif isinstance(value, ast.Tuple | ast.List | ast.Dict):
+            left += _elements(value)
+        elif (row := row_of(value)) is not None:
+            found[row[0]] = min(row[1], found.get(*row))
+    given = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    return {name: count for name, count in found.items() if name in given - assigned(node.body)}
 
 
 class Returns:

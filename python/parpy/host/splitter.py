@@ -18,6 +18,7 @@ from ..syntax.source import FunctionSource
 from ..types import Symbol
 from .ahead import Once
 from .checks import HELPERS
+from .foreign_calls import is_universal
 from .kept import Kept
 from .labels import Place, labels_in
 from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
@@ -239,6 +240,7 @@ class Splitter:
         return is_part(node) or (is_whole(node.value) and root in self.resolver.arrays())
 
     def _region(self, nodes: list[ast.stmt], after: Names) -> list[ast.stmt]:
+        after = self._through_nested(after)
         for index, node in enumerate(nodes):  # parts of arrays that have names behind it
             if self._names_views(node, after):
                 rest = nodes[index + 1 :]
@@ -343,6 +345,11 @@ class Splitter:
             "allocate, return, call callbacks and assign names of arrays outside of parallel loops",
         )
 
+    def refuse_near_miss(self, label: str, meant: str) -> None:
+        """Of a label of a function that Python calls here."""
+        message = f"the mapping names the label '{label}', which no loop of '{self.source.function.__name__}' carries"
+        self._refuse("P301", self.source.tree(), message, f"write '{meant}'")
+
     def _refuse(self, code: str, node: ast.stmt | ast.expr, message: str, help_text: str = "") -> None:
         sink = _native.Diagnostics()
         sink.error(code, self.source.place(node), message, help_text)
@@ -365,7 +372,7 @@ class _Calls(ast.NodeTransformer):
             source = callable_source(binding.value)
             if isinstance(source, NestedSource):
                 return node  # the driver defines it
-            if source is not None:
+            if source is not None and not is_universal(binding.value):
                 self._found.append(source)
             node.func = at(ast.Call(ast.Name(CALL, ast.Load()), [node.func], []), node)
         return node

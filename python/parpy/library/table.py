@@ -14,7 +14,7 @@ import numpy as np
 
 from ..syntax.names import callable_source
 from ..syntax.source import FunctionSource, capture
-from . import arrays, joining
+from . import arrays, joining, without_nan
 from .along import along, at
 from .einsum import einsum, subscripts_of
 
@@ -61,6 +61,13 @@ _FUNCTIONS |= {
     np.maximum.accumulate: (partial(along, "running_maximum", "np.maximum.accumulate"),),
     np.minimum.accumulate: (partial(along, "running_minimum", "np.minimum.accumulate"),),
 }
+_WITHOUT_NAN = {
+    getattr(np, each): (getattr(without_nan, each),)
+    for each in ("nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar")
+}
+_FUNCTIONS |= _WITHOUT_NAN
+# Functions that need no memory of their own, which kernels call too.
+_NUMBERS = frozenset((np.argmax, np.argmin, *_WITHOUT_NAN))
 # Methods of these ufuncs that store to their first argument.
 _UPDATES = {getattr(np, name).at: name for name in ("add", "subtract", "multiply", "maximum", "minimum")}
 _MOST_SUBSCRIPTS = 3
@@ -127,6 +134,11 @@ def _axis_of(node: ast.Call) -> ast.expr | None:
 
 def _is_none(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
+
+
+def gives_number(function: object) -> bool:
+    """Whether a function that the library has gives a number, of all elements, and needs no memory for it."""
+    return callable(function) and any(function is each for each in _NUMBERS)
 
 
 def is_update(function: object) -> bool:

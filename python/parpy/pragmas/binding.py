@@ -161,10 +161,10 @@ def _misfit_of_reduction(name: str, clause: Names, loop: ast.For, place: Place) 
                 assigned = True
                 found.add(_operator_of(part) or "")
     found.discard("")
-    if not assigned:
-        what = f"the loop does not update '{name}'"
+    if not found:
+        what = f"the loop assigns '{name}' anew" if assigned else f"the loop does not update '{name}'"
         return [Fault("P031", place, what, f"write {name} += … or {name} = max({name}, …) in the loop")]
-    if found and clause.op not in found:
+    if clause.op not in found:
         other = min(found)
         what = f"'{name}' is declared a reduction by '{clause.op}', but the loop updates it by '{other}'"
         return [Fault("P032", place, what, f"write reduction({other}: {name})")]

@@ -39,6 +39,14 @@ _PROPERTIES = ("parallel", "simd", "block", "single_block", "le", "reduce", "red
 _LARGEST_VECTOR = 1 << 20
 _LISTS = ("shared", "to", "from", "global")
 _TOKEN = re.compile(r"\s*(?:(?P<name>[^\W\d]\w*)|(?P<number>\d+)|(?P<sign>[^\w\s]))")
+_ELSEWHERE = {  # words that others have, and what to write
+    "omp": "leave out 'omp': the words of APPy follow '#pragma' directly",
+    "acc": "leave out 'acc': the words of APPy follow '#pragma' directly",
+    "single": "write '#pragma sequential for', which one worker runs",
+    "workshare": "write '#pragma simd' in front of the loop, whose iterations the lanes of the worker share",
+    "collapse": "write '#pragma parallel for' in front of each loop",
+    "private": "leave it out: what an iteration assigns is its own, but for reductions and shared(…)",
+}
 _FORMS = "write for example '#pragma parallel for', '#pragma simd' or '#pragma :N=>parallel'"
 
 
@@ -118,8 +126,7 @@ class _Reader:
     def _unknown(self, token: Token, allowed: Sequence[str], what: str) -> Refused:
         close = get_close_matches(token.text.lower(), allowed, n=1, cutoff=0.6)
         fix = f"did you mean '{close[0]}'?" if close else f"allowed are {', '.join(allowed)}"
-        if token.text in ("omp", "acc"):
-            fix = f"leave out '{token.text}': the words of APPy follow '#pragma' directly"
+        fix = _ELSEWHERE.get(token.text, fix)
         return self._refuse("P030", token, f"'{token.text}' is no {what} of a pragma", fix)
 
     def _expect(self, text: str, behind: str) -> Token:
@@ -283,14 +290,22 @@ class _Reader:
         arrow = self.comment.text.find("=>", first.begin)
         if arrow < 0:
             word = Token(self.comment.text[first.begin :].rstrip(), first.begin, len(self.comment.text.rstrip()))
+            continued = self.comment.text.rfind("=>", 0, first.begin) >= 0  # behind a dimension
+            if continued and ":" not in word.text and first.text in _PROPERTIES:
+                before = self.comment.text[: first.begin].split()
+                apart = before[-1] == "=>"  # from its arrow
+                fix = f"write '{before[-2]}=>{first.text}'" if apart else f"write '{before[-1]},{first.text}'"
+                raise self._refuse("P030", first, f"'{first.text}' is apart from its dimension", fix)
             if first.text.isidentifier() and ":" not in word.text:
                 raise self._unknown(first, _PROPERTIES if not atomic else ("atomic",), "word")
-            raise self._refuse(
-                "P030",
-                word,
-                f"'=>' is expected behind '{word.text}'",
-                f"write '{'=>'.join((*word.text.split(None, 1), 'parallel')[:2])}'",
-            )
+            if continued and ":" not in word.text:
+                raise self._refuse("P030", first, f"'{first.text}' belongs to no property", "leave it out")
+            dimension = re.match(r"[^\s=>-]*:[^\s=>-]*", word.text)
+            slice_, rest = word.text, "parallel"
+            if dimension is not None:
+                slice_, rest = dimension[0], word.text[dimension.end() :].lstrip("=-> ") or rest
+            fix = f"write '{slice_}=>{rest}'"
+            raise self._refuse("P030", word, f"'=>' is expected behind '{slice_}'", fix)
         written = Token(self.comment.text[first.begin : arrow].rstrip(), first.begin, arrow)
         low, high = self._slice(written)
         self._at = arrow + 2
@@ -363,7 +378,7 @@ class _Reader:
                 raise self._refuse("P030", number, f"'{word}' takes a number or the name of one, not {what}")
             self._expect(")", f"the number of '{word}'")
             if number.text.isdigit():
-                self._check_width("block", int(number.text), number)
+                self._check_width(word, int(number.text), number)
             given[word] = int(number.text) if number.text.isdigit() else number.text
 
     def _reduced(self, word: str, given: dict[str, int | str]) -> None:

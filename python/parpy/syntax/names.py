@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from types import CellType, FunctionType, ModuleType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ..calls.errors import CompileError
 from ..vocabulary.operators import is_numba
 from .imports import imports_of
 from .source import FunctionSource, capture, capture_expression
+from .stored_views import views_of
 from .turns import turns_of
 
 Container = Mapping[str, Any] | CellType
@@ -108,9 +109,8 @@ class Scope:
         self._cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=False))
         around = [name for name, cell in self._cells.items() if read(cell, name) is AROUND]
         self._imports = imports_of(function)
-        self.locals = frozenset((*code.co_varnames, *code.co_cellvars, *around)) - self._imports.keys() | turns_of(
-            function
-        )
+        own = frozenset((*code.co_varnames, *code.co_cellvars, *around))
+        self.locals = own - self._imports.keys() | turns_of(function) | views_of(function)
         self._globals = function.__globals__
         builtins = self._globals.get("__builtins__", {})
         self._builtins: dict[str, Any] = builtins.__dict__ if isinstance(builtins, ModuleType) else builtins
@@ -206,6 +206,11 @@ def is_scalar(value: object) -> bool:
     if isinstance(value, int | float | complex):
         return True
     return isinstance(value, np.number | np.bool_)
+
+
+def is_choice(value: object) -> TypeGuard[Enum]:
+    """Whether it is a member of an enum that is no number: compiled code compares it with others."""
+    return isinstance(value, Enum) and not is_scalar(value)
 
 
 def is_array(value: object) -> bool:

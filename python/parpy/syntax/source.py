@@ -29,6 +29,7 @@ from .executed import executed_lines
 from .fields import with_fields, with_methods
 from .imports import note_imports, without_imports
 from .literals import with_constants
+from .stored_views import note_views, with_named_views
 from .text import as_text
 from .turns import note_turns, with_turns
 from .vectors import with_slices
@@ -55,7 +56,8 @@ class FunctionSource:
     """A Python function with the text it was made from. `declared`: the types of numbers, by parameter, that compiled
     calls convert to, and under "return" that of the result ("void": there is none); `arrays`: the types of array
     parameters. `shown` is the signature that says so. `alternatives`: the same function with one signature each, of
-    which a call takes the one that fits its arguments best. `defaults`: those of its decorator. `only_pragmas`:
+    which a call takes the one that fits its arguments best, or, if `in_order`, the first to which they are converted
+    safely. `defaults`: those of its decorator. `only_pragmas`:
     Python runs the statements without pragmas. `part`: Python runs the rest of the function."""
 
     part = False
@@ -71,6 +73,7 @@ class FunctionSource:
         self.arrays: dict[str, DeclaredArray] = {}
         self.shown = ""
         self.alternatives: tuple[FunctionSource, ...] = ()
+        self.in_order = False
         self.defaults = CallDefaults()
         self.only_pragmas = False
         self._plain: ast.FunctionDef | ast.AsyncFunctionDef | None = None
@@ -81,6 +84,7 @@ class FunctionSource:
             _mangle(self._tree, _class_around(function.__code__))
         note_imports(function, self._tree)
         note_turns(function, self._tree)
+        note_views(function, self._tree)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without a tree that the text has anyway, with annotations that are no text, whose names need not be where the
@@ -118,7 +122,7 @@ class FunctionSource:
         """The syntax tree without aliases; `line_shift` plus its line numbers are those of the file."""
         if self._plain is None:
             node = without_imports(self.written(), self.function)
-            node = with_slices(node, self.function)
+            node = with_named_views(with_slices(node, self.function))
             node = with_turns(without_aliases(with_constants(node, self.function)))
             self._plain = with_fields(with_methods(node, self.function))
         return self._plain

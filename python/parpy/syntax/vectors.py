@@ -20,12 +20,22 @@ def with_slices(node: Function, function: FunctionType) -> Function:
     """The function without calls of vidx; the tree that is given is left as it is."""
     if not any(isinstance(part, ast.Call) and _is_vidx(part, function) for part in ast.walk(node)):
         return node
-    made: Function = _Slices(function, node).visit(copy.deepcopy(node))
-    return made
+    made = copy.deepcopy(node)
+    visited: Function = _Slices(function, made).visit(made)
+    return visited
 
 
 def _is_vidx(call: ast.Call, function: FunctionType) -> bool:
-    return len(call.args) in (2, 3) and not call.keywords and _outside(call.func, function) is workers.vidx
+    return _outside(call.func, function) is workers.vidx and len(_arguments(call)) > 1
+
+
+def _arguments(call: ast.Call) -> list[ast.expr]:
+    """Start, length and bound, if there is one, of a call of vidx; none of these where the call does not fit."""
+    words = {each.arg: each.value for each in call.keywords}
+    names = ("start", "stepsize", "bound")[len(call.args) :]
+    given = [*call.args, *(words.pop(name) for name in names if name in words)]
+    fits = not words and 2 <= len(given) <= 3 and not any(isinstance(each, ast.Starred) for each in given)
+    return given if fits and (len(given) == 3 or "bound" not in {each.arg for each in call.keywords}) else []
 
 
 def _outside(node: ast.expr, function: FunctionType) -> Any:
@@ -56,17 +66,43 @@ class _Slices(ast.NodeTransformer):
         stores = Counter(p.id for p in ast.walk(node) if isinstance(p, ast.Name) and not isinstance(p.ctx, ast.Load))
         vectors = [found for part in ast.walk(node) if (found := self._given(part)) is not None]
         counts = Counter(name for name, _ in vectors)
+        parameters = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
+        changing = {name for loop in ast.walk(node) if isinstance(loop, ast.For | ast.While) for name in _stored(loop)}
         forms: dict[str, set[str]] = {}
         for name, call in vectors:
-            forms.setdefault(name, set()).add(", ".join(map(ast.unparse, call.args[1:])))
-        # Those whose length and bound are the same wherever they are used.
-        self._vectors: dict[str, ast.Call] = {
-            name: call
-            for name, call in vectors
-            if counts[name] == stores[name]
-            and len(forms[name]) == 1
-            and all(stores[each] <= 1 for each in _names(call.args[1:]))
+            forms.setdefault(name, set()).add(", ".join(map(ast.unparse, _arguments(call)[1:])))
+        names = {name for name in forms if counts[name] == stores[name]}  # nothing but vectors
+        self._uses: dict[int, ast.Call] = {}
+        self._unclear: set[str] = set()
+        self._walk(node.body, {}, names)
+        # Or those whose length and bound are the same wherever they are used: of what has one value in a call.
+        several = {name for name in stores if stores[name] + (name in parameters) > 1} | changing
+        same = {
+            name: call for name, call in vectors if len(forms[name]) == 1 and not _names(_arguments(call)[1:]) & several
         }
+        self._same = {name: call for name, call in same.items() if name in self._unclear}
+        self._vectors = (names - self._unclear) | (names & same.keys())
+
+    def _walk(self, body: list[ast.stmt], known: dict[str, ast.Call], names: set[str]) -> None:
+        """Notes which vector each use of a name stands for; `known` is that of each name in front of the statements."""
+        for each in body:
+            inner = [block for name in ("body", "orelse", "finalbody") if (block := getattr(each, name, None))]
+            if isinstance(each, ast.For | ast.While):
+                _forget(each, known)
+            within = {id(part) for block in inner for statement in block for part in ast.walk(statement)}
+            for part in ast.walk(each):
+                if not isinstance(part, ast.Name) or part.id not in names or id(part) in within:
+                    continue
+                if isinstance(part.ctx, ast.Load) and part.id in known:
+                    self._uses[id(part)] = known[part.id]
+                elif isinstance(part.ctx, ast.Load):
+                    self._unclear.add(part.id)
+            for block in inner:
+                self._walk(block, dict(known), names)
+            _forget(each, known)
+            given = self._given(each)
+            if given is not None:
+                known[given[0]] = given[1]
 
     def _given(self, node: ast.AST) -> tuple[str, ast.Call] | None:
         """The name and the call of `v = vidx(…)`."""
@@ -79,7 +115,7 @@ class _Slices(ast.NodeTransformer):
         given = self._given(node)
         if given is None or given[0] not in self._vectors:
             return self.generic_visit(node)
-        node.value = given[1].args[0]
+        node.value = _arguments(given[1])[0]
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
@@ -92,11 +128,25 @@ class _Slices(ast.NodeTransformer):
 
     def _part(self, part: ast.expr) -> ast.expr:
         if isinstance(part, ast.Name) and part.id in self._vectors:
-            return _slice(part, self._vectors[part.id].args[1:], part)
+            call = self._same.get(part.id) or self._uses[id(part)]
+            return _slice(part, _arguments(call)[1:], part)
         if isinstance(part, ast.Call) and _is_vidx(part, self._function):
-            return _slice(part.args[0], part.args[1:], part)
+            start, *more = _arguments(part)
+            return _slice(start, more, part)
         visited: ast.expr = self.visit(part)
         return visited
+
+
+def _stored(node: ast.stmt) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)}
+
+
+def _forget(node: ast.stmt, known: dict[str, ast.Call]) -> None:
+    """Leaves out the vectors that the statement assigns, and those of whose length or bound it changes something."""
+    stored = _stored(node)
+    for name, call in [*known.items()]:
+        if name in stored or _names(_arguments(call)[1:]) & stored:
+            del known[name]
 
 
 def _names(nodes: list[ast.expr]) -> set[str]:

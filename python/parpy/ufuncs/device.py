@@ -24,6 +24,7 @@ from ..arrays.libraries import (
     reshaped,
     shape_of,
 )
+from ..calls.pickling import ByReference, give_reference
 from ..calls.tracebacks import hides_frames
 from . import reductions
 from .choices import Choices
@@ -39,7 +40,7 @@ _MOST_PLANS = 256  # calls of different arrays that are remembered
 _LEAST_FLAT = 1 << 14  # elements from which arrays of several dimensions are looked at as one row
 
 
-class DeviceUfunc:
+class DeviceUfunc(ByReference):
     """A universal function whose calls run on a device, with the methods of ``numpy.ufunc``.
 
     Arrays of CuPy, PyTorch, ``parpy.cuda``, ``parpy.buffer`` and everything else with ``__cuda_array_interface__`` are
@@ -58,6 +59,8 @@ class DeviceUfunc:
         self.__name__ = scalars.name
         self.__doc__ = self._host.__doc__
         self.__wrapped__ = scalars.source.function
+        self.__parpy_source__ = scalars.called()
+        give_reference(self, scalars.source.function, DeviceUfunc.__init__, scalars, target)
 
     nin = property(lambda self: self._host.nin, doc="The number of inputs.")
     nout = property(lambda self: self._host.nout, doc="The number of outputs.")

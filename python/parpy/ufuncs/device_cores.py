@@ -24,6 +24,7 @@ from ..arrays.libraries import (
     transposed,
     with_type,
 )
+from ..calls.pickling import ByReference, give_reference
 from .core_shapes import Shapes, shapes_of
 from .element_kernels import compiled, dimensions_in
 from .operands import outputs_of, resolved_types
@@ -54,7 +55,7 @@ class _Core(NamedTuple):
         return f"{name}[{', '.join(places)}]"
 
 
-class DeviceGufunc:
+class DeviceGufunc(ByReference):
     """A generalised universal function whose calls run on a device; see ``DeviceUfunc`` for what its operands are."""
 
     def __init__(self, cores: Cores, target: Target) -> None:
@@ -67,6 +68,7 @@ class DeviceGufunc:
         self.__name__ = cores.name
         self.__doc__ = self._host.__doc__
         self.__wrapped__ = cores.source.function
+        give_reference(self, cores.source.function, DeviceGufunc.__init__, cores, target)
 
     nin = property(lambda self: self._host.nin, doc="The number of inputs.")
     nout = property(lambda self: self._host.nout, doc="The number of outputs.")

@@ -26,7 +26,8 @@ class LoopSource:
     """What bindings/ufuncs makes a loop of. ``types`` are those of all operands; ``mapped`` are options for iterations
     that touch different elements, ``sequential`` those for others. ``reducing`` is a function of an accumulator, which
     is an array of one element, and of the second input; ``reduced`` are options for one that the compiler knows as a
-    reduction."""
+    reduction. ``indexed`` is a function of an array, numbers, which of its elements each of these updates, and how many
+    elements it has, in an array of one."""
 
     types: tuple[str, ...]
     parsed: Surface
@@ -37,6 +38,7 @@ class LoopSource:
     prepared: bool
     reducing: Surface | None = None
     reduced: CompileOptions | None = None
+    indexed: Surface | None = None
 
 
 def operand_names(inputs: int, outputs: int) -> tuple[list[str], list[str]]:
@@ -57,9 +59,10 @@ def element_loop(
         f"    for i in range({outputs[0]}.shape[0]):\n"
         f"        {stored} = function({given})\n"
     )
-    reducing = None
+    reducing = indexed = None
     if prototype.outputs == prototype.inputs[:1] and len(inputs) == 2:
         reducing = parse(_source(_reduction(source, prototype.outputs[0]), "ufunc_reduction", source))
+        indexed = parse(_source(_INDEXED, "ufunc_at", source))
     one_worker = {LOOP: LoopPar().threads(1)}
     return LoopSource(
         prototype.inputs + prototype.outputs,
@@ -76,7 +79,18 @@ def element_loop(
             legality="strict",
             fast_math=fast,
         ),
+        indexed,
     )
+
+
+_INDEXED = (
+    "def ufunc_at(x0, x1, places, size):\n"
+    "    for i in range(places.shape[0]):\n"
+    "        at = places[i]\n"
+    "        if at < 0:\n"
+    "            at += size[0]\n"
+    "        x0[at] = function(x0[at], x1[i])\n"
+)
 
 
 def _reduction(source: FunctionSource, kind: str) -> str:

@@ -18,6 +18,9 @@ class Prototype(NamedTuple):
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
 
+    def __str__(self) -> str:
+        return f"({', '.join(self.inputs)}) -> ({', '.join(self.outputs)})"
+
 
 def signatures_of(given: Any) -> list[Signature]:
     """The signatures in a list, a single one, or nothing. Raises TypeError for what is none."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
@@ -54,6 +56,24 @@ class Scalars(NamedTuple):
             None if self.prototypes else loop_for,
             [],
         )
+
+    def called(self) -> FunctionSource:
+        """The function as compiled code calls it, for single elements."""
+        typed = tuple(map(self._typed, self.prototypes))
+        if not typed or self.outputs > 1:  # a tuple has the types that its elements have
+            return typed[0] if len(typed) == 1 else self.source
+        made = copy(self.source)
+        made.in_order, made.alternatives = True, typed
+        return made
+
+    def _typed(self, types: Prototype) -> FunctionSource:
+        made = copy(self.source)
+        names = self.source.function.__code__.co_varnames
+        made.declared = dict(zip(names, types.inputs, strict=False))
+        if len(types.outputs) == 1:
+            made.declared["return"] = types.outputs[0]
+        made.shown = str(types)
+        return made
 
     def found(self, inputs: tuple[str, ...]) -> Prototype:
         """The types of a call of a function without signatures. Raises TypeError where it returns something else."""
@@ -151,7 +171,10 @@ def vectorize(
 
 def _made(scalars: Scalars, target: Target) -> Any:
     if target in (Target.CPU, Target.PARALLEL):
-        return scalars.host_ufunc(target is Target.PARALLEL)
+        made = scalars.host_ufunc(target is Target.PARALLEL)
+        with suppress(AttributeError):  # NumPy's older ufuncs take no attributes: Python calls them
+            made.__parpy_source__ = scalars.called()
+        return made
     from .device import DeviceUfunc
 
     return DeviceUfunc(scalars, target)

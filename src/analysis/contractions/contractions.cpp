@@ -16,10 +16,11 @@ namespace {
 
 class Finder {
 public:
-    Finder(Module& module, const Judge& judge, bool deterministic)
+    Finder(Module& module, const Judge& judge, bool deterministic, bool batches)
         : module_(module),
           judge_(judge),
           deterministic_(deterministic),
+          batches_(batches),
           liveness_(*module.entry_function()) {}
 
     Contractions run() {
@@ -47,7 +48,7 @@ private:
     // What came nearest to a contraction, if there is none in the nest.
     std::optional<Missed> nest(For& loop) {
         ContractionMatch match =
-            match_contraction(module_, loop, judge_, liveness_, deterministic_);
+            match_contraction(module_, loop, judge_, liveness_, deterministic_, batches_);
         if (match.found) {
             all_.found.push_back(std::move(*match.found));
             return std::nullopt;
@@ -72,15 +73,16 @@ private:
 
     Module& module_;
     const Judge& judge_;
-    const bool deterministic_;
+    const bool deterministic_, batches_;
     const Liveness liveness_;
     Contractions all_;
 };
 
 }  // namespace
 
-Contractions find_contractions(Module& module, const Judge& judge, bool deterministic) {
-    return Finder(module, judge, deterministic).run();
+Contractions find_contractions(Module& module, const Judge& judge, bool deterministic,
+                               bool batches) {
+    return Finder(module, judge, deterministic, batches).run();
 }
 
 }  // namespace parpy

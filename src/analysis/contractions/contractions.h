@@ -9,8 +9,8 @@
 //     for n …: for h …: for w …: for c …: for y …: for x …: y[n, h, w, c] += x[…] * w[y, x, c]
 //
 // The loops are of four kinds: `rows` (left factor and sums), `columns` (right factor and sums),
-// `steps` (both factors), and `outer` ones around, with which the right factor does not vary.
-// Nothing is said of how fast a lowering is, or whether it is worth while.
+// `steps` (both factors), and `outer` ones around, with which the right factor varies where a
+// lowering takes batches. Nothing is said of how fast a lowering is, or whether it is worth while.
 #pragma once
 
 #include <cstdint>
@@ -110,8 +110,9 @@ using Judge = std::function<Independence(ir::For&)>;
 
 // Those of the entry function of `module`, in which new expressions are made: what a Contraction
 // holds are copies, in which scalars that the nest computes from loop variables are replaced.
-// `deterministic`: products are fused into the additions already, where they may be.
+// `deterministic`: products are fused into the additions already, where they may be. `batches`:
+// right factors may vary with outer loops.
 [[nodiscard]] Contractions find_contractions(ir::Module& module, const Judge& judge,
-                                             bool deterministic);
+                                             bool deterministic, bool batches);
 
 }  // namespace parpy

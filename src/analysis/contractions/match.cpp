@@ -27,11 +27,12 @@ public:
     using Level = NestOfSums::Level;
 
     Matcher(Module& module, For& top, const Judge& judge, const Liveness& liveness,
-            bool deterministic)
+            bool deterministic, bool batches)
         : module_(module),
           top_(top),
           judge_(judge),
           liveness_(liveness),
+          batches_(batches),
           nest_(module, top, deterministic) {}
 
     std::optional<Contraction> run() {
@@ -208,7 +209,7 @@ private:
             if (!of_rows || !varies(*right, *result_.columns))
                 return fail("of a product both factors are the same in all rows, or columns");
             for (const For* loop : result_.outer) {
-                if (varies(*right, *loop))
+                if (varies(*right, *loop) && !batches_)
                     return fail("both factors vary with " + quoted(*loop->var));
             }
             const auto reads_stored = [&](const Expr* e) {
@@ -582,6 +583,7 @@ private:
     For& top_;
     const Judge& judge_;
     const Liveness& liveness_;
+    const bool batches_;
     NestOfSums nest_;
     LoopShift shift_;
     Contraction result_;
@@ -590,8 +592,8 @@ private:
 }  // namespace
 
 ContractionMatch match_contraction(Module& module, For& top, const Judge& judge,
-                                   const Liveness& liveness, bool deterministic) {
-    Matcher matcher(module, top, judge, liveness, deterministic);
+                                   const Liveness& liveness, bool deterministic, bool batches) {
+    Matcher matcher(module, top, judge, liveness, deterministic, batches);
     auto found = matcher.run();
     return {std::move(found), matcher.reason, matcher.progress};
 }

@@ -19,6 +19,6 @@ struct ContractionMatch {
 // `liveness` is that of the function.
 [[nodiscard]] ContractionMatch match_contraction(ir::Module& module, ir::For& top,
                                                  const Judge& judge, const Liveness& liveness,
-                                                 bool deterministic);
+                                                 bool deterministic, bool batches);
 
 }  // namespace parpy

@@ -330,7 +330,8 @@ Expr* ExprParser::primary() {
         e->operands = std::move(indices);
         return e;
     }
-    if (is(".") && is("shape", 1)) {
+    if (is(".") && (is("shape", 1) || is("strides", 1))) {
+        const bool strides = is("strides", 1);
         next();
         next();
         expect("[");
@@ -342,7 +343,7 @@ Expr* ExprParser::primary() {
         expect("]");
         Expr* e = of_variable(Op::kExtent, var, start);
         e->index = dimension;
-        e->constant = demanded;
+        e->constant = strides ? Constant{true} : demanded;
         return e;
     }
     for (const Op fact : {Op::kRank, Op::kSize}) {
@@ -458,6 +459,7 @@ Expr* ExprParser::operation(const Token& token, const Span& start) {
     }
     if (*op == Op::kRecord && accept("tuple")) e->index = 1;
     if (*op == Op::kMatMul && accept("dot")) e->index = kDotProduct;
+    if (*op == Op::kShape && accept("strides")) e->constant = Constant{true};
     if (*op == Op::kIndex && accept("site")) e->index = static_cast<int>(integer()) + 1;
     return e;
 }

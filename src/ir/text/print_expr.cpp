@@ -62,7 +62,8 @@ std::string ExpressionPrinter::spell(const Expr& e, Precedence& own) {
                              : element(*e.var, e.operands);
         case Op::kExtent: {
             const auto* demanded = std::get_if<std::int64_t>(&e.constant.value);
-            return names_(*e.var) + ".shape[" + std::to_string(e.index) +
+            return names_(*e.var) + (is_stride(e) ? ".strides[" : ".shape[") +
+                   std::to_string(e.index) +
                    (demanded != nullptr ? " of " + std::to_string(*demanded) : "") + "]";
         }
         case Op::kSlice:
@@ -101,6 +102,8 @@ std::string ExpressionPrinter::spell(const Expr& e, Precedence& own) {
                    list(e.operands) + (e.index == 1 ? ", subscript)" : ")");
         case Op::kMatMul:
             return call("matmul", e.operands) + (e.index == kDotProduct ? " dot" : "");
+        case Op::kShape:
+            return call("shape", e.operands) + (is_stride(e) ? " strides" : "");
         case Op::kRecord:
             return call("record", e.operands) + (e.index == 1 ? " tuple" : "");
         case Op::kFunction:

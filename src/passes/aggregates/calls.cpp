@@ -55,7 +55,8 @@ bool put_returns_last(Body& stmts) {
 constexpr int kMostRounds = 8;
 constexpr std::ptrdiff_t kMostInstances = 100;
 
-KindInstances::KindInstances(PassContext& context, const Module& module) : context_(context) {
+KindInstances::KindInstances(PassContext& context, const Module& module)
+    : context_(context), element_functions_(module) {
     for (const Function* function : module.functions) {
         if (returns_before_its_end(*function)) returns_early_.insert(function);
     }
@@ -137,7 +138,11 @@ bool KindInstances::stands_in(KindInstance& instance) {
     if (result.form == Kind::Form::kNothing) return false;
     // Functions return arrays at their end alone.
     const bool array = result.is_number() && result.rank > 0;
-    return !result.is_number() || (array && returns_early_.contains(instance.source));
+    if (!array || !returns_early_.contains(instance.source)) return !result.is_number();
+    std::vector<bool> arrays;
+    for (const Kind& kind : instance.kinds)
+        arrays.push_back(kind.is_number() && kind.rank > 0);
+    return element_functions_.way(*instance.source, arrays) != ElementFunctions::Way::kEach;
 }
 
 Function* KindInstances::function_of(KindInstance& instance) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/ops.h"
 #include "support/escape.h"
 
 namespace parpy {
@@ -35,7 +36,7 @@ std::optional<std::string> attribute_of(const ir::Expr& expr) {
         case ir::Op::kTranspose:
             return expr.operands.size() == 1 ? std::optional("T") : std::nullopt;
         case ir::Op::kShape:
-            return "shape";
+            return ir::is_stride(expr) ? "strides" : "shape";
         case ir::Op::kRank:
             return "ndim";
         case ir::Op::kSize:

@@ -13,6 +13,7 @@
 #include "ir/builder.h"
 #include "passes/aggregates/kind_walk.h"
 #include "passes/pass.h"
+#include "passes/types/infer_types/elements.h"
 
 namespace parpy {
 
@@ -55,6 +56,7 @@ private:
     PassContext& context_;
     std::deque<KindInstance> all_, ranked_;
     FunctionSet asks_ranks_, returns_early_;
+    ElementFunctions element_functions_;
     std::deque<KindInstance*> waiting_;
 };
 

@@ -258,8 +258,10 @@ Parts Lowering::shape(Expr& e) {
     Expr* array = owner.leaves.front();
     if (array->op != Op::kVar) array = held(array, e.span, out_->size());
     Parts result{kind, {}};
-    for (std::size_t i = 0; i < kind.parts.size(); ++i)
+    for (std::size_t i = 0; i < kind.parts.size(); ++i) {
         result.leaves.push_back(extent(array->var, e.span, static_cast<int>(i)));
+        result.leaves.back()->constant = e.constant;
+    }
     return result;
 }
 

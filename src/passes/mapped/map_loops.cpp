@@ -436,11 +436,16 @@ private:
             });
         });
         if (array == nullptr) return;
-        context_.diagnostics
-            .error(Code::kP306, span,
-                   "the array '" + array->name +
-                       "' is used outside parallel loops, in code that runs on the host")
-            .help =
+        std::vector<Note> notes;  // labels of the mapping that nothing carries
+        for (const Diagnostic& other : context_.diagnostics.all()) {
+            if (other.code == Code::kP301) notes.push_back({other.span, other.message});
+        }
+        Diagnostic& error = context_.diagnostics.error(
+            Code::kP306, span,
+            "the array '" + array->name +
+                "' is used outside parallel loops, in code that runs on the host");
+        error.notes = std::move(notes);
+        error.help =
             "put the statement into `with parpy.gpu:` to run it on the GPU, or map a loop "
             "around it";
     }

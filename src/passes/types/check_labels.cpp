@@ -23,6 +23,12 @@ char lowered(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
+std::string_view without_blanks(std::string_view text) {
+    const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
+    text.remove_prefix(begin);
+    return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
 std::string quoted(const std::vector<std::string>& names) {
     std::string text;
     for (const std::string& name : names) {
@@ -35,6 +41,8 @@ std::string quoted(const std::vector<std::string>& names) {
 }  // namespace
 
 bool are_alike(std::string_view a, std::string_view b) {
+    a = without_blanks(a);
+    b = without_blanks(b);
     if (std::ranges::equal(a, b, {}, lowered, lowered)) return true;
     if (a.size() > b.size()) std::swap(a, b);
     if (a.size() < kWord || b.size() - a.size() > 1) return false;

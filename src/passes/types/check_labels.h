@@ -12,8 +12,9 @@
 
 namespace parpy {
 
-// Whether one label is mistaken for the other: they differ in case alone, or are words that one
-// letter tells apart. Numbers, as in 'M1' and 'M2', tell labels apart on purpose.
+// Whether one label is mistaken for the other: they differ in case or in blanks at their ends, or
+// are words that one letter tells apart. Numbers, as in 'M1' and 'M2', tell labels apart on
+// purpose.
 [[nodiscard]] bool are_alike(std::string_view a, std::string_view b);
 
 void check_labels(PassContext& context);

@@ -72,11 +72,23 @@ bool is_of_constant_size(const Expr& value) {
     });
 }
 
+// Whether the name gets the array that a function returns, not numbers of calls for its elements.
+bool is_returned(const Bind& bind) {
+    const Expr& value = *bind.value;
+    return value.op == Op::kCall && value.callee->kind != FunctionKind::kForeign &&
+           (std::ranges::any_of(value.callee->params,
+                                [](const Var* param) { return param->type.is_array(); }) ||
+            any_stmt(value.callee->body,
+                     [](const Stmt& stmt) { return stmt.kind == StmtKind::kBind; }) ||
+            any_expr(value.callee->body,
+                     [](const Expr& e) { return e.op == Op::kLoad || is_of_slices(e.op); }));
+}
+
 bool makes_arrays(const Function& function) {
     return any_stmt(function.body, [](const Stmt& stmt) {
         const auto* bind = stmt.as<Bind>();
         return bind != nullptr && bind->fresh &&
-               (bind->value->op == Op::kCall || !is_of_constant_size(*bind->value));
+               (is_returned(*bind) || !is_of_constant_size(*bind->value));
     });
 }
 
@@ -123,7 +135,7 @@ public:
         out.reserve(stmts.size());
         for (Stmt* stmt : stmts) {
             auto* bind = stmt->as<Bind>();
-            if (bind != nullptr && bind->value->op == Op::kCall) {
+            if (bind != nullptr && is_returned(*bind)) {
                 call(*bind, out);
                 continue;
             }
@@ -271,7 +283,7 @@ void inline_arrays(PassContext& context) {
     for (const Function* function : module.functions) {
         for_each_stmt(function->body, [&](const Stmt& stmt) {
             const auto* bind = stmt.as<Bind>();
-            if (bind != nullptr && bind->value->op == Op::kCall) arrays.insert(bind->value->callee);
+            if (bind != nullptr && is_returned(*bind)) arrays.insert(bind->value->callee);
         });
     }
     inliner.needs_memory = functions_with_memory(module);

@@ -252,17 +252,23 @@ private:
     void name(Bind& bind, Body& out) {
         Shapes shapes(context_, intervals_, bind.span, out);
         Var& array = *bind.array;
-        const Expr& load = *bind.value;
+        const Expr& load = viewed(*bind.value);
         const Name root = subscripts_.found(*load.var);
+        // A part of a name that moves dimensions is one of these dimensions.
+        const bool moved = !root.moves.empty();
+        const Var& base = moved ? *load.var : *root.root;
         const auto known = names_.find(&array);
         const Name* const before = known != names_.end() ? &known->second : nullptr;
         const Bind& first = *places_.of(&array).binds.front();
         const bool unbound = places_.of(&array).unbound;  // a variable tells whether it is
         const bool several = places_.of(&array).binds.size() > 1;
         const std::vector<Expr*> indices =
-            subscripts_.composed(*load.var, load.operands, shapes, load.span);
-        const std::vector<Subscript> subscripts = shapes.subscripts(*root.root, indices);
-        Name made{root.root, {}};
+            moved ? load.operands
+                  : subscripts_.composed(*load.var, load.operands, shapes, load.span);
+        const std::vector<Subscript> subscripts = shapes.subscripts(base, indices);
+        if (before != nullptr && moved)
+            return (void)refuse(bind, "stands for parts of different forms", first);
+        Name made{root.root, {}, {}, {}};
         std::vector<Dim> dims;
         std::size_t axis = 0;
         for (std::size_t i = 0; i < indices.size(); ++i) {
@@ -288,9 +294,12 @@ private:
                 return;
             }
             if (part.kind == Part::Kind::kFixed) {
-                part.begin = held(*s.index, "at" + number, array, out, was, &Part::begin);
+                Expr* at =
+                    moved ? subscripts_.inside(clone(module_, s.index), base, axis) : nullptr;
+                part.begin =
+                    held(moved ? *at : *s.index, "at" + number, array, out, was, &Part::begin);
             } else if (part.kind == Part::Kind::kWhole) {
-                dims.push_back(root.root->dims[axis]);
+                dims.push_back(base.dims[axis]);
             } else {
                 if (part.kind == Part::Kind::kSome) {
                     part.begin = held(*s.begin, "begin" + number, array, out, was, &Part::begin);
@@ -306,6 +315,8 @@ private:
             axis += part.kind != Part::Kind::kAdded ? 1 : 0;
             made.parts.push_back(part);
         }
+        if (moved) made = moved_further(root, std::move(made.parts), dims);
+        move(*bind.value, made, dims, shapes, array, out);
         NameMemory::strides(dims);
         if (before == nullptr) {
             array.dims = std::move(dims);
@@ -313,6 +324,30 @@ private:
         } else if (!keeps_sizes(array, dims)) {
             refuse(bind, "stands for parts of different sizes", first);
         }
+    }
+
+    static Name moved_further(Name name, std::vector<Part> parts, const std::vector<Dim>& sizes) {
+        name.moves.push_back({{}, std::move(parts), sizes});
+        return name;
+    }
+
+    // The transpositions and new shapes that `value` gives what it views; `dims`: its sizes.
+    void move(const Expr& value, Name& name, std::vector<Dim>& dims, Shapes& shapes,
+              const Var& array, Body& out) {
+        if (value.op == Op::kLoad) return;
+        move(*value.operands[0], name, dims, shapes, array, out);
+        if (name.moves.empty()) name.sizes = dims;
+        Move& made = name.moves.emplace_back();
+        if (value.op == Op::kTranspose) {
+            made.order = transposed_axes(value, dims.size());
+            for (const std::size_t axis : made.order)
+                made.sizes.push_back(dims[axis]);
+        } else {
+            const Shape shape = shapes.of(value);
+            for (std::size_t i = 0; i < shape.size(); ++i)
+                made.sizes.push_back(memory_.sized(shape[i], array, i, out));
+        }
+        dims = made.sizes;
     }
 
     static bool is_range(const Part& part) {
@@ -439,8 +474,9 @@ private:
 
     Expr* size_of(const Expr& e) {
         const auto rank = static_cast<int>(e.var->dims.size());
-        const int axis = e.index < 0 ? e.index + rank : e.index;
-        return b_.extent(e.var->dims[static_cast<std::size_t>(axis)], e.type.scalar);
+        const auto axis = static_cast<std::size_t>(e.index < 0 ? e.index + rank : e.index);
+        return is_stride(e) ? subscripts_.stride(*e.var, axis, e)
+                            : b_.extent(e.var->dims[axis], e.type.scalar);
     }
 
     // A sum or product of sizes that turned out to be numbers is one.
@@ -478,6 +514,10 @@ private:
             return;
         }
         if (!names_.contains(e.var) || e.op == Op::kArray) return;
+        if (Expr* value = subscripts_.whole(e); value != nullptr) {
+            slot = value;
+            return;
+        }
         const std::size_t rank = e.op == Op::kAtomic ? e.rank() : e.operands.size();
         const auto values = e.operands.begin() + static_cast<std::ptrdiff_t>(rank);
         std::vector<Expr*> indices =

@@ -45,7 +45,9 @@ NameDoubt NameDoubts::of(const Var& name) const {
         if (bind->fresh != first.fresh || other_root)
             return {bind, "stands for several arrays", &first};
         root = root != nullptr ? root : own;
-        if (!bind->fresh && bind->value->op != Op::kLoad)
+        const bool moved = !bind->fresh && bind->value->op != Op::kLoad;
+        const bool may = by_hand_ && place.binds.size() == 1 && name.space != Space::kResult;
+        if (moved && (!may || viewed(*bind->value).op != Op::kLoad))
             return {bind, "is a transposed or reshaped part of an array", bind};
     }
     if (first.fresh || name.space == Space::kResult) return {};

@@ -21,21 +21,34 @@ std::optional<std::int64_t> known(const Expr* value) {
     return value != nullptr ? constant_integer(value) : std::nullopt;
 }
 
+std::vector<std::optional<std::int64_t>> known(const std::vector<Dim>& dims) {
+    std::vector<std::optional<std::int64_t>> sizes;
+    for (const Dim& dim : dims)
+        sizes.push_back(dim.extent);
+    return sizes;
+}
+
 }  // namespace
+
+std::vector<NameVariants::Form::Piece> NameVariants::pieces_of(const std::vector<Part>& parts) {
+    std::vector<Form::Piece> pieces;
+    for (const Part& part : parts)
+        pieces.push_back({part.kind, known(part.step)});
+    return pieces;
+}
 
 NameVariants::Form NameVariants::form_of(std::size_t parameter, const Argument& argument,
                                          bool aliased) {
-    const Var& root = *argument.name.root;
-    Form form{parameter, root.type, root.space, root.limit, aliased, {}, {}, {}};
+    const Name& name = argument.name;
+    const Var& root = *name.root;
+    Form form{parameter, root.type, root.space, root.limit, aliased, {}, {}, {}, {}};
     for (const Dim& dim : root.dims) {
         form.layout.push_back({dim.extent, dim.stride});
     }
-    for (const Part& part : argument.name.parts) {
-        form.pieces.push_back({part.kind, known(part.step)});
-    }
-    for (const Dim& dim : argument.array->dims) {
-        form.sizes.push_back(dim.extent);
-    }
+    form.pieces = pieces_of(name.parts);
+    form.sizes = known(name.moves.empty() ? argument.array->dims : name.sizes);
+    for (const Move& move : name.moves)
+        form.moves.push_back({move.order, pieces_of(move.parts), known(move.sizes)});
     return form;
 }
 
@@ -77,15 +90,30 @@ void NameVariants::redirect(Expr& call, const std::vector<std::optional<Argument
             passed->span = call.span;
             more.push_back(b.convert(passed, Scalar::kI64));
         };
-        std::size_t axis = 0;
-        for (std::size_t k = 0; k < form.pieces.size(); ++k) {
-            const Part& part = argument.name.parts[k];
-            if (part.begin != nullptr) pass(part.begin);
-            if (part.step != nullptr && !form.pieces[k].step) pass(part.step);
-            if (part.kind == Part::Kind::kFixed) continue;
-            const std::size_t number = axis++;
-            const Dim& size = argument.array->dims[number];
-            if (part.kind == Part::Kind::kSome && !form.sizes[number]) pass(b.extent(size));
+        const auto pass_parts = [&](const std::vector<Part>& parts,
+                                    const std::vector<Form::Piece>& pieces,
+                                    const std::vector<Dim>& sizes, const Form::Sizes& constants) {
+            std::size_t axis = 0;
+            for (std::size_t k = 0; k < pieces.size(); ++k) {
+                const Part& part = parts[k];
+                if (part.begin != nullptr) pass(part.begin);
+                if (part.step != nullptr && !pieces[k].step) pass(part.step);
+                if (part.kind == Part::Kind::kFixed) continue;
+                const std::size_t number = axis++;
+                if (part.kind == Part::Kind::kSome && !constants[number])
+                    pass(b.extent(sizes[number]));
+            }
+        };
+        const Name& passed = argument.name;
+        pass_parts(passed.parts, form.pieces,
+                   passed.moves.empty() ? argument.array->dims : passed.sizes, form.sizes);
+        for (std::size_t k = 0; k < form.moves.size(); ++k) {
+            const Move& move = passed.moves[k];
+            const Form::Moved& moved = form.moves[k];
+            pass_parts(move.parts, moved.pieces, move.sizes, moved.sizes);
+            for (std::size_t n = 0; move.reshapes() && n < move.sizes.size(); ++n) {
+                if (!moved.sizes[n]) pass(b.extent(move.sizes[n]));
+            }
         }
     }
     call.callee = find_or_make(*call.callee, forms);
@@ -99,6 +127,13 @@ NameVariants::Forms NameVariants::with_open_sizes(Forms forms) {
         for (const Form::Piece& piece : form.pieces) {
             if (piece.kind == Part::Kind::kSome) form.sizes[dimension].reset();
             dimension += piece.kind != Part::Kind::kFixed ? 1 : 0;
+        }
+        for (Form::Moved& moved : form.moves) {
+            dimension = 0;
+            for (const Form::Piece& piece : moved.pieces) {
+                if (piece.kind == Part::Kind::kSome) moved.sizes[dimension].reset();
+                dimension += piece.kind != Part::Kind::kFixed ? 1 : 0;
+            }
         }
     }
     return forms;
@@ -148,30 +183,55 @@ void NameVariants::make_parameter(Var& param, const Form& form, Made& made,
         if (!dim.stride) dim.stride_var = layout("stride" + std::to_string(k));
         root->dims.push_back(dim);
     }
-    Name name{root, {}};
-    std::size_t axis = 0, dimension = 0;
-    for (const Form::Piece& piece : form.pieces) {
-        const std::string suffix = std::to_string(axis);
-        Part part{piece.kind};
-        if (piece.kind == Part::Kind::kFixed) {
-            part.begin = b.var(number("at" + suffix));
-        } else if (piece.kind == Part::Kind::kWhole) {
-            param.dims.push_back(root->dims[axis]);
-        } else {
-            Dim dim;
-            dim.extent = form.sizes[dimension];
-            if (piece.kind == Part::Kind::kSome) {
-                part.begin = b.var(number("begin" + suffix));
-                part.step = piece.step ? b.integer(*piece.step) : b.var(number("step" + suffix));
-                if (!dim.extent) dim.extent_var = layout("size" + std::to_string(dimension));
+    Name name{root, {}, {}, {}};
+    // The parts of `base`, and their sizes.
+    const auto parts = [&](const std::vector<Form::Piece>& pieces, const Form::Sizes& sizes,
+                           const std::vector<Dim>& base, std::vector<Dim>& dims) {
+        std::vector<Part> result;
+        std::size_t axis = 0, dimension = 0;
+        for (const Form::Piece& piece : pieces) {
+            const std::string suffix = std::to_string(axis);
+            Part part{piece.kind};
+            if (piece.kind == Part::Kind::kFixed) {
+                part.begin = b.var(number("at" + suffix));
+            } else if (piece.kind == Part::Kind::kWhole) {
+                dims.push_back(base[axis]);
+            } else {
+                Dim dim;
+                dim.extent = sizes[dimension];
+                if (piece.kind == Part::Kind::kSome) {
+                    part.begin = b.var(number("begin" + suffix));
+                    part.step =
+                        piece.step ? b.integer(*piece.step) : b.var(number("step" + suffix));
+                    if (!dim.extent) dim.extent_var = layout("size" + std::to_string(dimension));
+                }
+                dim.stride = 0;
+                dims.push_back(dim);
             }
-            dim.stride = 0;
-            param.dims.push_back(dim);
+            dimension += piece.kind != Part::Kind::kFixed ? 1 : 0;
+            axis += piece.kind != Part::Kind::kAdded ? 1 : 0;
+            result.push_back(part);
         }
-        dimension += piece.kind != Part::Kind::kFixed ? 1 : 0;
-        axis += piece.kind != Part::Kind::kAdded ? 1 : 0;
-        name.parts.push_back(part);
+        return result;
+    };
+    std::vector<Dim> dims;
+    name.parts = parts(form.pieces, form.sizes, root->dims, dims);
+    if (!form.moves.empty()) name.sizes = dims;
+    for (const Form::Moved& moved : form.moves) {
+        Move& move = name.moves.emplace_back();
+        move.order = moved.order;
+        move.parts = parts(moved.pieces, moved.sizes, dims, move.sizes);
+        for (const std::size_t axis : moved.order)
+            move.sizes.push_back(dims[axis]);
+        for (std::size_t i = 0; move.reshapes() && i < moved.sizes.size(); ++i) {
+            Dim& dim = move.sizes.emplace_back();
+            dim.extent = moved.sizes[i];
+            dim.stride = 0;
+            if (!dim.extent) dim.extent_var = layout("extent_of" + std::to_string(i));
+        }
+        dims = move.sizes;
     }
+    param.dims = dims;
     made.names.emplace(&param, std::move(name));
 }
 

@@ -31,9 +31,21 @@ struct Part {
     const ir::Expr* step = nullptr;
 };
 
+// What a name does to the dimensions that are left of its array: it transposes them (`order`),
+// takes a part of them (`parts`), or neither, and gives their elements, in C order, another shape.
+struct Move {
+    std::vector<std::size_t> order;
+    std::vector<Part> parts;
+    std::vector<ir::Dim> sizes;  // afterwards
+
+    [[nodiscard]] bool reshapes() const { return order.empty() && parts.empty(); }
+};
+
 struct Name {
     ir::Var* root = nullptr;
     std::vector<Part> parts;
+    std::vector<Move> moves;     // what follows, in order
+    std::vector<ir::Dim> sizes;  // of the parts, where there are moves
 };
 using Names = std::unordered_map<const ir::Var*, Name>;
 
@@ -71,6 +83,13 @@ private:
             std::optional<std::int64_t> step;
             friend bool operator==(const Piece&, const Piece&) = default;
         };
+        using Sizes = std::vector<std::optional<std::int64_t>>;
+        struct Moved {
+            std::vector<std::size_t> order;
+            std::vector<Piece> pieces;
+            Sizes sizes;
+            friend bool operator==(const Moved&, const Moved&) = default;
+        };
         std::size_t parameter = 0;
         ir::Type root;
         ir::Space space{};
@@ -78,7 +97,8 @@ private:
         bool aliased = false;
         std::vector<Layout> layout;  // of the array
         std::vector<Piece> pieces;
-        std::vector<std::optional<std::int64_t>> sizes;  // of the name
+        Sizes sizes;  // of the parts
+        std::vector<Moved> moves;
         friend bool operator==(const Form&, const Form&) = default;
     };
     struct Forms {
@@ -91,6 +111,7 @@ private:
         Forms forms;
         ir::Function* function = nullptr;
     };
+    static std::vector<Form::Piece> pieces_of(const std::vector<Part>& parts);
     static Form form_of(std::size_t parameter, const Argument& argument, bool aliased);
     static Forms with_open_sizes(Forms forms);
     void limit_sizes(const ir::Function& callee, Forms& forms) const;

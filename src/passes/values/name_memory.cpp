@@ -233,7 +233,7 @@ bool NameMemory::allocate(const Bind& bind, const Shape& shape, Body& sizes, Bod
     if (part) {  // the name is a part of what there is room for
         move_to(out, sizes);
         memory = context_.module.make_var(array.name + "_values", array.type, array.span);
-        Name name{memory, {}};
+        Name name{memory, {}, {}, {}};
         for (std::size_t i = 0; i < shape.size(); ++i) {
             array.dims.push_back(sized(shape[i], array, i, out));
             const Scalar type = shape[i].value->type.scalar;
@@ -279,7 +279,7 @@ void NameMemory::allocate_none(Var& array) {
     }
     strides(array.dims);
     const Part part{Part::Kind::kSome, b_.var(unset("_begin0")), b_.integer(1)};
-    names_.emplace(&array, Name{memory, std::vector<Part>(array.type.rank, part)});
+    names_.emplace(&array, Name{memory, std::vector<Part>(array.type.rank, part), {}, {}});
     memory->written = true;
     at_entry_.push_back(b_.alloc(memory));
 }

@@ -1,6 +1,8 @@
 // See name_subscripts.h.
 #include "passes/values/name_subscripts.h"
 
+#include <algorithm>
+
 #include "analysis/memory/contiguity.h"
 #include "ir/clone.h"
 #include "ir/ops.h"
@@ -15,7 +17,7 @@ using namespace ir;
 Name NameSubscripts::found(Var& array) const {
     const auto known = names_.find(&array);
     if (known != names_.end()) return known->second;
-    Name whole{&array, {}};
+    Name whole{&array, {}, {}, {}};
     whole.parts.resize(array.type.rank, Part{Part::Kind::kWhole});
     return whole;
 }
@@ -25,7 +27,8 @@ Expr* NameSubscripts::pointed(Expr& array, const Function& callee) {
     if (name.root == array.var) return &array;
     Expr* row = context_.module.make_expr(Op::kLoad, array.type, array.span);
     row->var = name.root;
-    bool row_begins = true, side_by_side = true;
+    bool row_begins = true;
+    bool side_by_side = std::ranges::all_of(name.moves, &Move::reshapes);
     std::size_t taken = 0;
     for (const Part& part : name.parts) {
         if (part.kind == Part::Kind::kAdded) continue;
@@ -50,6 +53,45 @@ Expr* NameSubscripts::pointed(Expr& array, const Function& callee) {
     return &array;
 }
 
+Expr* NameSubscripts::stride(Var& array, std::size_t axis, const Expr& asked) {
+    const Name name = found(array);
+    const Scalar type = asked.type.scalar;
+    IndexMath math(b_, type);
+    Expr* factor = math.number(size_in_bytes(array.type.scalar));
+    std::size_t left = axis;  // dimensions that are left in front of it
+    // The dimension that `parts` are taken of; none: it was added.
+    const auto through_parts = [&](const std::vector<Part>& parts) -> std::optional<std::size_t> {
+        std::size_t base = 0, own = 0;
+        for (const Part& part : parts) {
+            const bool is_this = part.kind != Part::Kind::kFixed && own++ == left;
+            if (is_this && part.kind == Part::Kind::kAdded) return std::nullopt;
+            if (is_this && part.kind == Part::Kind::kSome)
+                factor = math.multiply(factor, b_.convert(copy(part.step), type));
+            if (is_this) return base;
+            base += part.kind != Part::Kind::kAdded ? 1 : 0;
+        }
+        return std::nullopt;
+    };
+    for (std::size_t k = name.moves.size(); k-- > 0;) {
+        const Move& move = name.moves[k];
+        if (move.reshapes()) {
+            context_.diagnostics
+                .error(Code::kP223, asked.span,
+                       "'" + array.shown() + "' is reshaped: its elements have no such distances")
+                .help = "take the strides of the array itself";
+            return math.number(0);
+        }
+        const auto base = move.order.empty() ? through_parts(move.parts) : move.order[left];
+        if (!base) return math.number(0);
+        left = *base;
+    }
+    const auto base = through_parts(name.parts);
+    if (!base) return math.number(0);
+    const Dim& dim = name.root->dims[*base];
+    return math.multiply(
+        factor, dim.stride ? math.number(*dim.stride) : b_.convert(b_.var(dim.stride_var), type));
+}
+
 // Of a template, for the place that is worked on.
 Expr* NameSubscripts::copy(const Expr* expr) {
     Expr* result = clone(context_.module, expr);
@@ -62,6 +104,13 @@ std::vector<Expr*> NameSubscripts::composed(Var& array, const std::vector<Expr*>
     b_.span = span;
     const auto known = names_.find(&array);
     if (known == names_.end()) return indices;
+    const Name& name = known->second;
+    return name.moves.empty() ? through(name.parts, array, indices, shapes)
+                              : through_moves(name, array, indices, shapes);
+}
+
+std::vector<Expr*> NameSubscripts::through(const std::vector<Part>& parts, const Var& array,
+                                           const std::vector<Expr*>& indices, Shapes& shapes) {
     std::vector<Subscript> own = shapes.subscripts(array, indices);
     std::vector<Expr*> result;
     std::size_t next = 0;
@@ -70,7 +119,7 @@ std::vector<Expr*> NameSubscripts::composed(Var& array, const std::vector<Expr*>
             result.push_back(indices[next++]);
     };
     std::size_t axis = 0;
-    for (const Part& part : known->second.parts) {
+    for (const Part& part : parts) {
         if (part.kind == Part::Kind::kFixed) {
             result.push_back(copy(part.begin));
             continue;
@@ -92,6 +141,106 @@ std::vector<Expr*> NameSubscripts::composed(Var& array, const std::vector<Expr*>
     return result;
 }
 
+// Of single elements: what the moves do to slices is no slice.
+std::vector<Expr*> NameSubscripts::through_moves(const Name& name, const Var& array,
+                                                 const std::vector<Expr*>& indices,
+                                                 Shapes& shapes) {
+    const Scalar type = shapes.index_type();
+    std::vector<Expr*> at;
+    for (std::size_t axis = 0; axis < indices.size(); ++axis) {
+        Expr* const index = indices[axis];
+        const bool slice = index->op == Op::kSlice || index->op == Op::kNewAxis;
+        if (slice || has_slices(*index) || has_effects(*index)) {
+            context_.diagnostics
+                .error(Code::kP223, index->span,
+                       "'" + array.shown() + "' is transposed or reshaped, and " +
+                           (has_effects(*index) ? "this subscript has effects" : "sliced here"))
+                .help = has_effects(*index)
+                            ? "give the subscript a name on a line of its own"
+                            : "take its elements in a loop, or slice the array itself";
+            return indices;
+        }
+        at.push_back(b_.convert(inside(index, array, axis), type));
+    }
+    for (std::size_t k = name.moves.size(); k-- > 0;) {
+        const Move& move = name.moves[k];
+        if (!move.order.empty()) {
+            std::vector<Expr*> before(at.size());
+            for (std::size_t i = 0; i < at.size(); ++i)
+                before[move.order[i]] = at[i];
+            at = std::move(before);
+        } else if (!move.parts.empty()) {
+            at = of_elements(move.parts, at);
+        } else {
+            at = reshaped(k == 0 ? name.sizes : name.moves[k - 1].sizes, move.sizes, at, type);
+        }
+    }
+    return of_elements(name.parts, at);
+}
+
+// The subscripts of what `parts` are taken of, for one of theirs, which counts from the start.
+std::vector<Expr*> NameSubscripts::of_elements(const std::vector<Part>& parts,
+                                               const std::vector<Expr*>& indices) {
+    std::vector<Expr*> result;
+    std::size_t next = 0;
+    for (const Part& part : parts) {
+        if (part.kind == Part::Kind::kFixed) {
+            result.push_back(copy(part.begin));
+            continue;
+        }
+        Expr* const index = indices[next++];
+        const Scalar type = index->type.scalar;
+        IndexMath math(b_, type);
+        if (part.kind == Part::Kind::kWhole) {
+            result.push_back(index);
+        } else if (part.kind == Part::Kind::kSome) {
+            result.push_back(math.add(math.multiply(index, b_.convert(copy(part.step), type)),
+                                      b_.convert(copy(part.begin), type)));
+        }
+    }
+    return result;
+}
+
+// Where an element of an array with the sizes `to` lies in one with the sizes `from`.
+std::vector<Expr*> NameSubscripts::reshaped(const std::vector<Dim>& from,
+                                            const std::vector<Dim>& to,
+                                            const std::vector<Expr*>& indices, Scalar type) {
+    IndexMath math(b_, type);
+    Expr* number = math.number(0);
+    for (std::size_t k = 0; k < to.size(); ++k) {
+        number = math.multiply(number, b_.extent(to[k], type));
+        if (to[k].extent != 1) number = math.add(number, indices[k]);
+    }
+    std::vector<Expr*> result(from.size());
+    Expr* inner = math.number(1);  // elements between neighbours
+    for (std::size_t d = from.size(); d-- > 0;) {
+        Expr* digit = math.divide(copy(number), copy(inner));
+        if (d > 0) digit = b_.binary(Op::kMod, digit, b_.extent(from[d], type));
+        result[d] = from[d].extent == 1 ? math.number(0) : digit;
+        inner = math.multiply(inner, b_.extent(from[d], type));
+    }
+    return result;
+}
+
+// The subscript of a name, counted from the start. Constants that are none, and where the program
+// is to check subscripts, all that it must, name the site at which they fail.
+Expr* NameSubscripts::inside(Expr* index, const Var& array, std::size_t axis) {
+    const Scalar type = index->type.scalar;
+    const Dim& dim = array.dims[axis];
+    const auto known = constant_integer(index);
+    const bool sized = known && dim.extent;
+    const bool fits = sized && *known >= -*dim.extent && *known < *dim.extent;
+    const bool checked = sized ? !fits : checks_subscripts(context_);
+    const bool negative = known ? *known < 0 : has_slices(*index) || intervals_.of(index).low < 0;
+    if (checked || (negative && !known)) {
+        Expr* at = b_.binary(Op::kIndex, index, b_.extent(dim, type));
+        if (checked) at->index = site(array, axis) + 1;
+        return at;
+    }
+    IndexMath math(b_, type);
+    return negative ? math.add(b_.extent(dim, type), math.number(*known)) : index;
+}
+
 Expr* NameSubscripts::axis_of_one(const Expr& index) {
     if (!index.operands.empty()) {
         context_.diagnostics
@@ -101,25 +250,10 @@ Expr* NameSubscripts::axis_of_one(const Expr& index) {
     return context_.module.make_expr(Op::kNewAxis, Type::none(), index.span);
 }
 
-// Constants that are no subscript of the name, and where the program is to check subscripts, all
-// that it must, name the site at which they fail.
 Expr* NameSubscripts::place_of(const Part& part, Expr* index, const Var& array, std::size_t axis) {
     const Scalar type = index->type.scalar;
-    const Dim& dim = array.dims[axis];
-    const auto known = constant_integer(index);
-    const bool sized = known && dim.extent;
-    const bool inside = sized && *known >= -*dim.extent && *known < *dim.extent;
-    const bool checked = sized ? !inside : checks_subscripts(context_);
-    const bool negative = known ? *known < 0 : has_slices(*index) || intervals_.of(index).low < 0;
     IndexMath math(b_, type);
-    Expr* at = index;
-    if (checked || (negative && !known)) {
-        at = b_.binary(Op::kIndex, index, b_.extent(dim, type));
-        if (checked) at->index = site(array, axis) + 1;
-    } else if (negative) {
-        at = math.add(b_.extent(dim, type), math.number(*known));
-    }
-    return math.add(math.multiply(at, b_.convert(copy(part.step), type)),
+    return math.add(math.multiply(inside(index, array, axis), b_.convert(copy(part.step), type)),
                     b_.convert(copy(part.begin), type));
 }
 
@@ -139,20 +273,62 @@ int NameSubscripts::site(const Var& array, std::size_t axis) {
 
 Expr* NameSubscripts::slice_of(const Part& part, const Subscript& s, const Dim& dim,
                                const Expr& index) {
-    const Scalar type = part.begin->type.scalar;
-    IndexMath math(b_, type);
+    if (index.operands.empty()) return all_of(part, dim, index.span);
+    IndexMath math(b_, part.begin->type.scalar);
     Expr* slice = context_.module.make_expr(Op::kSlice, Type::none(), index.span);
     slice->index = kSliceBegin | kSliceLength | kSliceStep;
-    if (index.operands.empty()) {
-        const bool meant = dim.extent_var != nullptr && dim.extent_var->meaning != nullptr;
-        Expr* size = meant ? copy(dim.extent_var->meaning) : b_.extent(dim);
-        slice->operands = {copy(part.begin), b_.convert(size, type), copy(part.step)};
-    } else {
-        Expr* ahead = math.multiply(copy(s.begin), copy(part.step));
-        slice->operands = {math.add(ahead, copy(part.begin)), copy(s.length.value),
-                           math.multiply(copy(s.step), copy(part.step))};
-    }
+    Expr* ahead = math.multiply(copy(s.begin), copy(part.step));
+    slice->operands = {math.add(ahead, copy(part.begin)), copy(s.length.value),
+                       math.multiply(copy(s.step), copy(part.step))};
     return slice;
+}
+
+// The slice that a part of a dimension is.
+Expr* NameSubscripts::all_of(const Part& part, const Dim& dim, Span span) {
+    Expr* slice = context_.module.make_expr(Op::kSlice, Type::none(), span);
+    if (part.kind != Part::Kind::kSome) return slice;
+    slice->index = kSliceBegin | kSliceLength | kSliceStep;
+    const bool meant = dim.extent_var != nullptr && dim.extent_var->meaning != nullptr;
+    Expr* size = meant ? copy(dim.extent_var->meaning) : b_.extent(dim);
+    slice->operands = {copy(part.begin), b_.convert(size, part.begin->type.scalar),
+                       copy(part.step)};
+    return slice;
+}
+
+Expr* NameSubscripts::whole(const Expr& load) {
+    const auto known = names_.find(load.var);
+    const bool all = std::ranges::all_of(load.operands, [](const Expr* index) {
+        return index->op == Op::kSlice && index->operands.empty();
+    });
+    if (known == names_.end() || load.op != Op::kLoad || !all) return nullptr;
+    const Name& name = known->second;
+    const bool parted =
+        std::ranges::any_of(name.moves, [](const Move& move) { return !move.parts.empty(); });
+    if (name.moves.empty() || parted) return nullptr;
+    b_.span = load.span;
+    Module& module = context_.module;
+    Expr* value = module.make_expr(Op::kLoad, load.type, load.span);
+    value->var = name.root;
+    std::size_t axis = 0;
+    for (const Part& part : name.parts) {
+        if (part.kind == Part::Kind::kFixed) {
+            value->operands.push_back(copy(part.begin));
+            continue;
+        }
+        value->operands.push_back(part.kind == Part::Kind::kAdded
+                                      ? module.make_expr(Op::kNewAxis, Type::none(), load.span)
+                                      : all_of(part, name.sizes[axis], load.span));
+        ++axis;
+    }
+    for (const Move& move : name.moves) {
+        const Op op = move.reshapes() ? Op::kReshape : Op::kTranspose;
+        value = module.make_expr(op, load.type, load.span, {value});
+        for (const std::size_t from : move.order)
+            value->operands.push_back(b_.integer(static_cast<std::int64_t>(from)));
+        for (std::size_t i = 0; move.reshapes() && i < move.sizes.size(); ++i)
+            value->operands.push_back(b_.extent(move.sizes[i]));
+    }
+    return value;
 }
 
 }  // namespace parpy

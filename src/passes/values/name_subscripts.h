@@ -26,13 +26,29 @@ public:
     [[nodiscard]] std::vector<ir::Expr*> composed(ir::Var& array,
                                                   const std::vector<ir::Expr*>& indices,
                                                   Shapes& shapes, Span span);
+    // The value of all elements of a name that moves dimensions; null for other loads.
+    [[nodiscard]] ir::Expr* whole(const ir::Expr& load);
+    // A subscript of the array, counted from the start.
+    [[nodiscard]] ir::Expr* inside(ir::Expr* index, const ir::Var& array, std::size_t axis);
+    // How many bytes lie between neighbours along a dimension of the name; `asked`: where.
+    [[nodiscard]] ir::Expr* stride(ir::Var& array, std::size_t axis, const ir::Expr& asked);
     // The address of a name for a foreign function: a row of its array, whose elements lie side by
     // side. Reports others.
     [[nodiscard]] ir::Expr* pointed(ir::Expr& array, const ir::Function& callee);
 
 private:
+    std::vector<ir::Expr*> through(const std::vector<Part>& parts, const ir::Var& array,
+                                   const std::vector<ir::Expr*>& indices, Shapes& shapes);
+    std::vector<ir::Expr*> through_moves(const Name& name, const ir::Var& array,
+                                         const std::vector<ir::Expr*>& indices, Shapes& shapes);
+    std::vector<ir::Expr*> of_elements(const std::vector<Part>& parts,
+                                       const std::vector<ir::Expr*>& indices);
+    std::vector<ir::Expr*> reshaped(const std::vector<ir::Dim>& from,
+                                    const std::vector<ir::Dim>& to,
+                                    const std::vector<ir::Expr*>& indices, ir::Scalar type);
     ir::Expr* axis_of_one(const ir::Expr& index);
     ir::Expr* place_of(const Part& part, ir::Expr* index, const ir::Var& array, std::size_t axis);
+    ir::Expr* all_of(const Part& part, const ir::Dim& dim, Span span);
     ir::Expr* slice_of(const Part& part, const Subscript& s, const ir::Dim& dim,
                        const ir::Expr& index);
     int site(const ir::Var& array, std::size_t axis);

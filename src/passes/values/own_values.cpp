@@ -81,22 +81,29 @@ private:
 
     // ------------------------------------------------------------ what statements do
 
+    // In the order of evaluation: what a call stores to, operands behind it read.
     void use(const Expr& value) {
-        for_each_expr(value, [&](const Expr& e) {
-            if (e.var == nullptr || !e.var->type.is_array() || e.op == Op::kExtent) return;
-            for (const Var* name : roots(e.var))
-                if (state_.stale.contains(name)) told_.insert(name);
-        });
-        for_each_expr(value, [&](const Expr& e) {
-            if (e.op == Op::kAtomic) write(e.var);
-            if (e.op != Op::kCall) return;
-            for (std::size_t i = 0; i < e.operands.size(); ++i) {
-                const Var* array = e.operands[i]->var;
-                const bool known = i < e.callee->params.size() && !e.callee->params[i]->written &&
-                                   e.callee->kind != FunctionKind::kForeign;
-                if (array != nullptr && array->type.is_array() && !known) write(array);
-            }
-        });
+        for (const Expr* operand : value.operands)
+            use(*operand);
+        const Var* array = value.op == Op::kExtent ? nullptr : value.var;
+        if (array != nullptr && array->type.is_array()) read(*array);
+        if (value.op == Op::kAtomic) write(array);
+        if (value.op != Op::kCall) return;
+        const auto passed = [&](std::size_t i) { return array_passed(*value.operands[i]); };
+        for (std::size_t i = 0; i < value.operands.size(); ++i) {
+            const bool known = i < value.callee->params.size() &&
+                               !value.callee->params[i]->written &&
+                               value.callee->kind != FunctionKind::kForeign;
+            if (passed(i) != nullptr && !known) write(passed(i));
+        }
+        for (std::size_t i = 0; i < value.operands.size(); ++i) {  // it may read what it stored to
+            if (passed(i) != nullptr) read(*passed(i));
+        }
+    }
+
+    void read(const Var& array) {
+        for (const Var* name : roots(&array))
+            if (state_.stale.contains(name)) told_.insert(name);
     }
 
     void write(const Var* array) {

@@ -24,21 +24,47 @@ CapturedGraphs::~CapturedGraphs() {
 
 void CapturedGraphs::destroy(const Graph& graph) {
     RuntimeError ignored;
-    const CurrentContext current(*graph.device, ignored);
+    const CurrentContext current(*graph.call.device, ignored);
     if (!ignored.failed()) Driver::instance().cuGraphExecDestroy(graph.executable);
+}
+
+bool CapturedGraphs::Call::is(const Device& other, std::span<const std::uint64_t> values) const {
+    return device == &other && std::ranges::equal(slots, values);
+}
+
+bool CapturedGraphs::repeats(const Device& device, std::span<const std::uint64_t> slots,
+                             Stream stream) {
+    const std::scoped_lock lock(mutex_);
+    int captured = 0;
+    const Driver& driver = Driver::instance();
+    if (gave_up_ || driver.cuStreamIsCapturing(stream, &captured) != kSuccess || captured != 0)
+        return false;
+    const auto known =
+        std::ranges::find_if(calls_, [&](const Call& call) { return call.is(device, slots); });
+    if (known != calls_.end()) {
+        std::rotate(calls_.begin(), known, known + 1);
+        return true;
+    }
+    if (calls_.size() == kMostKept) calls_.pop_back();
+    calls_.insert(calls_.begin(), Call{&device, {slots.begin(), slots.end()}});
+    return false;
+}
+
+void CapturedGraphs::give_up() {
+    const std::scoped_lock lock(mutex_);
+    gave_up_ = true;
 }
 
 RuntimeError CapturedGraphs::run(const Device& device, std::span<const std::uint64_t> slots,
                                  Stream stream,
                                  const std::function<RuntimeError(Stream)>& enqueue) {
     const std::scoped_lock lock(mutex_);
-    const auto known = std::ranges::find_if(graphs_, [&](const Graph& graph) {
-        return graph.device == &device && std::ranges::equal(graph.slots, slots);
-    });
+    const auto known = std::ranges::find_if(
+        graphs_, [&](const Graph& graph) { return graph.call.is(device, slots); });
     if (known != graphs_.end()) {
         std::rotate(graphs_.begin(), known, known + 1);
     } else {
-        Graph made{&device, {slots.begin(), slots.end()}, nullptr};
+        Graph made{{&device, {slots.begin(), slots.end()}}, nullptr};
         if (RuntimeError error = capture(enqueue, made.executable); error.failed()) return error;
         if (graphs_.size() == kMostKept) {
             destroy(graphs_.back());

@@ -1,5 +1,5 @@
-// CUDA graphs of a program (opts.use_cuda_graphs): the launches of one call, captured once and
-// replayed by later calls with the same slots. Thread-safe.
+// CUDA graphs of a program: the launches of one call, captured once and replayed by later calls
+// with the same slots. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,13 @@ public:
     // The driver can.
     [[nodiscard]] static bool available();
 
+    // A call on `device` with these slots was among the last ones that this was asked of, and
+    // `stream` is not captured itself.
+    [[nodiscard]] bool repeats(const Device& device, std::span<const std::uint64_t> slots,
+                               Stream stream);
+    // From now on no call repeats.
+    void give_up();
+
     // Enqueues on `stream` what `enqueue` would, which is called with another stream, where work is
     // recorded, unless these slots are known. The device is current.
     [[nodiscard]] RuntimeError run(const Device& device, std::span<const std::uint64_t> slots,
@@ -32,9 +39,13 @@ private:
     // Calls with so many different slots in turn are replayed.
     static constexpr std::size_t kMostKept = 8;
 
-    struct Graph {
+    struct Call {
         const Device* device;
         std::vector<std::uint64_t> slots;
+        [[nodiscard]] bool is(const Device& other, std::span<const std::uint64_t> values) const;
+    };
+    struct Graph {
+        Call call;
         GraphExec executable;
     };
     [[nodiscard]] RuntimeError capture(const std::function<RuntimeError(Stream)>& enqueue,
@@ -43,6 +54,8 @@ private:
 
     std::mutex mutex_;
     std::vector<Graph> graphs_;  // the most recently used first
+    std::vector<Call> calls_;    // that repeats() was asked of, the last one first
+    bool gave_up_ = false;
 };
 
 }  // namespace parpy::cuda

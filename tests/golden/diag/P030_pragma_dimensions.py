@@ -23,3 +23,15 @@ def f(a, b, M, N):
     a[:M] = b[:M]
     #pragma :M-=>parallel
     a[:M] = b[:M]
+    #pragma :M->parallel
+    a[:M] = b[:M]
+    #pragma :M=parallel,block(4)
+    a[:M] = b[:M]
+    #pragma :M=>parallel simd
+    a[:M] = b[:M]
+    #pragma :M => parallel
+    a[:M] = b[:M]
+    #pragma :M=>parallel(4)
+    a[:M] = b[:M]
+    #pragma :M=>le(0)
+    a[:M] = b[:M]

@@ -46,3 +46,12 @@ def f(a, n, s):
     #pragma: no cover
     for i in range(n):
         a[i] = 1
+    #pragma parallel for single
+    for i in range(n):
+        a[i] = 1
+    #pragma workshare
+    for i in range(n):
+        a[i] = 1
+    #pragma parallel for collapse(2)
+    for i in range(n):
+        a[i] = 1

@@ -36,4 +36,7 @@ def f(a, n, s, total):
     #pragma parallel for reduction(+:s)
     for i in range(n):
         total += a[i]
+    #pragma parallel for reduction(+:a)
+    for i in range(n):
+        a[i] = 2 * i
     #pragma parallel for

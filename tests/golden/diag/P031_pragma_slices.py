@@ -13,3 +13,6 @@ def f(x, y, A, M, N):
     y[0] = 1
     for i in parpy.appy.range(M, parallel=N):
         y[i] = 1
+    #pragma :M=>parallel :N=>simd
+    t = A[:M, :N] * 2
+    A[0, 0] = t[0, 0]

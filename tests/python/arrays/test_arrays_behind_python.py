@@ -84,7 +84,23 @@ def rows(x, n):
     return y.sum()
 
 
-FUNCTIONS = [replaced, read_at_times, made_on_some_paths, copied, in_an_inner_loop, rows]
+def used_by_functions_of_numpy_alone(x, n):
+    w = np.zeros(4)
+    for i in range(n):
+        p = 1 / (1 + np.exp(-(x * w)))
+        w -= 0.1 * (p - x)
+    return np.mean(p) + w[1]
+
+
+FUNCTIONS = [
+    replaced,
+    read_at_times,
+    made_on_some_paths,
+    copied,
+    in_an_inner_loop,
+    rows,
+    used_by_functions_of_numpy_alone,
+]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -114,13 +114,6 @@ def test_results(backend, expression):
         assert np.allclose(got, want, rtol=1e-12)
 
 
-def stored_to(x, y):
-    for k in range(2):
-        t = x.T
-        t[0, 1] = 5
-        y[0] = x[1, 0]
-
-
 def changed_below(x, y):
     for k in range(2):
         t = x.reshape(-1)
@@ -138,7 +131,30 @@ def clear(v):
     v[0, 0] = 0
 
 
-@pytest.mark.parametrize("function", [stored_to, changed_below, handed_to_a_writer])
+def changed_by_a_call_beside_it(x, y):
+    for k in range(2):
+        t = x.T[1]
+        y[k] = moved(x[:, 1], t) + moved(x[:, 1], t)
+
+
+def changed_by_the_call_that_gets_it(x, y):
+    for k in range(2):
+        y[k] = set_first(x[k], x.T[:, k])
+
+
+def moved(v, w):
+    v[0] += w[0]
+    return v[0] * 2
+
+
+def set_first(v, w):
+    v[0] = 5
+    return w[0]
+
+
+@pytest.mark.parametrize(
+    "function", [changed_below, handed_to_a_writer, changed_by_a_call_beside_it, changed_by_the_call_that_gets_it]
+)
 def test_a_copy_that_can_be_told_from_the_elements_is_refused(function):
     with pytest.raises(parpy.CompileError, match="is a transposed or reshaped part of an array"):
         parpy.jit(function)(np.ones((3, 3)), np.zeros(2))

@@ -97,20 +97,102 @@ def test_python_parts_go_on_with_the_argument():
     assert np.array_equal(x, want)
 
 
-def test_parts_of_arguments_are_views_or_refused():
-    @parpy.jit
-    def view(x):
-        x[0] = 1
-        return x[1:], x.T, x.reshape(-1)
+def view(x, n):
+    x[0] = 1
+    return x[1:], x.T, x.reshape(-1)
 
-    @parpy.jit
-    def row(x):
-        return x[1]
 
-    x = np.zeros((2, 3))
-    assert all(np.shares_memory(each, x) for each in view(x))
+def row(x, n):
+    return x[n]
+
+
+def row_at_times(x, n):
+    if n > 1:
+        return x[0]
+    return x[1] * 2
+
+
+def named_row(x, n):
+    r = x[n]
+    r *= 3
+    return r
+
+
+def chosen_row(x, n):
+    best = 0
+    for k in range(len(x)):
+        if x[k].sum() > x[best].sum():
+            best = k
+    return best, x[best], x.sum()
+
+
+def last_row(x, n):
+    r = x[0]
+    for i in range(n + 1):
+        r = x[i]
+        r[i] = 0
+    return r
+
+
+def copied_at_times(x, n):
+    r = x[0] if n > 1 else x[1] + 1
+    r[0] = 7
+    return {"row": r, "more": x[..., 0], "all": x[None], "one": x[0, 0]}
+
+
+def column(x, n):
+    return x[:, n]
+
+
+def with_real_parts(x, n):
+    x[n] += 1
+    return x.real, np.imag(x)
+
+
+@pytest.mark.filterwarnings("ignore:(?s).*P31[56]:parpy.PerformanceWarning")
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize(
+    "function",
+    [view, row, row_at_times, named_row, chosen_row, last_row, copied_at_times, column, with_real_parts],
+)
+def test_parts_of_arguments_are_views(function, backend):
+    compiled = parpy.jit(function)
+    complexes = [np.arange(12.0).reshape(3, 4) * (1 + 2j)] if function is with_real_parts else []
+    for given in (np.arange(12.0).reshape(3, 4), np.arange(24.0).reshape(3, 4, 2).transpose(1, 0, 2), *complexes):
+        for n in (1, 2, 1):
+            want, got = given.copy(), given.copy()
+            expected, result = function(want, n), compiled(got, n, opts=options(backend, {}))
+            np.testing.assert_array_equal(got, want)
+            pairs = [(expected, result)]
+            if isinstance(expected, tuple | dict):
+                assert type(result) is type(expected)
+                each = (expected, result) if isinstance(expected, tuple) else (expected.values(), result.values())
+                pairs = list(zip(*each, strict=True))
+            for theirs, ours in pairs:
+                np.testing.assert_array_equal(ours, theirs)
+                if isinstance(theirs, np.ndarray) and theirs.ndim > 0:
+                    assert np.shares_memory(ours, got) == np.shares_memory(theirs, want)
+                    assert ours.dtype == theirs.dtype
+
+
+def test_elements_that_are_numbers_are_compiled_alone():
+    compiled = parpy.jit(row)
+    assert compiled(np.arange(3.0), 1) == 1
+    assert compiled(np.arange(6.0).reshape(3, 2), 1).tolist() == [2, 3]
+    assert compiled(np.arange(3.0), 2) == 2
+    with pytest.raises(IndexError):
+        compiled(np.arange(6.0).reshape(3, 2), 5)
+
+
+def test_parts_that_helpers_return_are_refused():
+    @parpy.jit
+    def f(x):
+        r = row(x, 1)
+        r[0] = 5
+        return r
+
     with pytest.raises(parpy.CompileError, match="elements of 'x', which are its caller's already"):
-        row(x)
+        f(np.zeros((2, 3)))
 
 
 def test_printed_text_returns_the_argument():

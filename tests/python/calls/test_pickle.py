@@ -317,3 +317,40 @@ def test_what_main_pickled_by_value_runs_where_there_is_no_such_main(tmp_path):
 def test_joblib_reuses_what_threads_compile():
     out = joblib.Parallel(n_jobs=2, backend="threading")(joblib.delayed(fibonacci)(n) for n in range(8))
     assert out == [0, 1, 1, 2, 3, 5, 8, 13]
+
+
+# ---------------------------------------------------------------- universal functions
+
+
+@parpy.vectorize(["float64(float64, float64)"], target="sim")
+def product(a, b):
+    return a * b
+
+
+@parpy.guvectorize("(n)->()", target="sim")
+def total(row, found):
+    found[0] = 0
+    for i in range(row.shape[0]):
+        found[0] += row[i]
+
+
+@parpy.vectorize(["float64(float64)"])
+def squared(a):
+    return a * a
+
+
+def test_universal_functions_are_sent():
+    for each in (product, total, squared):
+        assert pickle.loads(pickle.dumps(each)) is each
+        assert copy.deepcopy(each) is each
+    for each in (product, total):
+        assert pickle.loads(cloudpickle.dumps(each)) is each
+    factor = 3
+
+    @parpy.vectorize(target="sim")
+    def times(a):
+        return a * factor
+
+    made = pickle.loads(cloudpickle.dumps(times))
+    np.testing.assert_array_equal(made(np.arange(3.0)), [0, 3, 6])
+    assert made is not times and made.__name__ == "times"

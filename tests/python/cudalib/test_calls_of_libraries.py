@@ -11,7 +11,7 @@ import pytest
 
 from parpy import cudalib
 from parpy.arrays.libraries import is_on_device
-from parpy.cudalib import _libraries, _operands, cublas, cufft, curand
+from parpy.cudalib import _libraries, _operands, _plans, cublas, cufft, curand
 
 STREAM = 7
 
@@ -59,8 +59,12 @@ def gpu(monkeypatch, place_of_calls):
     if place_of_calls == "gpu":
         pytest.skip("the real libraries have tests of their own")
 
+    def how_of(array):
+        return (np.ndarray, array.dtype, array.shape, array.strides, array.flags.writeable), array.ctypes.data
+
     def use(functions, *modules):
         fake = Fake(functions)
+        monkeypatch.setitem(_plans.READERS, np.ndarray, how_of)
         for module in modules:
             for name, value in {
                 "runs_on_gpu": lambda *arrays: True,
@@ -78,6 +82,8 @@ def gpu(monkeypatch, place_of_calls):
 
     yield use
     cufft.clear_plan_cache()
+    for plans in (cublas._plans, cufft._transforms, curand._counts):
+        plans.clear()
     _operands._handles.__dict__.clear()
 
 
@@ -165,6 +171,28 @@ def test_transforms(gpu, shape, wide):
     assert functions.streams[-1] == 9
 
 
+def test_transforms_that_are_alike_are_looked_at_once(gpu, monkeypatch):
+    functions = FftFunctions()
+    gpu(functions, cufft)
+    monkeypatch.setattr(cufft, "HOST", None)
+    rng = np.random.default_rng(4)
+
+    def calls():
+        x, out = rng.random((3, 4)) + 1j * rng.random((3, 4)), np.empty((3, 4), complex)
+        for axes, norm in ((None, None), (-1, "ortho")):
+            wanted = np.fft.fftn(x, axes=(0, 1) if axes is None else (-1,), norm=norm)
+            np.testing.assert_allclose(cufft.fft(x, axes=axes, norm=norm), wanted)
+            assert cufft.fft(x, out, axes=axes, norm=norm) is out
+            np.testing.assert_allclose(out, wanted)
+            np.testing.assert_allclose(cufft.fft_inplace(x.copy(), axes=axes, norm=norm), wanted)
+        np.testing.assert_allclose(cufft.rfft(x.real.copy()), np.fft.rfftn(x.real))
+        assert functions.streams[-1] == STREAM
+
+    calls()
+    monkeypatch.setattr(cufft, "runs_on_gpu", None)
+    calls()
+
+
 def test_plans_are_kept(gpu):
     functions = FftFunctions()
     fake = gpu(functions, cufft)
@@ -223,10 +251,10 @@ class BlasFunctions:
         c[places] = found[places]
 
     def cublasIdamax_v2(self, handle, n, x, incx, result):
-        result._obj.value = 1 + int(np.argmax(abs(self._vector(x, n, incx, "f8"))))
+        result.raw = np.int32(1 + np.argmax(abs(self._vector(x, n, incx, "f8")))).tobytes()
 
     def cublasScnrm2_v2(self, handle, n, x, incx, result):
-        result.raw = np.float32(np.linalg.norm(self._vector(x, n, incx, "c8"))).tobytes() + bytes(4)
+        result.raw = np.float32(np.linalg.norm(self._vector(x, n, incx, "c8"))).tobytes()
 
     def cublasZdotc_v2(self, handle, n, x, incx, y, incy, result):
         result.raw = np.complex128(np.vdot(self._vector(x, n, incx), self._vector(y, n, incy))).tobytes()
@@ -294,6 +322,7 @@ def test_products(blas):
 def test_host_arrays_are_sent_as_they_are_read(blas, monkeypatch):
     """Copies keep the order of matrices, and results come back."""
     monkeypatch.setattr(_operands, "is_on_device", is_on_device)
+    monkeypatch.setitem(_plans.READERS, np.ndarray, None)
     rng = np.random.default_rng(8)
     a, b = np.asfortranarray(rng.random((6, 3))), np.asfortranarray(rng.random((3, 5)))
     inside = np.zeros((9, 7), order="F")
@@ -329,6 +358,34 @@ def test_vectors(blas):
     cublas.Blas().rot(first, second, 0.6, 0.8j)
     np.testing.assert_allclose(first, 0.6 * p + 0.8j * q, rtol=1e-5)
     np.testing.assert_allclose(second, 0.6 * q + 0.8j * p, rtol=1e-5)
+
+
+def test_calls_that_are_alike_are_looked_at_once(blas, monkeypatch):
+    rng = np.random.default_rng(9)
+    library = cublas.Blas()
+
+    def calls():
+        a, b, c, many = rng.random((4, 3)), rng.random((3, 5)), rng.random((4, 5)), rng.random((2, 4, 3))
+        x, y, alpha = rng.random(6), rng.random(12), float(rng.random())
+        square, other, matrix = rng.random((3, 3)), rng.random((3, 3)), np.asfortranarray(rng.random((3, 3)) * 1j)
+        np.testing.assert_allclose(cublas.matmul(square, square), square @ square)
+        np.testing.assert_allclose(cublas.matmul(square, other), square @ other)
+        u, v = rng.random(3) + 1j, rng.random(3) + 0j
+        wanted = [a @ b, many @ b, np.vdot(u, v), np.argmax(y), alpha * x[::-1] + y[::2], alpha * matrix @ u + 2 * v]
+        assert cublas.matmul(a, b, c) is c
+        library.axpy(alpha, x[::-1], y[::2])
+        found = [c, cublas.matmul(many, b), library.dotc(u, v), library.amax(y), y[::2]]
+        library.gemv("N", np.int64(3), 3, alpha, matrix, u, 2.0, v)
+        wanted[3] = np.argmax(y)
+        for ours, theirs in zip([*found, v], wanted, strict=True):
+            np.testing.assert_allclose(ours, theirs)
+
+    calls()
+    for name in ("letter_of", "_checked", "_shape_of_product", "OnGpu"):
+        monkeypatch.setattr(cublas, name, None)
+    calls()
+    with pytest.raises(TypeError, match="NoneType"):  # other sizes
+        library.gemv("N", 2, 3, 1.0, np.zeros((3, 3), "c16"), np.zeros(3, "c16"), 1.0, np.zeros(3, "c16"))
 
 
 @pytest.mark.parametrize("uplo", "LU")
@@ -394,6 +451,9 @@ def test_random_numbers(gpu, monkeypatch):
     for count in (1, 2, 5):
         np.testing.assert_array_equal(generator.normal(np.zeros(count), 1, 2), np.full(count, 3.0))
     np.testing.assert_array_equal(generator.poisson(np.zeros(3, "u4"), 4), [4, 4, 4])
+    created = len(functions.log)
+    curand.PRNG(seed=3).uniform(np.zeros(4, "f4"))
+    assert functions.log[created : created + 2] == [("create", 100), ("curandSetGeneratorOrdering", 104)]
     curand.QRNG(curand.QRNG.SOBOL32, ndim=3).generate(np.zeros(6, "u4"))
     assert ("curandSetQuasiRandomGeneratorDimensions", 3) in functions.log
     assert next(each for each in functions.log if each[0] == "curandGenerate")[2] == 6

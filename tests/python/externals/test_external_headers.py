@@ -215,3 +215,82 @@ def test_a_header_that_does_not_compile(tmp_path):
 def test_a_header_that_is_not_there():
     with pytest.raises(parpy.BackendError, match=r"'device\.cuh' file not found"):
         flagged(np.zeros(3, np.uint8), opts=options("sim", {"i": 32}))
+
+
+BROKEN = """
+static __device__ inline float halved(float x) { return x / 2; }
+static __device__ inline double halved(double x) { return x / 2; }
+"""
+
+
+@device("halved")
+def halved_integers(x: I64) -> I64:
+    return x // 2
+
+
+@device("missing")
+def missing(x: F32) -> F32:
+    return x
+
+
+@parpy.jit
+def of_wrong_type(x):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        x[i] = halved_integers(int(x[i]))
+
+
+@parpy.jit
+def of_no_function(x):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        x[i] = missing(x[i])
+
+
+@pytest.mark.parametrize(
+    ("function", "header", "told", "place"),
+    [
+        (of_wrong_type, BROKEN, "call to 'halved' is ambiguous", "x[i] = halved_integers(int(x[i]))"),
+        (of_no_function, BROKEN, "use of undeclared identifier 'missing'", "x[i] = missing(x[i])"),
+        (
+            of_no_function,
+            BROKEN + "int f() { return y; }",
+            "device.cuh:4:18: error: use of undeclared identifier 'y'",
+            "",
+        ),
+    ],
+)
+def test_errors_of_the_compiler_say_where_the_function_is_called(function, header, told, place, tmp_path):
+    with pytest.raises(parpy.BackendError, match=r"P510") as caught:
+        compiled(function, (np.ones(4, np.float32),), header, tmp_path)
+    text = str(caught.value)
+    assert text.startswith(f"{__file__}:") and told in text and "is an external function" in text and place in text
+
+
+def test_a_header_that_is_not_in_the_folders(tmp_path):
+    (tmp_path / "device.cuh").write_text(BROKEN)
+    with pytest.raises(parpy.BackendError, match=r"device\.cuh' file not found[\s\S]*look into its header, and for it"):
+        of_no_function(np.ones(4, np.float32), opts=options("sim", {"i": 32}))
+
+
+@parpy.external("halved", CompileBackend.Cuda, Target.Device, header="<device.cuh>")
+def halved(x: F32) -> F32:
+    return x / 2
+
+
+@device("halved")
+def halved_doubles(x: F64) -> F64:
+    return x / 2
+
+
+def test_a_header_is_included_once_however_it_is_written(tmp_path):
+    @parpy.jit
+    def both(x, y):
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            x[i] = halved(x[i])
+            y[i] = halved_doubles(y[i])
+
+    x, y = np.ones(4, np.float32), np.ones(4)
+    compiled(both, (x, y), BROKEN, tmp_path)
+    assert (x == 0.5).all() and (y == 0.5).all()

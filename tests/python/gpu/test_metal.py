@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import parpy
-from parpy import CompileBackend, threads
+from parpy import CompileBackend, Target, threads
 from parpy.calls.interface import sealed
+from parpy.types import F32, buffer, symbol
 
 STANDIN = """
 typedef unsigned int uint;
@@ -211,3 +212,187 @@ def test_it_does_not_run_here():
 def test_double_precision_is_refused():
     with pytest.raises(TypeError, match=r"'x' has elements of double precision.*\n.*\n.*\n.*astype\(np.float32\)"):
         parpy.print_compiled(axpy, [2.5, np.ones(9), np.ones(9, F)], metal(i=threads(32)))
+
+
+# ---------------------------------------------------------------- as users of the published ParPy write it
+
+N, M = symbol(), symbol()
+
+
+@parpy.jit
+def slice_sums(x: buffer(F32, [N, M]), y: buffer(F32, [N])):
+    for i in range(N):
+        y[i] = parpy.reduce.sum(x[i, :])
+
+
+@parpy.jit
+def scalar_reductions(x, y):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        s = 0.0
+        m = -parpy.builtin.inf
+        parpy.label("j")
+        for j in range(x.shape[1]):
+            s += x[i, j]
+            m = parpy.builtin.maximum(m, x[i, j])
+        y[i] = s / m
+
+
+@parpy.jit
+def softmax_of_slices(x: buffer(F32, [N, M]), y: buffer(F32, [N, M])):
+    for i in range(N):
+        m = parpy.max(x[i, :])
+        y[i, :] = parpy.math.exp(x[i, :] - m)
+        s = parpy.sum(y[i, :])
+        y[i, :] /= s
+
+
+@parpy.jit
+def triangle(A, B):
+    for i in range(A.shape[0]):
+        parpy.label("i")
+        for j in range(B.shape[1]):
+            parpy.label("j")
+            for k in range(i + 1, A.shape[0]):
+                B[i, j] += A[k, i] * B[k, j]
+
+
+@parpy.jit
+def all_of_it(x, y):
+    parpy.label("i")
+    parpy.label("j")
+    y[0] = parpy.sum(x[:, :])
+    parpy.label("i")
+    parpy.label("j")
+    y[1] = parpy.min(x[:, :] * 2.0)
+
+
+@parpy.jit
+def in_turns(a, b, steps):
+    src, dst = a, b
+    for _ in range(steps):
+        parpy.label("i")
+        for i in range(1, a.shape[0] - 1):
+            dst[i] = 0.5 * (src[i - 1] + src[i + 1])
+        src, dst = dst, src
+
+
+@parpy.jit
+def shrunk(x: buffer(F32, [N]), y: buffer(F32, [N])):
+    for i in range(1, N - 1):
+        y[i] = x[i - 1] + x[i + 1]
+
+
+@parpy.jit
+def by_kind(x: buffer(F32, [N])):
+    for i in range(N):
+        if parpy.builtin.static_backend_eq(CompileBackend.Metal):
+            x[i] = parpy.builtin.convert(i, F32) + 0.5
+        else:
+            x[i] = i + 0.5
+
+
+@parpy.jit
+def entries(d):
+    parpy.label("i")
+    for i in range(d["x"].shape[0]):
+        d["x"][i] = scaled(d, i)
+
+
+@parpy.jit
+def scaled(d, i):
+    return d["x"][i] * d["a"] + d["y"][i]
+
+
+@parpy.jit
+def siblings(x, y):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        parpy.label("j")
+        for j in range(x.shape[1]):
+            x[i, j] += 1.0
+        parpy.label("k")
+        for j in range(x.shape[1]):
+            y[i, j] = x[i, x.shape[1] - 1 - j]
+
+
+def rows(*shapes):
+    return lambda r: tuple(r.random(shape, F) for shape in shapes)
+
+
+PUBLISHED = {
+    "slice_sums": (slice_sums, rows((5, 700), 5), {"N": threads(5), "M": threads(256)}),
+    "slice_sums_in_many_blocks": (slice_sums, rows((3, 9000), 3), {"N": threads(3), "M": threads(4096)}),
+    "small_blocks": (slice_sums, rows((3, 900), 3), {"N": threads(3), "M": threads(512).tpb(64)}),
+    "scalar_reductions": (scalar_reductions, rows((4, 5000), 4), {"i": threads(4), "j": threads(2048)}),
+    "softmax_of_slices": (softmax_of_slices, rows((4, 3000), (4, 3000)), {"N": threads(4), "M": threads(2048)}),
+    "triangle": (triangle, rows((9, 9), (9, 7)), {"i": threads(7), "j": threads(32)}),
+    "all_of_it": (all_of_it, rows((30, 40), 2), {"i": threads(8), "j": threads(64)}),
+    "in_turns": (in_turns, lambda r: (r.random(50, F), r.random(50, F), 5), {"i": threads(64)}),
+    "shrunk": (shrunk, rows(40, 40), {"N": threads(64)}),
+    "by_kind": (by_kind, rows(40), {"N": threads(64)}),
+    "siblings": (siblings, rows((5, 90), (5, 90)), {"i": threads(5), "j": threads(2048), "k": threads(64)}),
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_forms(name):
+    function, make, loops = PUBLISHED[name]
+    arguments, want = (make(np.random.default_rng(2)) for _ in range(2))
+    function(*want, seq=True)
+    text = parpy.print_compiled(function, arguments, metal(**loops))
+    code = re.sub(r"//[^\n]*", "", text.split("// ---- device code ----")[1].split("// ---- host code ----")[0])
+    assert not re.search(r"__|\bdouble\b|threadIdx|blockIdx|long long|extern", code), code
+    run = parpy.compile_string(function.__name__, as_cuda(text), parpy.CompileOptions(backend=CompileBackend.Sim))
+    run(*arguments)
+    for a, b in zip(arguments, want, strict=True):
+        np.testing.assert_allclose(a, b, rtol=5e-5)
+
+
+def test_slice_reductions_use_the_blocks_that_are_asked_for():
+    x, y = np.ones((10, 32 * 1024), F), np.zeros(10, F)
+    found = parpy.explain(slice_sums, x, y, opts=metal(N=threads(10), M=threads(32 * 1024)))
+    assert [kernel["grid"] for kernel in found.facts["kernels"]] == [(32, 10, 1)]
+
+
+@parpy.external("metal::fast::exp", CompileBackend.Metal, Target.Device)
+def quick(x: F32) -> F32:
+    return np.exp(x)
+
+
+def test_functions_of_metals_library():
+    @parpy.jit
+    def f(x):
+        parpy.label("i")
+        x[:] = quick(x[:])
+
+    assert "metal::fast::exp(x[i])" in parpy.print_compiled(f, [np.ones(9, F)], metal(i=threads(32)))
+
+
+def test_entries_of_dicts():
+    given = {"x": np.ones(9, F), "y": np.ones(9, F), "a": 2.0}
+    text = parpy.print_compiled(entries, [given], metal(i=threads(32)))
+    assert "kernel void" in text and "double" not in text.split("// ---- host code ----")[0]
+
+
+def test_arrays_of_doubles_that_a_function_makes_are_refused():
+    @parpy.jit
+    def made(x):
+        t = np.zeros(x.shape[0])
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            t[i] = x[i] * 2
+        return t
+
+    with pytest.raises(TypeError, match=r"P551.*'t' has elements of double precision"):
+        parpy.print_compiled(made, [np.ones(9, F)], metal(i=threads(32)))
+
+
+def test_numbers_of_double_precision_are_computed_in_single_precision():
+    @parpy.jit
+    def doubled(x):
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            x[i] = np.float64(x[i]) * 2
+
+    assert "x[i] * 2.0f;" in parpy.print_compiled(doubled, [np.ones(9, F)], metal(i=threads(32)))

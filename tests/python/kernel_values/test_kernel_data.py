@@ -523,3 +523,28 @@ assert (x == 1).all() and X.toList() == [2, 4]
     first = entries()
     assert len(first) >= 4  # two kernels and their host parts
     assert entries() == first
+
+
+# ---------------------------------------------------------------- dates
+
+
+@cuda.jit
+def later(dates, others, durations, step, out):
+    i = cuda.grid(1)
+    if i < dates.shape[0]:
+        durations[i] = others[i] - dates[i]
+        out[i] = max(dates[i], others[i]) + step
+
+
+def test_dates_and_durations():
+    dates = np.arange("2005-02", "2005-04", dtype="datetime64[D]")
+    others = dates + np.arange(dates.size) % 7 - 3
+    durations, out = np.zeros(dates.size, "timedelta64[D]"), np.zeros_like(dates)
+    later[2, 32](dates, others, durations, np.timedelta64(2, "D"), out)
+    np.testing.assert_array_equal(durations, others - dates)
+    np.testing.assert_array_equal(out, np.maximum(dates, others) + np.timedelta64(2, "D"))
+    with pytest.raises(TypeError, match="have one unit, not 'D', 's'"):
+        later[2, 32](dates, others, durations, np.timedelta64(2, "s"), out)
+    others[3] = "NaT"
+    with pytest.raises(TypeError, match="argument 2 has NaT"):
+        later[2, 32](dates, others, durations, np.timedelta64(2, "D"), out)

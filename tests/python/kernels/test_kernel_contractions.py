@@ -133,6 +133,75 @@ def test_triangles(dtype: str) -> None:
     agree(trmm, 0, (b, a))
 
 
+@parpy.jit
+def batch(c, a, b):
+    for g in range(a.shape[0]):
+        for i in range(a.shape[1]):
+            for j in range(b.shape[2]):
+                t = 0.0
+                for k in range(a.shape[2]):
+                    t += a[g, i, k] * b[g, k, j]
+                c[g, i, j] += t
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_batches(dtype: str) -> None:
+    """Both factors vary with the loop around; the last rows of one and the first of the next share no tile."""
+    for g, m, n, k in ((3, 70, 90, 50), (5, 65, 67, 33), (8, 64, 64, 32), (1, 129, 65, 79)):
+        a, b, c = data(dtype, (g, m, k), (g, k, n), (g, m, n))
+        agree(batch, 0, (c, a, b))
+        turned = np.swapaxes(np.ascontiguousarray(np.swapaxes(b, 1, 2)), 1, 2)
+        agree(batch, 0, (c, a[::-1], turned))
+
+
+@parpy.jit
+def correlated(c, w, a):
+    """Statements of a row stand in front of its columns and behind them."""
+    for i in range(c.shape[0]):
+        c[i, i] = 2.0 * w[i]
+        for j in range(i + 1, c.shape[0]):
+            t = 0.0
+            for k in range(a.shape[0]):
+                t += a[k, i] * a[k, j]
+            c[i, j] = t
+            c[j, i] = t
+        w[i] += 1.0
+
+
+@parpy.jit
+def batch_with_rows(c, w, a, b):
+    for g in range(a.shape[0]):
+        for i in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                t = 0.0
+                for k in range(a.shape[2]):
+                    t += a[g, i, k] * b[k, j]
+                c[g, i, j] = t
+            half = 0.5 * w[g, i]
+            if half > 0.0:
+                w[g, i] = half - 1.0
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_statements_of_rows(dtype: str) -> None:
+    for m, k in ((150, 80), (128, 64), (161, 33)):
+        a, w, c = data(dtype, (k, m), (m,), (m, m))
+        agree(correlated, 0, (c, w, a))
+        agree(correlated, 1, (c, w, a))
+    for g, m, n, k in ((3, 70, 90, 50), (2, 129, 64, 65)):
+        a, b, w, c = data(dtype, (g, m, k), (k, n), (g, m), (g, m, n))
+        agree(batch_with_rows, 0, (c, w, a, b))
+        agree(batch_with_rows, 1, (c, w, a, b))
+
+
+def test_statements_of_rows_run_where_there_are_no_columns() -> None:
+    a, w, c = data("f8", (80, 1), (1,), (1, 1))
+    agree(correlated, 0, (c, w, a), contracts=False)
+    agree(correlated, 1, (c, w, a), contracts=False)
+    a, b, w, c = data("f8", (2, 70, 50), (50, 0), (2, 70), (2, 70, 0))
+    agree(batch_with_rows, 1, (c, w, a, b), contracts=False)
+
+
 def test_zeros_are_no_masks() -> None:
     """Products that a row does not make are none, also where they would be NaNs; signs of zeros stay."""
     a, b = data("f8", (98, 98), (98, 66))

@@ -125,7 +125,7 @@ def test_explain_names_loops_of_helpers():
 
 def test_mappings_of_helpers_are_tuned():
     got = arguments()
-    best = parpy.tune(tuned_rows, *got, seconds=0.5, force=True, opts=parpy.auto(backend=CompileBackend.Cpu))
+    best = parpy.tune(tuned_rows, *got, seconds=10, force=True, opts=parpy.auto(backend=CompileBackend.Cpu))
     want = copies(got)
     tuned_rows(*want, seq=True)
     tuned_rows(*got, opts=best)

@@ -85,6 +85,39 @@ def test_labels_of_functions_of_which_python_runs_a_part():
     assert "\n".join(parpy.explain(in_parts, x, y, opts=opts).facts["notes"]).count("the label 'K'") == 1
 
 
+@parpy.jit
+def around(x, n):
+    def steps(y):
+        for t in range(2):
+            print("step", t)
+            parpy.label("N")
+            for i in range(n):
+                y[i] += t
+
+    steps(x)
+    print("done")
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_labels_of_functions_that_python_calls(backend):
+    x = np.zeros(3)
+    with pytest.raises(parpy.CompileError, match=r"P301.*'n', which no loop of 'around' carries[\s\S]*help: write 'N'"):
+        around(x, 3, opts=options(backend, {"n": 3}))
+    assert (x == 0).all()
+    around(x, 3, opts=options(backend, {"N": 3, "K": 3}))
+    assert (x == 1).all()
+
+
+def test_blanks_at_the_ends_of_labels():
+    with pytest.raises(parpy.CompileError, match=r"P301.*the label 'M1 '[\s\S]*help: write 'M1'"):
+        rows(np.ones((4, 30)), np.zeros(4), opts=options("cpu", {"M1 ": 4}))
+
+
+def test_code_of_the_host_says_which_labels_no_loop_carries():
+    with pytest.raises(parpy.CompileError, match=r"P306[\s\S]*note: the mapping names the label 'K', which no loop"):
+        rows(np.ones((4, 30)), np.zeros(4), opts=options("sim", {"K": 4}))
+
+
 def test_gpu_code_of_the_user_is_no_empty_mapping():
     @parpy.jit
     def first(x):

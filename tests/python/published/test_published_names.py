@@ -60,6 +60,14 @@ def test_buffers_of_one_integer_are_integers():
             range(buffer.from_array(no))
 
 
+def test_buffers_of_one_number_are_numbers():
+    assert int(buffer.from_array(np.array([7], np.int16))) == 7 == float(buffer.from_array(np.array([[7.0]])))
+    assert int(buffer.from_array(np.array(2.5))) == 2 and float(buffer.from_array(np.array(3))) == 3.0
+    for convert in (int, float):
+        with pytest.raises(TypeError, match="is no single number"):
+            convert(buffer.zeros(2))
+
+
 @pytest.mark.parametrize("sync", [parpy.sync, buffer.sync])
 def test_waiting_for_a_back_end(sync):
     sync()

@@ -76,3 +76,54 @@ def test_exceptions_of_the_function_are_its_own():
     with pytest.raises(Stopped, match="at 1"):
         parpy.jit(raises_its_own)(got)
     np.testing.assert_array_equal(got, want)
+
+
+def another_name_at_first(x, n):
+    y = x
+    for _ in range(n):
+        y = y + x
+        x[0] += 1
+    return y
+
+
+def read_before_it_is_set(x, n):
+    y = np.zeros(4)
+    for i in range(n):
+        if i > 0:
+            y = y + t * 2  # noqa: F821
+        t = y
+        t[0] += 1
+        x[:] = t
+    return y, t
+
+
+@pytest.mark.filterwarnings("ignore:(?s).*P315:parpy.PerformanceWarning")
+@pytest.mark.parametrize("function", [another_name_at_first, read_before_it_is_set])
+def test_names_that_have_no_value_or_another_array_at_first(function):
+    compiled = parpy.jit(function)
+    for n in (3, 1, 3):
+        want, got = np.arange(4.0), np.arange(4.0)
+        expected, result = function(want, n), compiled(got, n)
+        np.testing.assert_array_equal(result, expected)
+        np.testing.assert_array_equal(got, want)
+    x = np.arange(4.0)
+    assert another_name_at_first(x, 0) is x
+    assert parpy.jit(another_name_at_first)(x, 0) is x
+
+
+def chosen_function(x, n):
+    s = 1.5
+    seen = [1]
+    seen.append(2)
+    f = lambda v: v * 0.5  # noqa: E731
+    if n > 1:
+        f = lambda v: v * s + x[0]  # noqa: E731
+    s = f(1.0)
+    seen.append(3)
+    s = f(1.0)
+    return s, seen
+
+
+def test_functions_do_not_leave_a_stretch_with_variables_of_it():
+    with pytest.raises(parpy.CompileError, match="'f' is a lambda or a lambda"):
+        parpy.jit(chosen_function)(np.ones(3), 2)

@@ -383,3 +383,47 @@ def test_a_function_that_returns_nothing():
             if x > 0:
                 return x
             return x, x
+
+
+# ---------------------------------------------------------------- at
+
+
+@parpy.vectorize(["float64(float64, float64)", "int64(int64, int64)"])
+def sum_of(a, b):
+    return a + b
+
+
+@parpy.vectorize
+def share(a, b):
+    return a / b
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.int64])
+@pytest.mark.parametrize("count", [0, 1, 1000])
+def test_updates_at_indices(kind, count):
+    """Those of one dimension are one compiled loop; other ones, and numbers that are cast, are not."""
+    rng = np.random.default_rng(3)
+    ours, theirs = np.arange(60).astype(kind), np.arange(60).astype(kind)
+    at, numbers = rng.integers(-30, 30, count), rng.integers(0, 9, count).astype(kind)
+    for part in (slice(0, 30), slice(None, None, -2)):
+        for given in (numbers, numbers[::-1], kind(3), 2, ours[:count] if count == 1 else numbers):
+            sum_of.at(ours[part], at, given)
+            np.add.at(theirs[part], at, given)
+            np.testing.assert_array_equal(ours, theirs)
+    rows = at % 3, at % 4
+    sum_of.at(ours[:12].reshape(3, 4), rows, numbers)
+    np.add.at(theirs[:12].reshape(3, 4), rows, numbers)
+    np.testing.assert_array_equal(ours, theirs)
+    with pytest.raises(IndexError, match="out of bounds"):
+        sum_of.at(ours, [60], kind(1))
+
+
+def test_floating_point_errors_at_indices():
+    x = np.ones(3)
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        share.at(x, [0, 1, -1], np.array([0.0, 2.0, 4.0]))
+    assert x.tolist() == [np.inf, 0.5, 0.25]
+    with np.errstate(all="raise"):
+        share.at(x, [1, 0], np.array([2.0, 3.0]))  # an infinity that was there
+        with pytest.raises(FloatingPointError):
+            share.at(x, [1], np.array([0.0]))

@@ -171,3 +171,59 @@ def test_a_plain_function_with_a_nested_one() -> None:
     x = np.arange(4.0)
     f(x)
     np.testing.assert_array_equal(x, [i * i + i for i in range(4)])
+
+
+row = np.full(4, 100.0)  # what nested functions must not take for a variable of this name
+
+
+def between_parts_of_python(x):
+    row = x[0]
+    inverse = np.linalg.inv(x)
+
+    def shifted(i):
+        row[i] += inverse[0, i]
+        return row[i] * 2
+
+    return shifted(0) + shifted(1) * inverse[1, 1] + shifted(0)
+
+
+def lambda_between_parts_of_python(x):
+    row = x[1]
+    size = np.linalg.det(x)
+    doubled = lambda i: row[i] * 2  # noqa: E731
+    row[0] += size
+    return doubled(0) + doubled(1)
+
+
+def assigned_behind_the_definition(x):
+    size = np.linalg.det(x)
+
+    def scaled(i):
+        return row[i] * size
+
+    row = x[2]
+    size = np.linalg.det(x) + 1
+    return scaled(0) + scaled(2)
+
+
+def without_a_value(x):
+    if x[0, 0] > 5:
+        row = x[0]
+    size = np.linalg.det(x)
+
+    def scaled(i):
+        return row[i] * size
+
+    return scaled(0)
+
+
+@pytest.mark.filterwarnings("ignore:(?s).*P315:parpy.PerformanceWarning")
+def test_variables_of_nested_functions_are_never_those_of_the_module():
+    for function in (between_parts_of_python, lambda_between_parts_of_python, assigned_behind_the_definition):
+        want, got = (np.arange(16.0).reshape(4, 4) + np.eye(4) * 9 for _ in range(2))
+        assert parpy.jit(function)(got) == pytest.approx(function(want), rel=1e-12)
+        np.testing.assert_allclose(got, want, rtol=1e-12)
+    assert (row == 100).all()
+    with pytest.raises(NameError):
+        parpy.jit(without_a_value)(np.eye(4))
+    assert parpy.jit(without_a_value)(np.eye(4) * 6) == pytest.approx(6 * 6**4)

@@ -433,6 +433,7 @@ FAKE(cuStreamGetFlags, Stream stream, unsigned* flags) {
 FAKE(cuStreamBeginCapture_v2, Stream stream, int) {
     ENTER(cuStreamBeginCapture)
     use(stream);
+    if (emulates) return kInvalidValue;  // graphs are counted, not run
     recorded_stream = stream;
     capturing = true;
     ++state.captures;

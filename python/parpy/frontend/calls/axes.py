@@ -1,5 +1,5 @@
-"""Lowers what gives the elements of an array other axes or another shape, outside of kernels: `x.T`, `np.transpose`,
-`x.reshape(…)`, `np.ravel` and their kin."""
+"""Lowers what gives the elements of an array other axes or another shape: `np.transpose`, `x.reshape(…)`, `np.ravel`,
+`x.flat` and their kin."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .reductions import method_of_value
 
 def lower_axes(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
     """np.transpose(x, axes), np.reshape(x, shape), np.ravel(x)"""
-    if fn.kernel:
-        fn.error("P023", node, f"'{intrinsic.name}' takes no array in kernels", "write the subscripts out")
+    if not fn.names_arrays:
+        fn.error("P023", node, f"'{intrinsic.name}' takes no array in CudaPy", "write the subscripts out")
         return fn.poison(node)
     return _moved(fn, node, intrinsic.op, node.args[0], [*node.args[1:], *(each.value for each in node.keywords)])
 
@@ -28,7 +28,7 @@ def lower_axes(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _nati
 def method_of_axes(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
     """x.transpose(1, 0), x.reshape(3, -1), x.ravel(), x.flatten(); None for other calls."""
     func = method_of_value(fn, node)
-    if func is None or fn.kernel or node.keywords:
+    if func is None or not fn.names_arrays or (node.keywords and not _in_c_order(node)):
         return None
     if func.attr not in ("transpose", "reshape", "ravel", "flatten"):
         return None
@@ -37,6 +37,12 @@ def method_of_axes(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
     if func.attr == "flatten":
         return by_numpy(fn, _moved(fn, node, "ravel", func.value, []), node)
     return _moved(fn, node, func.attr, func.value, node.args)
+
+
+def _in_c_order(node: ast.Call) -> bool:
+    """x.ravel(order="C"): as without it."""
+    given = [(each.arg, each.value.value) for each in node.keywords if isinstance(each.value, ast.Constant)]
+    return given == [("order", "C")] and len(node.keywords) == 1
 
 
 def _moved(fn: FunctionScope, node: ast.Call, method: str, array: ast.expr, arguments: list[ast.expr]) -> _native.Expr:

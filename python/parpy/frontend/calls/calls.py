@@ -14,7 +14,7 @@ from ... import _native
 from ...calls.callback import Callback
 from ...calls.external import External
 from ...calls.options import CompileBackend
-from ...library import library_function, library_method
+from ...library import gives_number, library_function, library_method
 from ...syntax.names import Binding, is_of_library, source_of
 from ...syntax.source import FunctionSource
 from ...syntax.starred import packed, takes_rest, without_star
@@ -135,7 +135,8 @@ def _call_named(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         return new_object(fn, node, binding.value)
     if isinstance(binding.value, External):
         return call_external(fn, node, binding.value)
-    ours = None if fn.kernel else library_function(binding.value, node)
+    known = not fn.kernel or (fn.names_arrays and gives_number(binding.value))
+    ours = library_function(binding.value, node) if known else None
     if ours is not None:
         return call_function(fn, ours[1], ours[0])
     _not_callable(fn, binding, node)
@@ -238,9 +239,10 @@ def _copy_or_conversion(fn: FunctionScope, node: ast.Call) -> _native.Expr | Non
 
 
 def _method_of_library(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
-    """x.cumsum(), outside of kernels; None for other calls."""
+    """x.argmin(), x.cumsum(); None for other calls."""
     func = method_of_value(fn, node)
-    ours = None if func is None or fn.kernel else library_method(func.attr, func.value, node)
+    known = func is not None and (not fn.kernel or (fn.names_arrays and func.attr in ("argmax", "argmin")))
+    ours = library_method(func.attr, func.value, node) if func is not None and known else None
     return None if ours is None else call_function(fn, ours[1], ours[0])
 
 
@@ -368,6 +370,13 @@ def lower_misplaced_label(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _n
 
 def lower_misplaced_range(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
     fn.error("P011", node, "'range' stands outside the head of a for loop", "write for i in range(…)")
+    return fn.poison(node)
+
+
+def lower_vidx(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
+    """Those that subscripts are made of are slices by now (syntax/vectors.py)."""
+    fix = "write x[vidx(i, MVL, n)], or v = vidx(i, MVL, n) with one length and one bound, and x[v]"
+    fn.error("P011", node, "a vector of subscripts is used as a value", fix)
     return fn.poison(node)
 
 

@@ -195,10 +195,11 @@ def pointed(fn: FunctionScope, argument: ast.expr) -> _native.Expr:
 
 def _declare(fn: FunctionScope, function: External[..., Any], node: ast.Call) -> _native.Function:
     # Its source is the line that includes the header, one for all functions of it.
-    index = fn.program.includes.get(function.include)
+    header = (function.header or "").strip('<">')  # `f.h` and `<f.h>` are one
+    index = fn.program.includes.get(header)
     if index is None:
         name = f"{function.header or function.ext_name}.cu"
-        index = fn.program.includes[function.include] = fn.module.add_source(name, function.include, 1)
+        index = fn.program.includes[header] = fn.module.add_source(name, function.include, 1)
     place = (index, 1, 1, 1, 1)
     # A kernel written by hand says itself which threads make the call.
     threads = 0 if fn.kernel else function.threads

@@ -178,6 +178,7 @@ def _builtin_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield builtins.range, Intrinsic("range", "misplaced_range", "", 0, _MANY)
     yield workers.prange, Intrinsic("prange", "misplaced_range", "", 0, _MANY)
     yield workers.range, Intrinsic("range", "misplaced_range", "", 0, _MANY, ("parallel", "simd"))
+    yield workers.vidx, Intrinsic("vidx", "vidx", "", 2, 3, ("start", "stepsize", "bound"))
 
 
 def _math_rows() -> Iterator[tuple[Any, Intrinsic]]:

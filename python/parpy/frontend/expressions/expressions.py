@@ -172,8 +172,14 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
         return _bytes(fn, node)
     if node.attr in ("real", "imag") and (owner is None or is_scalar(owner.value)):
         return fn.module.op(node.attr, [lower(fn, node.value)], span)
-    if node.attr == "T" and fn.names_arrays and (owner is None or is_array(owner.value)):
-        return fn.module.op("transpose", [lower(fn, node.value)], span)
+    if node.attr == "strides" and fn.names_arrays and fn.kernel and owner is None and is_array_name(fn, node.value):
+        array = array_of(fn, node.value)
+        return fn.poison(node) if array is None else _strides(fn, array, node)
+    if node.attr in ("T", "flat") and fn.names_arrays and (owner is None or is_array(owner.value)):
+        value = lower(fn, node.value)
+        if node.attr == "T":
+            return fn.module.op("transpose", [value], span)
+        return fn.module.op("reshape", [value, fn.integer(-1, node)], span)
     if owner is not None:
         _no_attribute(fn, owner.value, node)
     elif fn.starts_undefined(node.value):
@@ -188,6 +194,12 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
             "shape, ndim, size, real and imag can, and dtype where types are compared",
         )
     return fn.poison(node)
+
+
+def _strides(fn: FunctionScope, array: _native.Var, node: ast.expr) -> _native.Expr:
+    strides = fn.op("shape", node, fn.module.read(array, fn.span(node)))
+    fn.module.set_strides(strides)
+    return strides
 
 
 def _bytes(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
@@ -283,6 +295,9 @@ def _identity(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
         return same if isinstance(node.ops[0], ast.Is) else fn.op("not", node, same)
     if any(is_record(fn, side) for side in sides):  # which None is not
         return constant_of(fn, isinstance(node.ops[0], ast.IsNot), node)
+    if any(isinstance(getattr(fn.resolve(side), "value", None), Enum) for side in sides):  # members are what they equal
+        same = fn.op("==", node, *lower_all(fn, sides))
+        return same if isinstance(node.ops[0], ast.Is) else fn.op("not", node, same)
     generators = [side for side in sides if is_generator_name(fn, side)]
     if generators:
         absent = any(isinstance(side, ast.Name) and side.id in fn.absent for side in generators)

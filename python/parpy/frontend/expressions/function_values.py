@@ -13,7 +13,7 @@ import numpy as np
 from ... import _native
 from ...calls.external import External
 from ...library import is_in_library
-from ...syntax.names import callable_source, is_scalar, jit_source
+from ...syntax.names import callable_source, is_choice, is_scalar, jit_source
 from ...syntax.source import FunctionSource
 from ...syntax.starred import takes_rest
 from ...vocabulary.device import DeviceFunction
@@ -29,10 +29,13 @@ _MOST_ARGUMENTS = 8  # of functions that others express
 
 
 def single(fn: FunctionScope, value: object, node: ast.expr | ast.arg) -> _native.Expr | None:
-    """A function, a type or a text from outside the function as a value at `node`; None of other objects."""
+    """A function, a type, a text or a member of an enum from outside the function as a value at `node`; None of other
+    objects."""
     span = fn.span(node)
     if isinstance(value, str):
         return fn.module.text_value(value, scalar_of_text(value) or "", span)
+    if is_choice(value):
+        return fn.module.text_value(f"{type(value).__module__}.{type(value).__qualname__}.{value.name}", "", span)
     scalar = scalar_name(value)
     if scalar is not None:
         return fn.module.dtype_value(scalar, value in _PYTHON_TYPES, span)

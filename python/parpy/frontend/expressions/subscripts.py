@@ -59,7 +59,7 @@ def array_of(fn: FunctionScope, node: ast.expr) -> _native.Var | None:
         binding = fn.resolve(node)
         if binding is not None:
             return _outside(fn, binding, ast.unparse(node), node)
-        if (node.attr in ("T", "shape") and fn.names_arrays) or is_attribute(fn, node):
+        if (node.attr in ("T", "flat", "shape", "strides") and fn.names_arrays) or is_attribute(fn, node):
             return _named(fn, node)
         if fn.starts_undefined(node):
             lower(fn, node)

@@ -6,9 +6,11 @@ import ast
 import copy
 from collections.abc import Callable
 from functools import partial
+from types import ModuleType
 
 from ... import _native
 from ...syntax.lists import fixed_lists
+from ...syntax.names import is_array, is_scalar
 from ..expressions.effects import has_effects
 from ..expressions.evaluation import held_for
 from ..expressions.expressions import BINARY
@@ -232,13 +234,25 @@ def _interfere(fn: FunctionScope, pairs: list[Pair]) -> bool:
         if source is not None:
             if has_effects(fn, source):
                 return True
-            for part in ast.walk(source):
-                if isinstance(part, ast.Name) and part.id in names:
-                    return True
-                if stored and (isinstance(part, ast.Subscript) or entry_of(fn, part) is not None):
-                    return True
+            if stored and not isinstance(source, ast.Name) and _reads_variables(fn, source):
+                return True
+            if any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(source)):
+                return True
         if isinstance(target, ast.Name):
             names.add(target.id)
         else:
             stored = True
+    return False
+
+
+def _reads_variables(fn: FunctionScope, source: ast.expr) -> bool:
+    """Whether a value depends on variables, any of which may be the name of an array, or on what stands outside of the
+    function, but for numbers and what modules have that is no array."""
+    for part in ast.walk(source):
+        if isinstance(part, ast.Name):
+            binding = None if part.id in fn.scope.locals else fn.scope.lookup(part.id)
+            if binding is None or not (isinstance(binding.value, ModuleType) or is_scalar(binding.value)):
+                return True
+        elif isinstance(part, ast.Attribute) and is_array(getattr(fn.resolve(part), "value", None)):
+            return True
     return False

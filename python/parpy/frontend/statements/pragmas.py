@@ -188,4 +188,10 @@ class _Dimensions:
         else:
             what = f"no slice of the statement runs over '{dim.text}'"
             fix = f"its slices are {shown}" if shown else "write the slices out, as in x[:N]"
+            if (
+                isinstance(self._target, ast.Name)
+                and not shown
+                and any(isinstance(part, ast.Slice) for part in ast.walk(self._node))
+            ):  # of a new array
+                fix = f"store to an array that there is: {self._target.id}[{dim.text}] = …"
         self._fn.error("P031", _span(self._fn, dim.place), what, fix)

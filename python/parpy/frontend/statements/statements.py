@@ -55,9 +55,9 @@ def as_assignment(fn: FunctionScope, node: ast.stmt) -> ast.stmt:
     """`x.fill(v)` of an array or a slice as x[...] = v, and `np.add(a, b, x)`, also with out=x, as
     x[...] = np.add(a, b); other statements as they are."""
     call = node.value if isinstance(node, ast.Expr) else None
-    if not isinstance(call, ast.Call) or fn.kernel:
+    if not isinstance(call, ast.Call) or not fn.names_arrays:
         return node
-    output = output_of(fn, call)
+    output = None if fn.kernel else output_of(fn, call)
     found = _filled(fn, call) if output is None else (output.target, output.call)
     if found is None or (output is not None and output.where is not None):
         return node

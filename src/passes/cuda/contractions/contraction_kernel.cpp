@@ -13,7 +13,7 @@ using namespace ir;
 namespace {
 
 constexpr std::int64_t kBand = 8;                // rows of tiles that neighbouring blocks share
-constexpr std::int64_t kCopyThreads = 256;       // of a block that copies factors
+constexpr std::int64_t kPlainThreads = 256;      // of a block beside those of the tiles
 constexpr std::int64_t kVectorBytes = 16;        // that a thread loads from shared memory at a time
 constexpr std::int64_t kStaticBytes = 48 << 10;  // of shared memory that need not be asked for
 
@@ -38,20 +38,57 @@ Body ContractionKernel::run() {
     Expr* blocks = mul(across, down);
     for (const For* each : c_.outer)
         blocks = mul(blocks, sub(bounds(*each).end, bounds(*each).begin));
+    blocks = named(inner, "tiles", blocks);
+    Gpu* gpu = launch(blocks, tile_.threads, kernel());
+    if (factors_->space == Space::kDynamic) gpu->shared_bytes = number(shared_bytes());
+    inner.push_back(gpu);
+
+    each_row(c_.before_row, out);
+    inner = if_it_runs(std::move(inner), true);
+    out.insert(out.end(), inner.begin(), inner.end());
+    each_row(c_.behind_row, out);
+    return out;
+}
+
+Gpu* ContractionKernel::launch(Expr* blocks, std::int64_t threads, Body body) {
     auto* gpu = b_.module().make<Gpu>(b_.span);
-    gpu->grid[0] = named(inner, "tiles", blocks);
-    gpu->block[0] = number(tile_.threads);
+    gpu->grid[0] = blocks;
+    gpu->block[0] = number(threads);
     for (std::size_t i = 1; i < 3; ++i) {
         gpu->grid[i] = number(1);
         gpu->block[i] = number(1);
     }
-    gpu->body = kernel();
-    if (factors_->space == Space::kDynamic) gpu->shared_bytes = number(shared_bytes());
-    inner.push_back(gpu);
+    gpu->body = std::move(body);
+    return gpu;
+}
 
-    inner = if_it_runs(std::move(inner), true);
-    out.insert(out.end(), inner.begin(), inner.end());
-    return out;
+// Of a kernel of plain threads.
+Expr* ContractionKernel::plain_thread(Body& out, const char* name) {
+    return named(out, name,
+                 add(mul(b_.convert(b_.reg(Register::kBlockX), Scalar::kI64), kPlainThreads),
+                     b_.convert(b_.reg(Register::kThreadX), Scalar::kI64)));
+}
+
+// Statements that stand beside the columns: each row has a thread.
+void ContractionKernel::each_row(const Body& statements, Body& out) {
+    if (statements.empty()) return;
+    Body host, body, of_row;
+    Expr* rows = sub(end_row_, first_row_);
+    Expr* all = rows;
+    for (const For* each : c_.outer)
+        all = mul(all, sub(bounds(*each).end, bounds(*each).begin));
+    all = named(host, "rows", all);
+    Expr* at = plain_thread(body, "row_of_all");
+    Substitution here;
+    Var* row = here.vars[c_.rows->var] = like(c_.rows->var);
+    of_row.push_back(b_.assign(row, add(first_row_, remainder(at, rows))));
+    if (!c_.outer.empty()) place_outer(named(of_row, "rest", quotient(at, rows)), here, of_row);
+    const Body copies = clone(b_.module(), statements, here);
+    of_row.insert(of_row.end(), copies.begin(), copies.end());
+    body.push_back(b_.if_(b_.binary(Op::kLt, copy(at), copy(all)), std::move(of_row)));
+    host.push_back(launch(parts_of(all, kPlainThreads), kPlainThreads, std::move(body)));
+    host = if_it_runs(std::move(host), false);
+    out.insert(out.end(), host.begin(), host.end());
 }
 
 // Right factors that the sums are stored to, in memory of their own.
@@ -68,11 +105,8 @@ void ContractionKernel::copy_rights(Body& out) {
         rights->dims[0] = {std::nullopt, 1, extent, nullptr};
         out.push_back(b_.alloc(rights));
 
-        auto* gpu = b_.module().make<Gpu>(b_.span);
         Body body;
-        Expr* at = add(mul(b_.convert(b_.reg(Register::kBlockX), Scalar::kI64), kCopyThreads),
-                       b_.convert(b_.reg(Register::kThreadX), Scalar::kI64));
-        at = named(body, "element", at);
+        Expr* at = plain_thread(body, "element");
         Var* column = like(c_.columns->var);
         Body stores = {b_.assign(column, add(first_column_, remainder(at, columns)))};
         Expr* step = named(stores, "step", quotient(at, columns));
@@ -86,13 +120,7 @@ void ContractionKernel::copy_rights(Body& out) {
                 b_.store(rights, {place}, clone(b_.module(), s.steps->rights[p], here)));
         }
         body.push_back(b_.if_(b_.binary(Op::kLt, copy(at), copy(elements)), std::move(stores)));
-        gpu->body = std::move(body);
-        gpu->grid[0] = parts_of(elements, kCopyThreads);
-        gpu->block[0] = number(kCopyThreads);
-        for (std::size_t i = 1; i < 3; ++i) {
-            gpu->grid[i] = number(1);
-            gpu->block[i] = number(1);
-        }
+        Gpu* gpu = launch(parts_of(elements, kPlainThreads), kPlainThreads, std::move(body));
         const bool certain = constant_integer(elements).value_or(0) > 0;
         out.push_back(certain ? static_cast<Stmt*>(gpu)
                               : b_.if_(b_.binary(Op::kLt, number(0), copy(elements)), {gpu}));
@@ -133,6 +161,19 @@ Body ContractionKernel::kernel() {
     return out;
 }
 
+// The loops around are at iteration `number` of all of theirs.
+void ContractionKernel::place_outer(Expr* number, Substitution& here, Body& out) {
+    for (std::size_t i = c_.outer.size(); i-- > 0;) {
+        const For& each = *c_.outer[i];
+        const Contraction::Bounds& range = bounds(each);
+        Expr* trips = sub(range.end, range.begin);
+        Var* var = here.vars[each.var] = like(each.var);
+        Expr* value = i == 0 ? number : remainder(number, trips);
+        out.push_back(b_.assign(var, add(range.begin, value)));
+        if (i > 0) number = named(out, "rest", quotient(number, trips));
+    }
+}
+
 // Which tile the block computes: a few rows of tiles at a time, column by column, so that those
 // under way share their factors.
 void ContractionKernel::locate(Body& out) {
@@ -142,16 +183,7 @@ void ContractionKernel::locate(Body& out) {
     if (!c_.outer.empty()) {
         Expr* tiles = named(out, "tiles", mul(across, down));
         Expr* tile = rest;
-        rest = named(out, "rest", quotient(tile, tiles));
-        for (std::size_t i = c_.outer.size(); i-- > 0;) {
-            const For& each = *c_.outer[i];
-            const Contraction::Bounds& range = bounds(each);
-            Expr* trips = sub(range.end, range.begin);
-            Var* var = outer_.vars[each.var] = like(each.var);
-            Expr* value = i == 0 ? rest : remainder(rest, trips);
-            out.push_back(b_.assign(var, add(range.begin, value)));
-            if (i > 0) rest = named(out, "rest", quotient(rest, trips));
-        }
+        place_outer(named(out, "rest", quotient(tile, tiles)), outer_, out);
         rest = named(out, "tile_of", remainder(tile, tiles));
     }
     Expr* row = nullptr;

@@ -9,6 +9,8 @@
 //             if it is no part in front: sums[…] += left[this part] * right[this part]
 //         what becomes of the sums
 //
+// Statements of a row run in kernels of their own in front of and behind it, a thread for each row.
+//
 // Each sum is added to in the order of the source, each product fused into its addition. Steps
 // behind the last one are -0 times 0, which leaves every sum as it is; those that only some rows
 // of a tile make are asked for row by row. What lies beyond the last row or column is computed
@@ -69,7 +71,11 @@ private:
         ir::Expr* in_tile = nullptr;
     };
 
+    ir::Gpu* launch(ir::Expr* blocks, std::int64_t threads, ir::Body body);
+    ir::Expr* plain_thread(ir::Body& out, const char* name);
+    void each_row(const ir::Body& statements, ir::Body& out);
     ir::Body kernel();
+    void place_outer(ir::Expr* number, ir::Substitution& here, ir::Body& out);
     void locate(ir::Body& out);
     void place_threads(ir::Body& out);
     std::vector<Segment> segments(ir::Expr* first_row, ir::Expr* last_row, ir::Body& out);

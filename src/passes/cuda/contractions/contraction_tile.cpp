@@ -8,6 +8,7 @@
 #include <span>
 
 #include "analysis/geometry.h"
+#include "ir/visit.h"
 
 namespace parpy {
 
@@ -57,6 +58,11 @@ double nanoseconds(const Candidate& candidate, const ContractionSizes& sizes, bo
     return std::max(busy, read);
 }
 
+// A thread runs them for each row.
+bool has_loops(const Body& body) {
+    return any_stmt(body, [](const Stmt& stmt) { return stmt.kind == StmtKind::kFor; });
+}
+
 }  // namespace
 
 std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
@@ -76,8 +82,8 @@ std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
         fails(sizes.columns < kFewestRows, "there are too few columns") ||
         fails(sizes.products < kFewestSteps, "there are too few steps") ||
         fails(products < kFewestProducts, "there are too few products") ||
-        fails(!contraction.before_row.empty() || !contraction.behind_row.empty(),
-              "statements of a row stand beside the sums")) {
+        fails(has_loops(contraction.before_row) || has_loops(contraction.behind_row),
+              "loops of a row stand beside the sums")) {
         return std::nullopt;
     }
     std::optional<KernelTile> best;

@@ -44,13 +44,14 @@ ArgumentKey Typer::argument_key(Expr*& slot) {
     const bool hands_on = slot->op == Op::kVar && slot->var->constant != nullptr;
     const bool fresh = computes(slot->op), returned = slot->op == Op::kCall;
     const Operand operand = walk_value(slot);
-    if (operand.rank > 0 && returned) {  // it has a name by now
+    const bool named = returned && (!rewriting() || slot->op != Op::kCall);
+    if (operand.rank > 0 && named) {
         key.type = Type::array(storage(operand.type).scalar, operand.rank);
         if (rewriting() && slot->op == Op::kLoad)
             slot = Builder(context_.module, slot->span).array(slot->var);
         return key;
     }
-    if (operand.rank > 0) return named_key(slot, operand, fresh);
+    if (operand.rank > 0) return named_key(slot, operand, fresh || returned);
     key.type = operand.type;
     if (hands_on) {
         key.constant = operand.constant;
@@ -58,13 +59,73 @@ ArgumentKey Typer::argument_key(Expr*& slot) {
     return key;
 }
 
+int Typer::rank_of_copy(const Expr& expr) const {
+    Typer typer(context_, instances_, instance_, Phase::kFind);
+    Body before;
+    typer.before_ = &before;
+    Expr* copy = clone(context_.module, &expr);
+    return typer.walk(copy).rank;
+}
+
+// Whether the argument is an array, as far as the types of variables are known.
+bool Typer::is_array_valued(const Expr& argument) const {
+    const auto valued = [&](const Expr* e) { return is_array_valued(*e); };
+    const auto is_part = [](const Expr* e) { return e->op == Op::kSlice || e->op == Op::kNewAxis; };
+    switch (argument.op) {
+        case Op::kVar:
+        case Op::kArray:
+            return argument.var->type.is_array();
+        case Op::kLoad:
+            return argument.var->type.is_array() &&
+                   (std::ranges::any_of(argument.operands, is_part) ||
+                    std::ssize(argument.operands) < argument.var->type.rank ||
+                    std::ranges::any_of(argument.operands, valued));
+        case Op::kExtent:
+        case Op::kRank:
+        case Op::kSize:
+            return false;
+        case Op::kCall:
+            if (instances_.element_functions.computes_numbers(*argument.callee))
+                return std::ranges::any_of(argument.operands, valued);
+            return rank_of_copy(argument) > 0;
+        default:
+            return is_of_slices(argument.op) ? rank_of_copy(argument) > 0
+                                             : std::ranges::any_of(argument.operands, valued);
+    }
+}
+
+std::vector<bool> Typer::element_arguments(const Expr& call) const {
+    std::vector<bool> arrays;
+    if (!instances_.element_functions.computes_numbers(*call.callee)) return arrays;
+    for (const Expr* argument : call.operands)
+        arrays.push_back(is_array_valued(*argument));
+    if (std::ranges::none_of(arrays, [](bool array) { return array; })) return {};
+    const ElementFunctions::Way way = instances_.element_functions.way(*call.callee, arrays);
+    const bool each = way == ElementFunctions::Way::kEach ||
+                      (way == ElementFunctions::Way::kEither && stmt_ != nullptr &&
+                       std::ranges::any_of(stmt_->labels, [&](const std::string& label) {
+                           return context_.options.mapping.contains(label);
+                       }));
+    if (!each) return {};
+    instances_.element_functions.add(*call.callee);
+    return arrays;
+}
+
 Operand Typer::walk_call(Expr*& slot) {
     Expr& call = *slot;
     const Function& callee = *call.callee;
     std::vector<ArgumentKey> key;
     const bool foreign = callee.kind == FunctionKind::kForeign;
+    const std::vector<bool> elements = element_arguments(call);
+    int rank = 0;  // of the arrays for whose elements the call is made
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
         Expr*& argument = call.operands[i];
+        if (!elements.empty() && elements[i]) {
+            const Operand each = walk_value(argument);
+            rank = std::max(rank, each.rank);
+            key.emplace_back().type = each.type;
+            continue;
+        }
         const bool points =
             foreign && i < callee.params.size() && callee.params[i]->type.is_array();
         key.push_back(points && argument->op == Op::kLoad ? row_key(argument, callee)
@@ -92,11 +153,15 @@ Operand Typer::walk_call(Expr*& slot) {
     if (std::ranges::any_of(key, [](const ArgumentKey& k) { return k.type.is_unknown(); })) {
         return kUnknownOperand;
     }
-    if (foreign) return walk_foreign(slot, key);
+    if (foreign) {
+        Operand operand = walk_foreign(slot, key);
+        operand.rank = rank;
+        return operand;
+    }
     Instance& instance = instances_.find_or_make(&callee, key);
     Operand operand;
-    operand.type = instance.result;
-    operand.rank = instance.result_rank;
+    operand.type = rank > 0 ? storage(instance.result) : instance.result;
+    operand.rank = rank > 0 ? rank : instance.result_rank;
     if (!rewriting()) {
         return operand;
     }
@@ -133,7 +198,8 @@ Operand Typer::walk_call(Expr*& slot) {
     call.operands = std::move(arguments);
     call.callee = instance.function;
     call.type = storage(operand.type);
-    return operand.rank > 0 ? named_result(slot, instance) : operand;
+    if (rank > 0) instances_.element_functions.add(*instance.function);
+    return operand.rank > 0 && rank == 0 ? named_result(slot, instance) : operand;
 }
 
 // An array that a call returns gets a name in front of the statement, if the statement is not what

@@ -227,7 +227,11 @@ Operand Typer::walk_shape(Expr*& slot) {
             at_run_time.push_back(dim.extent_var);
         }
     };
-    if (slot->op == Op::kExtent) {
+    if (is_stride(*slot)) {
+        const Dim& dim = array->dims[static_cast<std::size_t>(axis)];
+        known = size_in_bytes(array->type.scalar) * dim.stride.value_or(1);
+        if (!dim.stride) at_run_time.push_back(dim.stride_var);
+    } else if (slot->op == Op::kExtent) {
         multiply(array->dims[static_cast<std::size_t>(axis)]);
     } else if (slot->op == Op::kSize) {
         std::ranges::for_each(array->dims, multiply);

@@ -167,6 +167,7 @@ Operand Typer::walk_named_shape(Expr*& slot, int axis) {
     Builder b(context_.module, slot->span);
     Var* const array = slot->var;
     Expr* value = b.extent(array, slot->op == Op::kSize ? 0 : axis);
+    if (is_stride(*slot)) value->constant = slot->constant;
     for (int k = 1; slot->op == Op::kSize && k < array->type.rank; ++k) {
         value = b.binary(Op::kMul, value, b.extent(array, k));
     }
@@ -207,7 +208,7 @@ Operand Typer::walk_filled(Expr*& slot) {
 // An argument that is a part of an array, or computed, gets a name in front of the statement.
 ArgumentKey Typer::named_key(Expr*& slot, const Operand& operand, bool fresh) {
     ArgumentKey key;
-    const bool once = before_ != nullptr && !has_effects(*slot);
+    const bool once = before_ != nullptr && !instances_.element_functions.acts(*slot);
     fresh = fresh || (rewriting() && slot->op == Op::kLoad && !is_view(*slot));  // x[k], gathered
     if (!once || (rewriting() && !fresh && !is_view(*slot))) {
         report(Code::kP223, slot->span,

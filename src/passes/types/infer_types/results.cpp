@@ -42,9 +42,28 @@ bool Typer::find_result(Store& stmt, Body& out) {
     instance_.webs.splits.push_back({array, stmt.array->name});
     const Type element = Type::of(array->type.scalar);
     const bool fresh = computes(written) || !is_view(*stmt.value);
+    if (fresh && refuses_parts_of_arguments(stmt)) return false;
     bind(array, fresh ? convert(stmt.value, value.type, element) : stmt.value, fresh, stmt.span,
          out)
         ->labels = stmt.labels;
+    return true;
+}
+
+// NumPy's x.real shares the memory of a complex x, which its caller has.
+bool Typer::refuses_parts_of_arguments(const Store& stmt) {
+    const Expr& value = *stmt.value;
+    if (instance_.function->part) return false;  // Python names those that are stored to
+    if ((value.op != Op::kReal && value.op != Op::kImag) || !is_view(*value.operands[0]) ||
+        !is_complex(value.operands[0]->type.scalar))
+        return false;
+    const Var* array = viewed(*value.operands[0]).var;
+    const auto& params = instance_.function->params;
+    if (std::ranges::find(params, array) == params.end()) return false;
+    context_.diagnostics
+        .error(Code::kP217, stmt.span,
+               "the function returns elements of '" + array->shown() +
+                   "', which are its caller's already")
+        .help = "return a copy of them: np.copy(…)";
     return true;
 }
 

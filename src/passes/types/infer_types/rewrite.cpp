@@ -25,7 +25,8 @@ Expr* Typer::apply(const Typing& typing, Expr* expr, std::span<const Operand> op
     if (typing.exact) {
         return compare_exactly(typing.op, expr);
     }
-    if (expr->op == Op::kImag && typing.identity) {
+    const bool keeps_shape = expr->op == Op::kImag && has_slices(*expr->operands[0]);
+    if (expr->op == Op::kImag && typing.identity && !keeps_shape) {
         return b.constant(storage(typing.result), Constant{std::int64_t{0}});
     }
     if (typing.op == Op::kPow && typing.operand.weak && is_integer(typing.operand.scalar)) {
@@ -35,7 +36,7 @@ Expr* Typer::apply(const Typing& typing, Expr* expr, std::span<const Operand> op
     for (std::size_t i = 0; i < expr->operands.size(); ++i) {
         expr->operands[i] = convert(expr->operands[i], operands[i].type, type);
     }
-    if (typing.identity) {
+    if (typing.identity && !keeps_shape) {
         return expr->operands[0];
     }
     expr->op = typing.op;

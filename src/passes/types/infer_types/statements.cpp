@@ -173,7 +173,9 @@ void Typer::walk(Stmt& stmt, Body& out) {
             const Operand value = walk(evaluate.value);
             named_ = nullptr;
             if (rewriting() && value.rank > 0 && evaluate.value->op == Op::kCall) {
-                name_value(evaluate.value, value.rank);  // nobody asks for the array
+                // Nobody asks for the array, nor for the numbers of calls for its elements.
+                if (instances_.element_functions.acts(*evaluate.value))
+                    name_value(evaluate.value, value.rank);
                 return;
             }
             const bool checked =

@@ -202,15 +202,23 @@ private:
     }
 
     std::optional<Scalar> known_scalar(const Expr& e) {
-        if (e.op == Op::kConvert) return e.type.scalar;
+        const auto found = known_type(e);
+        return found ? std::optional(found->scalar) : std::nullopt;
+    }
+
+    // Weak where it is a number of Python's.
+    std::optional<Type> known_type(const Expr& e) {
+        if (e.op == Op::kConvert) return Type::of(e.type.scalar);
         if (e.op == Op::kAdd) {  // the type that holds both
-            const auto types = both(e);
-            if (!types) return std::nullopt;
-            return promote(Type::of(types->first), Type::of(types->second)).scalar;
+            const auto a = known_type(*e.operands[0]), b = known_type(*e.operands[1]);
+            return a && b ? std::optional(promote(*a, *b)) : std::nullopt;
         }
         const bool named = e.op == Op::kVar || e.op == Op::kLoad || e.op == Op::kArray;
-        if (named && !e.var->type.is_unknown()) return e.var->type.scalar;
-        return named ? elements_of(*e.var) : std::nullopt;
+        if (!named) return std::nullopt;
+        if (e.var->type.is_scalar()) return e.var->type;
+        const auto elements =
+            e.var->type.is_unknown() ? elements_of(*e.var) : std::optional(e.var->type.scalar);
+        return elements ? std::optional(Type::of(*elements)) : std::nullopt;
     }
 
     // The type of the elements that all of the names' assignments give it: names of arrays and of

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "passes/pass.h"
+#include "passes/types/infer_types/elements.h"
 #include "passes/types/infer_types/rules.h"
 #include "passes/types/infer_types/webs.h"
 
@@ -87,7 +88,8 @@ struct NumberPass {
 
 class Instances {
 public:
-    explicit Instances(PassContext& context) : context_(context) {}
+    explicit Instances(PassContext& context)
+        : element_functions(context.module), context_(context) {}
 
     Instance& add_entry();
     // The instance of `callee` for these arguments, made on first demand.
@@ -100,6 +102,7 @@ public:
     // selects, one by one.
     const ir::Function* placement(int mask_rank, std::optional<ir::Op> update, Span span);
 
+    ElementFunctions element_functions;
     std::deque<Instance> all;
     std::vector<ArrayPass> passes;                            // of the rewritten calls
     std::vector<NumberPass> number_passes;                    // of the rewritten calls
@@ -191,6 +194,7 @@ private:
     [[nodiscard]] ir::Expr* without_mask(const ir::Expr& reduce) const;
     // What the entry returns (results.cpp).
     bool find_result(ir::Store& stmt, ir::Body& out);
+    bool refuses_parts_of_arguments(const ir::Store& stmt);
     bool takes_results_out(ir::Body& body, ir::Body& out);
     void drop_results_of_arrays();
     void walk_for(ir::For& stmt);
@@ -228,6 +232,10 @@ private:
     Operand walk_rank_of_number(ir::Expr*& slot);
     Operand walk_named_shape(ir::Expr*& slot, int axis);
     Operand walk_call(ir::Expr*& slot);
+    [[nodiscard]] int rank_of_copy(const ir::Expr& expr) const;
+    [[nodiscard]] bool is_array_valued(const ir::Expr& argument) const;
+    // The arguments that are arrays, of a call that is made for each of their elements; else none.
+    [[nodiscard]] std::vector<bool> element_arguments(const ir::Expr& call) const;
     Operand walk_nothing(ir::Expr*& slot);
     Operand named_result(ir::Expr*& slot, const Instance& callee);
     Operand walk_convert(ir::Expr*& slot);

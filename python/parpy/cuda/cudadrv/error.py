@@ -1,0 +1,7 @@
+"""What goes wrong with a GPU, its driver or its compilers: parpy.BackendError under Numba's names."""
+
+from ...calls.errors import BackendError
+
+CudaSupportError = CudaDriverError = CudaRuntimeError = NvvmError = NvvmSupportError = NvrtcError = BackendError
+
+__all__ = ["CudaDriverError", "CudaRuntimeError", "CudaSupportError", "NvrtcError", "NvvmError", "NvvmSupportError"]

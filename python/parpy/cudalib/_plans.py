@@ -1,0 +1,140 @@
+"""What calls of a library have in common whose operands lie alike: checked and spelled once, they are made again with
+other addresses and numbers."""
+
+from __future__ import annotations
+
+import ctypes
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _native
+from ..buffer import Buffer
+from ..calls.options import CompileBackend
+from ..cuda._arrays import DeviceNDArray
+from ._operands import handle_at, number_of
+
+_MOST = 256
+
+How = tuple[Any, ...]
+"""How the elements of an array on a GPU lie: all but the address."""
+
+
+# ---------------------------------------------------------------- keys
+
+
+def _how_of_ours(array: Any) -> tuple[How, int] | None:
+    if not array.on_gpu:
+        return None
+    view = array._view
+    return (DeviceNDArray, view.dtype, view.shape, view.strides, view.flags.writeable), _native.address_of(view)
+
+
+def _how_of_buffer(array: Any) -> tuple[How, int] | None:
+    if array.backend is not CompileBackend.Cuda:
+        return None
+    view = array._view
+    return (Buffer, view.dtype, view.shape, view.strides, view.flags.writeable), _native.address_of(view)
+
+
+def _how_of_cupy(array: Any) -> tuple[How, int]:
+    return ("cupy", array.dtype, array.shape, array.strides), array.data.ptr
+
+
+def _how_of_torch(array: Any) -> tuple[How, int] | None:
+    if not array.is_cuda or array.is_conj():
+        return None
+    return ("torch", array.dtype, tuple(array.shape), array.stride()), array.data_ptr()
+
+
+Reader = Callable[[Any], tuple[How, int] | None]
+READERS: dict[type, Reader | None] = {DeviceNDArray: _how_of_ours, Buffer: _how_of_buffer}
+"""By class: how an array lies, and its address; None for those that are elsewhere."""
+_BY_NAME: dict[tuple[str, str], Reader] = {("cupy", "ndarray"): _how_of_cupy, ("torch", "Tensor"): _how_of_torch}
+
+
+def how_of(array: Any) -> tuple[How, int] | None:
+    """How an array on a GPU lies, and its address; None for other objects."""
+    kind = array.__class__
+    if kind not in READERS:
+        READERS[kind] = _BY_NAME.get((kind.__module__.partition(".")[0], kind.__name__))
+    reader = READERS[kind]
+    return None if reader is None else reader(array)
+
+
+def key_of(name: str, arguments: Sequence[Any]) -> tuple[Any, list[int]] | None:
+    """What calls have in common that one plan is for, and the addresses of the arrays; None where an array is not on a
+    GPU. Floats and complex numbers are left out: they may be others each time."""
+    key: list[Any] = [name]
+    addresses: list[int] = []
+    for each in arguments:
+        if each.__class__ in (int, str):
+            key.append(each)
+        elif isinstance(each, np.integer):
+            key.append(int(each))
+        elif isinstance(each, float | complex | np.inexact):
+            key.append(each.__class__)
+        else:
+            found = how_of(each)
+            if found is None:
+                return None
+            key.append(found[0])
+            addresses.append(found[1])
+    return tuple(key), addresses
+
+
+# ---------------------------------------------------------------- plans
+
+
+class At(NamedTuple):
+    """An address among the arguments: bytes behind that of the array with this number."""
+
+    array: int
+    offset: int = 0
+
+
+class Number(NamedTuple):
+    """A number among the arguments, passed by reference: the one with this number, for arrays of this letter."""
+
+    number: int
+    letter: str
+
+
+class Call:
+    """A call of cuBLAS but for its addresses and numbers. ``names`` are those that the function may have."""
+
+    __slots__ = ("_arguments", "_names")
+
+    def __init__(self, names: Sequence[str], arguments: Sequence[Any]) -> None:
+        self._names, self._arguments = names, arguments
+
+    def run(self, stream: int, addresses: Sequence[int], numbers: Sequence[Any], *more: Any) -> None:
+        given = [
+            ctypes.c_void_p(addresses[each.array] + each.offset)
+            if each.__class__ is At
+            else number_of(each.letter, numbers[each.number])
+            if each.__class__ is Number
+            else each
+            for each in self._arguments
+        ]
+        handle_at(addresses[0]).call(self._names, stream, *given, *more)
+
+
+class Plans:
+    """Those that were used last, by what their calls have in common."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Any, Any] = OrderedDict()
+
+    def get(self, key: Any) -> Any:
+        return self._known.get(key)
+
+    def keep(self, key: Any, plan: Any) -> None:
+        self._known[key] = plan
+        if len(self._known) > _MOST:
+            self._known.popitem(last=False)
+
+    def clear(self) -> None:
+        self._known.clear()

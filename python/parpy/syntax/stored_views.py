@@ -1,0 +1,164 @@
+"""Other shapes of arrays that statements store through: they get a name in front of the statement.
+
+x.T[i, j] = v                      x_T = x.T
+                                   x_T[i, j] = v
+for column in x.T:                 x_T = x.T
+    column -= column.mean()        for column in x_T: …
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator
+from types import FunctionType
+
+from .fields import OF_VALUES
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+_ATTRIBUTES = ("T", "real", "imag")
+_METHODS = ("reshape", "ravel", "transpose", "swapaxes")
+_VIEWS = "__parpy_views__"
+# What the arguments of the methods consist of.
+_PLAIN = (ast.Name, ast.Constant, ast.UnaryOp, ast.BinOp, ast.Tuple, ast.operator, ast.unaryop, ast.expr_context)
+
+
+def note_views(function: FunctionType, node: ast.AST | None) -> None:
+    """Notes the variables that `with_named_views` adds, as an attribute of the function."""
+    if isinstance(node, Function) and (names := _rewritten(node)[1]):
+        setattr(function, _VIEWS, names)
+
+
+def views_of(function: FunctionType) -> frozenset[str]:
+    """The variables that `with_named_views` adds."""
+    found: frozenset[str] = getattr(function, _VIEWS, frozenset())
+    return found
+
+
+def with_named_views(node: Function) -> Function:
+    """The function with names for such views; the tree that is given is left as it is."""
+    return _rewritten(node)[0]
+
+
+def _rewritten(node: Function) -> tuple[Function, frozenset[str]]:
+    """The function, with the variables that are new in it."""
+    if not any(map(_is_view, ast.walk(node))):
+        return node, frozenset()
+    made = copy.deepcopy(node)
+    views = _Views(made)
+    made.body = views.statements(made.body)
+    return (made if views.names else node), frozenset(views.names)
+
+
+class _Views:
+    """Those of one function, whose statements are changed."""
+
+    def __init__(self, node: Function) -> None:
+        self.names: set[str] = set()
+        parts = [*ast.walk(node)]
+        self._taken = {part.id for part in parts if isinstance(part, ast.Name)}
+        self._objects = {
+            part.value.id
+            for part in parts
+            if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.attr not in OF_VALUES
+        }
+        self._stored = _stored(parts)
+
+    def statements(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for node in nodes:
+            for body in ("body", "orelse"):
+                if isinstance(node, ast.For | ast.While | ast.If | ast.With) and getattr(node, body, None):
+                    setattr(node, body, self.statements(getattr(node, body)))
+            labels = len(out)
+            while isinstance(node, ast.For) and labels and _is_label(out[labels - 1]):
+                labels -= 1
+            out[labels:labels] = self._named(node)
+            out.append(node)
+        return out
+
+    def _named(self, node: ast.stmt) -> list[ast.stmt]:
+        """The statements that give names to what `node` stores through, which has these in the place of the views."""
+        made: list[ast.stmt] = []
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for each in (each for target in targets for each in _single(target)):
+                at = each
+                while isinstance(at, ast.Subscript) and isinstance(at.value, ast.Subscript):
+                    at = at.value
+                if isinstance(at, ast.Subscript):
+                    at.value = self._name(at.value, made)
+            if isinstance(node, ast.Assign) and isinstance(targets[0], ast.Tuple) and self._stores(targets[0]):
+                node.value = self._name(node.value, made)
+        elif isinstance(node, ast.For) and self._stores(node.target):
+            node.iter = self._name(node.iter, made)
+            if isinstance(node.iter, ast.Call):
+                node.iter.args = [self._name(each, made) for each in node.iter.args]
+        return made
+
+    def _stores(self, target: ast.expr) -> bool:
+        """Whether the function stores to elements of what it assigns to one of these names."""
+        return any(isinstance(each, ast.Name) and each.id in self._stored for each in _single(target))
+
+    def _name(self, value: ast.expr, made: list[ast.stmt]) -> ast.expr:
+        """The view under a name that `made` gives it; other values as they are."""
+        if not _is_view(value):
+            return value
+        at = value.func if isinstance(value, ast.Call) else value
+        assert isinstance(at, ast.Attribute) and isinstance(at.value, ast.Name)
+        if at.value.id in self._objects:
+            return value
+        name = f"{at.value.id}_{at.attr}"
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        self.names.add(name)
+        statement = ast.Assign([ast.Name(name, ast.Store())], value)
+        for part in (statement, statement.targets[0]):
+            ast.copy_location(part, value)
+            part.col_offset = at.value.end_col_offset or part.col_offset
+        made.append(statement)
+        return ast.copy_location(ast.Name(name, ast.Load()), value)
+
+
+def _is_view(node: ast.AST) -> bool:
+    """Whether it is x.T, x.real, x.reshape(n, m) or the like of a variable."""
+    at = node
+    if isinstance(node, ast.Call):
+        plain = all(isinstance(part, _PLAIN) for each in node.args for part in ast.walk(each))
+        if not plain or node.keywords or not isinstance(node.func, ast.Attribute) or node.func.attr not in _METHODS:
+            return False
+        at = node.func
+    elif not isinstance(node, ast.Attribute) or node.attr not in _ATTRIBUTES or not isinstance(node.ctx, ast.Load):
+        return False
+    return isinstance(at, ast.Attribute) and isinstance(at.value, ast.Name)
+
+
+def _single(target: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(target, ast.Tuple | ast.List):
+        for each in target.elts:
+            yield from _single(each)
+    else:
+        yield target
+
+
+def _stored(parts: list[ast.AST]) -> set[str]:
+    """The names of variables whose elements statements store to, or that they update."""
+    found: set[str] = set()
+    for part in parts:
+        if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
+            found.add(part.target.id)
+        elif isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
+            at: ast.expr = part
+            while isinstance(at, ast.Subscript | ast.Attribute):
+                at = at.value
+            if isinstance(at, ast.Name):
+                found.add(at.id)
+    return found
+
+
+def _is_label(node: ast.stmt) -> bool:
+    call = node.value if isinstance(node, ast.Expr) else None
+    func = call.func if isinstance(call, ast.Call) else None
+    return getattr(func, "attr", getattr(func, "id", None)) == "label"

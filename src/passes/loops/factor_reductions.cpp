@@ -1,0 +1,394 @@
+// See factor_reductions.h.
+#include "passes/loops/factor_reductions.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "analysis/geometry.h"
+#include "analysis/nests.h"
+#include "analysis/pragmas.h"
+#include "analysis/updates.h"
+#include "analysis/uses.h"
+#include "ir/builder.h"
+#include "ir/clone.h"
+#include "ir/visit.h"
+#include "mapping/plan.h"
+#include "passes/mapped/partial_values.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+constexpr double kWorthwhile = 0.9;               // of the time before
+constexpr std::int64_t kThreadsWanted = 1 << 17;  // of all parts: twice what draws the bandwidth
+constexpr std::int64_t kFewestColumns = kWarpSize;
+constexpr std::int64_t kFewestInPart = 16;  // iterations that become one partial value
+constexpr std::size_t kMostKept = 4;        // scalars that statements in front hand on
+
+// What an iteration of the outer loop consists of.
+struct Parts {
+    For* columns = nullptr;
+    For* steps = nullptr;
+    Body before, behind;
+    std::vector<UpdateGroup> groups;     // what the steps reduce
+    std::int64_t first = 0, trips = 0;   // of the columns
+    std::int64_t parts = 0, length = 0;  // that the steps are cut into; iterations of each
+};
+
+class Factoring {
+public:
+    explicit Factoring(PassContext& context)
+        : module_(context.module),
+          entry_(*context.module.entry_function()),
+          deterministic_(context.options.deterministic) {}
+
+    void run() { body(entry_.body); }
+
+private:
+    void body(Body& stmts) {
+        for (std::size_t i = 0; i < stmts.size(); ++i) {
+            auto* loop = stmts[i]->as<For>();
+            if (loop != nullptr && loops().legal(*loop)) {
+                while (const std::size_t more = factor(stmts, i))
+                    i += more;  // what finishes the sums may have others behind them
+            } else {
+                for_each_body(*stmts[i], [&](Body& inner) { body(inner); });
+            }
+        }
+    }
+
+    ParallelLoops& loops() {
+        if (loops_ == nullptr) loops_ = std::make_unique<ParallelLoops>(entry_, deterministic_);
+        return *loops_;
+    }
+
+    // How far behind `place` the nest stands that finishes the sums; 0: nothing has changed.
+    std::size_t factor(Body& stmts, std::size_t place) {
+        std::optional<Parts> parts = parts_of(*stmts[place]->as<For>());
+        if (!parts) return 0;
+        std::optional<Body> made = factored(*parts);
+        if (!made) return 0;
+        const auto is_alloc = [](const Stmt* stmt) { return stmt->kind == StmtKind::kAlloc; };
+        loops_ = nullptr;
+        if (!replace_if_faster(stmts, place, *made, kWorthwhile, entry_, deterministic_, plan_cuda))
+            return 0;
+        // Memory is taken once per call.
+        const auto first = stmts.begin() + static_cast<std::ptrdiff_t>(place);
+        const auto last = std::find_if_not(first, stmts.end(), is_alloc);
+        const Body allocs(first, last);
+        const std::size_t nests = made->size() - allocs.size();
+        const bool on_top = &stmts == &entry_.body;
+        stmts.erase(first, last);
+        entry_.body.insert(entry_.body.begin(), allocs.begin(), allocs.end());
+        return nests - 1 + (on_top ? allocs.size() : 0);
+    }
+
+    // ------------------------------------------------------------ what may be taken apart
+
+    std::optional<Parts> parts_of(For& columns) {
+        if (columns.body.empty() || has_pragma(columns) || loops().reduces(columns))
+            return std::nullopt;
+        const LoopFacts& facts = loops().facts(columns);
+        const auto trips = constant_trip_count(columns);
+        const auto first = constant_integer(columns.begin);
+        const bool plain = trips && first && constant_integer(columns.step) == 1 &&
+                           *trips >= kFewestColumns && *trips < kThreadsWanted / 2 &&
+                           facts.conditions.empty() && facts.carried_scalars.empty() &&
+                           facts.last_values.empty() && only_computes(columns.body);
+        if (!plain) return std::nullopt;
+        Parts parts;
+        parts.columns = &columns;
+        parts.trips = *trips;
+        parts.first = *first;
+        for (Stmt* stmt : columns.body) {
+            if (leaves_loop(*stmt)) return std::nullopt;
+            auto* loop = stmt->as<For>();
+            if (parts.steps == nullptr && loop != nullptr && !finished_.contains(loop) &&
+                takes_steps(parts, *loop)) {
+                parts.steps = loop;
+            } else {
+                (parts.steps == nullptr ? parts.before : parts.behind).push_back(stmt);
+            }
+        }
+        if (parts.steps == nullptr) return std::nullopt;
+        return parts;
+    }
+
+    // Whether `steps` reduces what threads of neighbouring columns would load side by side.
+    bool takes_steps(Parts& parts, For& steps) {
+        const auto trips = constant_trip_count(steps);
+        const auto step = constant_integer(steps.step);
+        if (!trips || !step || *step < 1 || has_pragma(steps) || !loops().reduces(steps))
+            return false;
+        if (!constant_integer(steps.begin) || !only_computes(steps.body) ||
+            uses_of(steps.body).calls || !uses_of(steps.body).allocated.empty()) {
+            return false;
+        }
+        parts.parts =
+            std::min((kThreadsWanted + parts.trips - 1) / parts.trips, *trips / kFewestInPart);
+        if (parts.parts < 2 || !side_by_side(*parts.columns, steps)) return false;
+        parts.length = (*trips + parts.parts - 1) / parts.parts;
+        parts.parts = (*trips + parts.length - 1) / parts.length;
+        const LoopFacts& facts = loops().facts(steps);
+        if (!facts.conditions.empty() || facts.scatters) return false;
+        parts.groups = facts.reductions;
+        return reduces_alone(parts, steps, facts);
+    }
+
+    // Elements of neighbouring columns lie closer than those of neighbouring steps.
+    bool side_by_side(const For& columns, const For& steps) {
+        const Accesses& accesses = loops().accesses();
+        const int column = accesses.loop_of(&columns), step = accesses.loop_of(&steps);
+        if (column < 0 || step < 0) return false;
+        const Traffic traffic = loops().traffic();
+        return std::ranges::any_of(accesses.all(), [&](const Access& access) {
+            if (!accesses.inside(access.loop, step)) return false;
+            const std::int64_t size = size_in_bytes(access.array->type.scalar);
+            const auto across = traffic.stride(access, column),
+                       along = traffic.stride(access, step);
+            return across && std::abs(*across) == size && along && std::abs(*along) > size;
+        });
+    }
+
+    // The steps do nothing but update their targets, each in its own type.
+    static bool reduces_alone(const Parts& parts, const For& steps, const LoopFacts& facts) {
+        VarSet scalars, arrays;
+        for (const UpdateGroup& group : parts.groups) {
+            for (const Update& update : group.updates) {
+                if (update.value->type != Type::of(update.var->type.scalar)) return false;
+                (update.indices == nullptr ? scalars : arrays).insert(update.var);
+            }
+        }
+        const Uses uses = uses_of(steps.body);
+        const auto is_own = [&](const Var* var) {
+            const auto& own = facts.private_scalars;
+            return scalars.contains(var) || std::ranges::find(own, var) != own.end();
+        };
+        return !parts.groups.empty() && std::ranges::all_of(uses.written, is_own) &&
+               std::ranges::all_of(uses.stored, [&](Var* a) { return arrays.contains(a); });
+    }
+
+    // ------------------------------------------------------------ nests
+
+    // Memory, statements in front of the sums where those need them, partial values, the rest.
+    std::optional<Body> factored(const Parts& parts) {
+        const Uses before = uses_of(parts.before);
+        const VarSet needed = exposed_reads({parts.steps});
+        bool apart = std::ranges::any_of(uses_of(*parts.steps).loaded, [&](const Var* array) {
+            return before.may_store(*array) && !is_target(parts, array);
+        });
+        for (const Var* var : needed)
+            apart = apart || (before.written.contains(var) && !is_target(parts, var));
+        Body allocs, nests;
+        std::vector<std::pair<Var*, Var*>> kept;  // scalars that cross, and where they are kept
+        Body constants;
+        if (apart) {
+            Body rest = {parts.steps};
+            rest.insert(rest.end(), parts.behind.begin(), parts.behind.end());
+            Body first;
+            for (Stmt* stmt : parts.before)
+                (is_constant(*stmt, parts.before) ? constants : first).push_back(stmt);
+            const Uses written = uses_of(first);
+            for (Var* var : exposed_reads(rest)) {
+                if (!written.written.contains(var)) continue;
+                if (kept.size() == kMostKept) return std::nullopt;
+                kept.emplace_back(var, array(var->name + "_kept", var->type.scalar, {parts.trips}));
+            }
+            For* loop = columns_of(parts, "_first", first);
+            Builder b(module_, loop->span);
+            for (const auto& [var, memory] : kept) {
+                allocs.push_back(b.alloc(memory));
+                loop->body.push_back(b.store(memory, {column(parts, loop->var)}, b.var(var)));
+            }
+            nests.push_back(loop);
+        }
+        std::vector<Var*> partials;
+        for (const UpdateGroup& group : parts.groups) {
+            const Var& target = *group.updates.front().var;
+            partials.push_back(
+                array(target.name + "_partials", target.type.scalar, {parts.parts, parts.trips}));
+            allocs.push_back(Builder(module_, parts.steps->span).alloc(partials.back()));
+        }
+        nests.push_back(partial_values(parts, kept, constants, partials));
+        nests.push_back(finished(parts, apart, kept, constants, partials));
+        allocs.insert(allocs.end(), nests.begin(), nests.end());
+        return allocs;
+    }
+
+    // The scalar, or an element of the array, is what the steps reduce.
+    static bool is_target(const Parts& parts, const Var* var) {
+        return std::ranges::any_of(parts.groups, [&](const UpdateGroup& group) {
+            return group.updates.front().var == var;
+        });
+    }
+
+    // `total = 0.0`, which may as well be assigned wherever it is wanted.
+    static bool is_constant(const Stmt& stmt, const Body& all) {
+        const auto* assign = stmt.as<Assign>();
+        if (assign == nullptr || assign->update || assign->value->op != Op::kConst) return false;
+        Body others;
+        std::ranges::copy_if(all, std::back_inserter(others),
+                             [&](const Stmt* other) { return other != &stmt; });
+        const Uses uses = uses_of(others);
+        return !uses.read.contains(assign->var) && !uses.written.contains(assign->var);
+    }
+
+    Var* array(std::string name, Scalar type, const std::vector<std::int64_t>& extents) {
+        return Builder(module_).local_array(std::move(name), type, extents, Space::kScratch);
+    }
+
+    // A loop over the columns, of copies of `stmts`.
+    For* columns_of(const Parts& parts, const char* suffix, const Body& stmts) {
+        const For& columns = *parts.columns;
+        Builder b(module_, columns.span);
+        Substitution own;
+        Var* var = own.vars[columns.var] =
+            b.scalar(columns.var->name + suffix, columns.var->type.scalar);
+        return b.loop(var, clone(module_, columns.begin), clone(module_, columns.end),
+                      clone(module_, stmts, own));
+    }
+
+    // The column that the variable counts, from 0 on.
+    Expr* column(const Parts& parts, Var* var) {
+        Builder b(module_, parts.columns->span);
+        Expr* value = b.convert(b.var(var), Scalar::kI64);
+        return parts.first == 0 ? value : b.binary(Op::kSub, value, b.integer(parts.first));
+    }
+
+    // for j_part …: for i_part …: what is kept; partial = identity; the steps of the part; store
+    For* partial_values(const Parts& parts, const std::vector<std::pair<Var*, Var*>>& kept,
+                        const Body& constants, const std::vector<Var*>& partials) {
+        For& steps = *parts.steps;
+        Builder b(module_, steps.span);
+        Var* part = b.scalar(steps.var->name + "_part", Scalar::kI64);
+        Body stmts;
+        std::ranges::copy_if(constants, std::back_inserter(stmts), [&](const Stmt* stmt) {
+            return !is_target(parts, stmt->as<Assign>()->var);
+        });
+        stmts.push_back(&steps);
+        For* columns = columns_of(parts, "_part", stmts);
+        For* own = columns->body.back()->as<For>();
+        columns->body.pop_back();
+        take_kept(parts, kept, columns->var, columns->body);
+        cut(parts, *own, part);
+        Body stores;
+        for (std::size_t g = 0; g < parts.groups.size(); ++g) {
+            const UpdateGroup& group = parts.groups[g];
+            const Update& first = group.updates.front();
+            const Scalar type = first.var->type.scalar;
+            Var* partial = b.scalar(first.var->name + "_partial", type);
+            for (const Update& update : find_updates(own->body)) {
+                if (!same_target(update, first, parts.columns->var, columns->var)) continue;
+                const Stmt* whole = spelled_as_update(module_, update);
+                const auto* assign = whole->as<Assign>();
+                const Op op = assign != nullptr ? *assign->update : *whole->as<Store>()->update;
+                Expr* value = assign != nullptr ? assign->value : whole->as<Store>()->value;
+                *update.slot = b.update(partial, op, value);
+            }
+            columns->body.push_back(b.assign(partial, identity(b, combining(group.op), type)));
+            stores.push_back(
+                b.store(partials[g], {b.var(part), column(parts, columns->var)}, b.var(partial)));
+        }
+        columns->body.push_back(own);
+        columns->body.insert(columns->body.end(), stores.begin(), stores.end());
+        return b.loop(part, b.integer(0), b.integer(parts.parts), {columns});
+    }
+
+    void take_kept(const Parts& parts, const std::vector<std::pair<Var*, Var*>>& kept, Var* at,
+                   Body& out) {
+        Builder b(module_, parts.columns->span);
+        for (const auto& [var, memory] : kept)
+            out.push_back(b.assign(var, b.load(memory, {column(parts, at)})));
+    }
+
+    // The steps of the part alone.
+    void cut(const Parts& parts, For& steps, Var* part) {
+        Builder b(module_, steps.span);
+        const Scalar type = steps.var->type.scalar;
+        const std::int64_t step = *constant_integer(steps.step);
+        const std::int64_t begin = *constant_integer(steps.begin);
+        const std::int64_t end = begin + *constant_trip_count(*parts.steps) * step;
+        const auto at = [&](std::int64_t more) {
+            Expr* value = b.binary(Op::kMul, b.var(part), b.integer(parts.length * step));
+            return more == 0 ? value : b.binary(Op::kAdd, value, b.integer(more));
+        };
+        Expr* last = at(begin + parts.length * step);
+        if (*constant_trip_count(*parts.steps) % parts.length != 0)
+            last = b.binary(Op::kMin, last, b.integer(end));
+        steps.begin = b.convert(at(begin), type);
+        steps.end = b.convert(last, type);
+        steps.labels.clear();
+    }
+
+    // Updates of one element, in the original and in its copy, whose column has another name.
+    bool same_target(const Update& copy, const Update& original, const Var* column, Var* renamed) {
+        if (copy.var != original.var) return false;
+        if (original.indices == nullptr || copy.indices == nullptr)
+            return original.indices == copy.indices;
+        Substitution own;
+        own.vars[column] = renamed;
+        std::vector<Expr*> wanted;
+        for (const Expr* index : *original.indices)
+            wanted.push_back(clone(module_, index, own));
+        return same(*copy.indices, wanted);
+    }
+
+    // The nest itself, whose sums are those of the partial values.
+    For* finished(const Parts& parts, bool apart, const std::vector<std::pair<Var*, Var*>>& kept,
+                  const Body& constants, const std::vector<Var*>& partials) {
+        For& steps = *parts.steps;
+        Builder b(module_, steps.span);
+        auto* columns = clone(module_, static_cast<const Stmt*>(parts.columns))->as<For>();
+        columns->body.clear();
+        if (apart) {
+            take_kept(parts, kept, columns->var, columns->body);
+            const Body copies = clone(module_, constants, {});
+            columns->body.insert(columns->body.end(), copies.begin(), copies.end());
+        } else {
+            const Body copies = clone(module_, parts.before, {});
+            columns->body.insert(columns->body.end(), copies.begin(), copies.end());
+        }
+        Var* part = b.scalar(steps.var->name + "_part", Scalar::kI64);
+        For* loop = b.loop(part, b.integer(0), b.integer(parts.parts));
+        for (std::size_t g = 0; g < parts.groups.size(); ++g) {
+            const Update& first = parts.groups[g].updates.front();
+            const Op op = combining(parts.groups[g].op);
+            Expr* value = b.load(partials[g], {b.var(part), column(parts, columns->var)});
+            if (first.indices == nullptr) {
+                loop->body.push_back(b.update(first.var, op, value));
+                continue;
+            }
+            std::vector<Expr*> indices;
+            for (const Expr* index : *first.indices)
+                indices.push_back(clone(module_, index));
+            loop->body.push_back(b.update(first.var, std::move(indices), op, value));
+        }
+        finished_.insert(loop);
+        columns->body.push_back(loop);
+        const Body rest = clone(module_, parts.behind, {});
+        columns->body.insert(columns->body.end(), rest.begin(), rest.end());
+        return columns;
+    }
+
+    Module& module_;
+    Function& entry_;
+    const bool deterministic_;
+    std::unordered_set<const For*> finished_;  // loops over partial values
+    std::unique_ptr<ParallelLoops> loops_;     // of the function as it is now
+};
+
+}  // namespace
+
+void factor_reductions(PassContext& context) {
+    Factoring(context).run();
+}
+
+}  // namespace parpy

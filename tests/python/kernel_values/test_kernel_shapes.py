@@ -1,0 +1,133 @@
+"""Names of transposed and reshaped arrays in kernels, which stand for the elements themselves, and strides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kernel_places
+import parpy
+from nvrtc import cubin
+from parpy import cuda
+from parpy.library.texts import function_of
+
+backend = kernel_places.backend
+
+
+@cuda.jit
+def written(x, out):
+    i = cuda.grid(1)
+    flat = x.ravel()
+    if i < flat.size:
+        grid, turned = x.reshape(3, -1), x.T
+        row = grid[i % 3]
+        out[i] = flat[i] + 100 * grid[i % 3, -1] + turned[i % x.shape[1], 0] + row[1] + x.flat[i]
+        cuda.syncthreads()
+        turned[i % x.shape[1], i // x.shape[1]] = -flat[i] if flat[i] > 0 else 1
+
+
+@pytest.mark.parametrize("order", "CF")
+def test_names_of_moved_elements(order):
+    x, out = np.asarray(np.arange(12.0).reshape(4, 3), order=order), np.zeros(12)
+    i, flat, grid = np.arange(12), x.ravel(), x.reshape(3, -1)
+    wanted = 2 * flat + 100 * grid[i % 3, -1] + x.T[i % 3, 0] + grid[i % 3, 1]
+    stored = np.where(x > 0, -x, 1)
+    written[1, 12](x, out)
+    np.testing.assert_array_equal(out, wanted)
+    np.testing.assert_array_equal(x, stored)
+    cubin(written.inspect_source(x, out))
+
+
+@cuda.jit(device=True)
+def weighted(v):
+    total = 0.0
+    for i in range(v.shape[0]):
+        for j in range(v.shape[1]):
+            total += v[i, j] * (i + 1)
+            v[i, j] = total
+    return total
+
+
+@cuda.jit
+def passed_on(x, n, out):
+    whole = x[:, 1:].reshape(n, -1)
+    out[0] = weighted(whole)
+    out[1] = weighted(whole.T)
+    out[2] = weighted(whole[1:, ::2])
+    out[3] = weighted(x.T)
+    out[4] = weighted(x.reshape(2, x.size // 2).T)
+    own = cuda.local.array(6, np.float64)
+    for i in range(6):
+        own[i] = i
+    out[5] = weighted(own.reshape((3, 2)))
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_device_functions_get_them(n):
+    x, out = np.arange(12.0).reshape(4, 3)[:, ::-1].copy()[:, ::-1], np.zeros(6)
+    y, wanted, total = np.arange(12.0).reshape(4, 3), np.zeros(6), weighted.py_func
+    part = y[:, 1:].copy()
+    whole = part.reshape(n, -1)
+    wanted[:3] = total(whole), total(whole.T), total(whole[1:, ::2])
+    y[:, 1:] = part
+    wanted[3:] = total(y.T), total(y.reshape(2, 6).T), total(np.arange(6.0).reshape(3, 2))
+    passed_on[1, 1](x, n, out)
+    np.testing.assert_array_equal(out, wanted)
+    np.testing.assert_array_equal(x, y)
+
+
+@cuda.jit
+def values(x, out, counts):
+    tile = cuda.shared.array(6, np.float64)
+    i = cuda.threadIdx.x
+    tile[i] = x[i]
+    cuda.syncthreads()
+    if i == 0:
+        out[:, :] = tile.reshape(3, 2).T + 1
+        counts[0] = np.sum(tile.reshape(2, 3))
+    cuda.atomic.add(counts.reshape(2, 2), (1, i % 2), 1)
+
+
+def test_values_and_atomics():
+    x, out, counts = np.arange(6.0), np.zeros((2, 3)), np.zeros(4)
+    values[1, 6](x, out, counts)
+    np.testing.assert_array_equal(out, x.reshape(3, 2).T + 1)
+    np.testing.assert_array_equal(counts, [15, 0, 3, 3])
+
+
+@cuda.jit
+def distances(x, out):
+    part, turned, row = x[1:, ::2], x.T, x[0]
+    down, across = x.strides
+    out[0], out[1], out[2], out[3] = part.strides[0], part.strides[1], turned.strides[0], turned.strides[1]
+    out[4], out[5], out[6], out[7] = x.strides[-1], len(x.strides), down + across, row.strides[0]
+
+
+@pytest.mark.parametrize("make", [np.ascontiguousarray, np.asfortranarray, lambda x: x[::-1, ::3]])
+def test_strides(make):
+    x, out = make(np.zeros((4, 6), np.float32)), np.zeros(8, np.int64)
+    distances[1, 1](x, out)
+    part = x[1:, ::2]
+    np.testing.assert_array_equal(out, [*part.strides, *x.T.strides, x.strides[-1], 2, sum(x.strides), x[0].strides[0]])
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("m = x.reshape(n, 5)\nm[0, 0] = 1", "an array of 12 elements cannot have a shape for 15"),
+        ("m = x.reshape(n, 4)\nm[0, n + 1] = 1", "subscript 4 is out of bounds for axis 1 of 'm'"),
+        ("m = x.reshape(3, 4)\nm[:, 0] = 1", "'m' is transposed or reshaped, and sliced here"),
+        ("m = x.reshape(3, 4)\nm[cuda.atomic.add(x, 0, 1), 0] = 1", "this subscript has effects"),
+        ("m = x.reshape(3, 4)\nx[0] = m.strides[0]", "its elements have no such distances"),
+        (
+            "if n > 1:\n    m = x.reshape(3, 4)\nelse:\n    m = x.reshape(4, 3)\nm[0, 0] = 1",
+            "reshaped part of an array",
+        ),
+    ],
+)
+def test_mistakes(body, text):
+    lines = "".join(f"    {line}\n" for line in body.split("\n"))
+    kernel = cuda.jit(function_of(f"def kernel(x, n):\n{lines}", "kernel", f"<shape {abs(hash(body))}>", cuda=cuda))
+    with pytest.raises((parpy.CompileError, IndexError), match=text):
+        kernel[1, 1](np.zeros(12, np.int64), 3)
+        cuda.synchronize()

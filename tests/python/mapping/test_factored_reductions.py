@@ -1,0 +1,151 @@
+"""Sums down the columns of tables on GPUs (factor-reductions): partial sums of blocks of rows, whose threads read side
+by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import parpy
+from parpy import CompileBackend
+
+SIM = parpy.auto(backend=CompileBackend.Sim)
+
+
+@parpy.jit
+def scalar(a, r, s):
+    for i in range(a.shape[1]):
+        total = 0.0
+        for j in range(a.shape[0]):
+            total += r[j] * a[j, i]
+        s[i] = total
+
+
+@parpy.jit
+def rows_first(a, r, s):
+    for j in range(a.shape[0]):
+        for i in range(a.shape[1]):
+            s[i] += r[j] * a[j, i]
+
+
+@parpy.jit
+def product(a, r, s):
+    s[:] = r @ a
+
+
+@parpy.jit
+def greatest(a, r, s):
+    s[:] = a.max(axis=0) + a.mean(axis=0)
+
+
+@parpy.jit
+def subtracted(a, r, s):
+    """Of every third row, from elements that statements in front have changed."""
+    for i in range(2, a.shape[1]):
+        q = s[i] * 2.0
+        s[i] = q + 1.0
+        for j in range(1, a.shape[0], 3):
+            s[i] -= q * a[j, i]
+        s[i] = s[i] + q
+
+
+@parpy.jit
+def several(a, r, s):
+    """Three targets, one of another type, one under a condition."""
+    for i in range(a.shape[1]):
+        low = a[0, i]
+        high = a[0, i]
+        above = 0
+        for j in range(a.shape[0]):
+            v = a[j, i]
+            low = min(low, v)
+            if v > high:
+                high = v
+            if v > 0.5:
+                above += 1
+        s[i] = high - low + above
+
+
+@parpy.jit
+def deviations(a, r, s):
+    """The second sum needs the first."""
+    for i in range(a.shape[1]):
+        mean = 0.0
+        for j in range(a.shape[0]):
+            mean += a[j, i]
+        mean /= a.shape[0]
+        variance = 0.0
+        for j in range(a.shape[0]):
+            variance += (a[j, i] - mean) ** 2
+        s[i] = variance / a.shape[0]
+
+
+@parpy.jit
+def again_and_again(a, r, s):
+    """In a loop of the host, whose turns read what the one before has stored."""
+    for _ in range(3):
+        for i in range(a.shape[1]):
+            total = 0.0
+            for j in range(a.shape[0]):
+                total += a[j, i] * r[j]
+            s[i] += total / a.shape[0]
+        for j in range(a.shape[0]):
+            r[j] += s[j % 16]
+
+
+FUNCTIONS = [scalar, rows_first, product, greatest, subtracted, several, deviations, again_and_again]
+
+
+def table(dtype: str, rows: int, columns: int) -> list[np.ndarray[Any, Any]]:
+    rng = np.random.default_rng(rows)
+    return [rng.random(shape).astype(dtype) for shape in ((rows, columns), (rows,), (columns,))]
+
+
+def kernels(function: Any, arguments: Any) -> list[str]:
+    return [each["name"] for each in parpy.explain(function, *arguments, opts=SIM).facts["kernels"]]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("dtype", "rows", "columns"), [("f4", 60_011, 97), ("f8", 20_001, 257)])
+def test_as_python(function: Any, dtype: str, rows: int, columns: int) -> None:
+    got, want = table(dtype, rows, columns), table(dtype, rows, columns)
+    function(*got, opts=SIM)
+    function(*want, opts=parpy.auto(backend=CompileBackend.Cpu))
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-3 if dtype == "f4" else 1e-11)
+    assert any("part" in name for name in kernels(function, table(dtype, rows, columns)))
+
+
+def test_special_values_are_those_of_python() -> None:
+    a, r, s = table("f8", 20_001, 257)
+    a[7, 3], a[9, 4], a[20_000, 5] = np.nan, np.inf, -np.inf
+    r[0] = -0.0
+    for function in (scalar, product):
+        got = s.copy()
+        function(a, r, got, opts=SIM)
+        with np.errstate(invalid="ignore"):
+            np.testing.assert_allclose(got, r @ a, rtol=1e-11)
+    zeros = np.full_like(a, -0.0)
+    got = np.full_like(s, -0.0)
+    rows_first(zeros, np.abs(r) + 1.0, got, opts=SIM)
+    assert np.signbit(got).all()
+
+
+def test_the_order_stays_under_deterministic() -> None:
+    a, r, s = table("f8", 20_001, 257)
+    settled = {backend: s.copy() for backend in (CompileBackend.Sim, CompileBackend.Cpu)}
+    for backend, got in settled.items():
+        scalar(a, r, got, opts=parpy.auto(backend=backend, deterministic=True))
+    np.testing.assert_array_equal(settled[CompileBackend.Sim], settled[CompileBackend.Cpu])
+
+
+def test_the_mapping_of_explain_can_be_given_back() -> None:
+    arguments = table("f8", 20_001, 257)
+    found = parpy.explain(deviations, *arguments, opts=SIM)
+    assert parpy.explain(deviations, *arguments, opts=found.opts).facts["kernels"] == found.facts["kernels"]
+    got, want = table("f8", 20_001, 257), table("f8", 20_001, 257)
+    deviations(*got, opts=found.opts)
+    deviations(*want, opts=SIM)
+    np.testing.assert_array_equal(got[2], want[2])
