@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, cast
 
 try:
     from . import _native
-except ImportError as error:
+except ImportError as _error:
     from .calls.missing_core import advice
 
-    raise ImportError(advice(error)) from None
+    raise ImportError(advice(_error)) from None
 
 from . import builtin, math, types
 from . import reduce as _reduce

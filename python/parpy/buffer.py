@@ -32,6 +32,7 @@ from .backend import is_enabled
 from .calls.errors import BackendError
 from .calls.jit import sync as wait_for
 from .calls.options import CompileBackend, ElemSize, Size
+from .calls.tracebacks import hides_frames
 from .types import bf16, elem_size
 
 __all__ = [
@@ -255,11 +256,13 @@ def _extents(shape: Shape) -> tuple[int, ...]:
     return sizes
 
 
+@hides_frames
 def empty(shape: Shape, dtype: Any = ElemSize.F64, backend: CompileBackend | None = None) -> Buffer:
     """A buffer with arbitrary elements. Without a ``backend``: on the GPU where there is one, else on the host."""
     return _made(shape, dtype, backend, False)
 
 
+@hides_frames
 def zeros(shape: Shape, dtype: Any = ElemSize.F64, backend: CompileBackend | None = None) -> Buffer:
     """A buffer of zeros."""
     return _made(shape, dtype, backend, True)
@@ -273,6 +276,7 @@ def _made(shape: Shape, dtype: Any, backend: CompileBackend | None, zeroed: bool
     return Buffer((np.zeros if zeroed else np.empty)(sizes, elements), kind, place)
 
 
+@hides_frames
 def full(shape: Shape, fill_value: Any, dtype: Any = None, backend: CompileBackend | None = None) -> Buffer:
     """A buffer whose elements are all ``fill_value``; without a ``dtype`` of the type that NumPy gives the value."""
     made = empty(shape, np.asarray(fill_value).dtype if dtype is None else dtype, backend)
@@ -298,24 +302,28 @@ def empty_cache() -> None:
     _native.empty_device_cache()
 
 
+@hides_frames
 def empty_like(other: Any) -> Buffer:
     """A buffer with shape, type and place of another array, and arbitrary elements."""
     like = from_array(other)
     return empty(like.shape, like.dtype, like.backend)
 
 
+@hides_frames
 def zeros_like(other: Any) -> Buffer:
     """A buffer of zeros with shape, type and place of another array."""
     like = from_array(other)
     return zeros(like.shape, like.dtype, like.backend)
 
 
+@hides_frames
 def full_like(other: Any, fill_value: Any) -> Buffer:
     """A buffer with shape, type and place of another array, whose elements are all ``fill_value``."""
     like = from_array(other)
     return full(like.shape, fill_value, like.dtype, like.backend)
 
 
+@hides_frames
 def from_array(array: Any, backend: CompileBackend | None = None) -> Buffer:
     """A buffer over the memory of an array of any library, where it is in the back end's memory; else a copy.
 
@@ -349,6 +357,7 @@ def _copied(source: Buffer, dtype: Size, backend: CompileBackend) -> Buffer:
     return made
 
 
+@hides_frames
 def from_raw(
     pointer: int,
     shape: Shape,

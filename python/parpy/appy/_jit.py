@@ -19,6 +19,7 @@ from .. import _native
 from ..backend import is_enabled
 from ..calls.jit import clear_cache, jit_of_source, print_compiled
 from ..calls.options import CompileBackend, CompileOptions
+from ..calls.tracebacks import hides_frames
 from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
 from ._strip_mine import strip_mined
@@ -48,6 +49,7 @@ _BACKENDS: Final = {
 }  # fmt: skip
 
 
+@hides_frames
 def jit(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Compiles the loops and tensor statements of a function as its ``#pragma`` comments say, with or without
     parentheses.

@@ -25,6 +25,13 @@ def compiled(function: str, backend: str, seconds: float, sources: Sequence[_nat
         _cover(measuring, sources)
 
 
+def tuned(function: str, best: str, seconds: float, automatic: float) -> None:
+    """parpy.tune found a mapping: what it takes, and what the automatic one takes."""
+    logger.debug(
+        "tuned '%s': %s takes %.3g ms, the automatic mapping %.3g ms", function, best, 1e3 * seconds, 1e3 * automatic
+    )
+
+
 def _cover(measuring: Any, sources: Sequence[_native.Source]) -> None:
     """The statements of the sources count as run: whoever measures coverage sees nothing of compiled code. Only in
     files that are measured, of which the lines that define functions are known already."""

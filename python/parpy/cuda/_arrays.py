@@ -29,6 +29,7 @@ from ..arrays.device_arrays import (
     reshaped,
     store,
 )
+from ..calls.tracebacks import hides_frames
 from ..types import elem_size
 from ..vocabulary.operators import is_torch_dtype, scalar_name
 from ._backend import on_gpu
@@ -374,6 +375,7 @@ _native.set_kernel_array_type(DeviceNDArray)
 # ---------------------------------------------------------------- making arrays
 
 
+@hides_frames
 def device_array(
     shape: int | tuple[int, ...], dtype: Any = np.float64, strides: Any = None, order: str = "C", stream: Any = 0
 ) -> DeviceNDArray:
@@ -416,6 +418,7 @@ def _elements(dtype: Any) -> np.dtype[Any]:
     return kind
 
 
+@hides_frames
 def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
     """A device array with shape, type and order of another array."""
     return device_array(*_like(ary), stream=stream)
@@ -429,6 +432,7 @@ def _like(ary: Any) -> tuple[tuple[int, ...], np.dtype[Any], None, str]:
     return ary.shape, ary.dtype, None, "F" if fortran else "C"
 
 
+@hides_frames
 def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: DeviceNDArray | None = None) -> DeviceNDArray:
     """A copy of an array on the device; ``to``: the device array to fill."""
     if to is None and isinstance(obj, DeviceNDArray):
@@ -462,6 +466,7 @@ def is_cuda_array(obj: Any) -> bool:
     return isinstance(obj, DeviceNDArray) or hasattr(obj, "__cuda_array_interface__")
 
 
+@hides_frames
 def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
     """Another library's array on the GPU as one of ours; they share the memory."""
     if isinstance(obj, DeviceNDArray):
@@ -471,6 +476,7 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
     return from_cuda_array_interface(obj.__cuda_array_interface__, obj, sync)
 
 
+@hides_frames
 def from_cuda_array_interface(desc: dict[str, Any], owner: Any = None, sync: bool = True) -> DeviceNDArray:
     """The array on the GPU that a ``__cuda_array_interface__`` describes; ``owner`` keeps its memory alive. ``sync``
     waits for the stream that it names."""
@@ -498,6 +504,7 @@ def managed_array(
     return mapped_array(shape, dtype, strides, order, stream)
 
 
+@hides_frames
 def pinned_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C") -> Any:
     """A NumPy array in host memory that the GPU copies from and to without a detour."""
     return _pinned(shape, dtype, order, False)[0]

@@ -10,6 +10,7 @@ from typing import Any
 from .. import _native
 from ..calls.errors import CompileError
 from ..calls.interface import HOST
+from ..calls.tracebacks import hides_frames
 from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
 from ..vocabulary import operators
@@ -32,6 +33,7 @@ _C_TYPES = {
 }  # fmt: skip
 
 
+@hides_frames
 def compile(
     pyfunc: Callable[..., Any],
     sig: Any,

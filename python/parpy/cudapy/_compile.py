@@ -17,6 +17,7 @@ import numpy as np
 from .. import cuda
 from ..arrays.device_arrays import is_int
 from ..calls.pickling import ByReference, give_reference
+from ..calls.tracebacks import hides_frames
 from ..cuda._kernel import Kernel
 from ..cuda._options import KernelOptions
 from ..frontend.parse import parse
@@ -96,6 +97,7 @@ def _substitutions(pairs: tuple[Any, ...]) -> list[tuple[str, str]]:
     return found
 
 
+@hides_frames
 def template(*pairs: Any) -> Callable[[Any], Template]:
     """A decorator: the function as a template, with the substitutions carried out."""
     _substitutions(pairs)
@@ -158,6 +160,7 @@ class _TypedKernel(Kernel):
         super().__init__(source, (), KernelOptions())
 
 
+@hides_frames
 def compile(funs: Any, sig: Any = None, debug: bool = False, *, sigs: Any = None) -> Launcher:
     """A launcher for the kernel among ``funs``: a function, or a list of the kernel and what it calls, in any order.
 
@@ -201,6 +204,7 @@ def compile(funs: Any, sig: Any = None, debug: bool = False, *, sigs: Any = None
     return launcher
 
 
+@hides_frames
 def kernel(sig: Any = None, debug: bool = False) -> Any:
     """A decorator: ``compile`` of the one function."""
     if isinstance(sig, FunctionType):

@@ -9,10 +9,12 @@ from __future__ import annotations
 import ast
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from inspect import signature
 from types import FunctionType
 from typing import Any
+
+import numpy as np
 
 from .. import _native
 from ..calls import performance
@@ -34,7 +36,7 @@ from .kept import NOTHING_KEPT, Kept, kept_for
 from .labels import Place, near_miss_of_nested, per_region, shape_labels
 from .numpy_calls import dry, is_array_function
 from .python_parts import Resolver, needs_driver
-from .regions import UNSET, run_region
+from .regions import UNSET, Region, run_region
 from .slow_loops import slow_loops
 from .small_regions import SmallRegions
 from .splitter import AGAIN, BY_PYTHON, CALL, RUN, Splitter
@@ -141,8 +143,9 @@ class Driver:
             except CompileError:
                 if unknown.isdisjoint(region.inputs):
                     raise
-            unknown.update(region.outputs)
-            return (0,) * len(region.outputs)
+            made = _allocated(region, inputs, self._splitter.source.function.__globals__)
+            unknown.update(set(region.outputs).difference(made))
+            return tuple(made.get(name, 0) for name in region.outputs)
 
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
             source = callable_source(function)
@@ -196,6 +199,21 @@ class Driver:
             self._options.clear()
         self._options[id(opts)] = (opts, dict(opts._values), made)
         return made
+
+
+def _allocated(region: Region, inputs: tuple[Any, ...], space: dict[str, Any]) -> dict[str, Any]:
+    """The arrays without values that a region makes for others behind it, where its inputs say how large they are."""
+    values = dict(zip(region.inputs, inputs, strict=True))
+    made: dict[str, Any] = {}
+    for node in region.nodes:
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        if not isinstance(node, ast.Assign) or not isinstance(target, ast.Name) or not isinstance(node.value, ast.Call):
+            continue
+        with suppress(Exception):  # its size is what the region computes
+            function = eval(compile(ast.Expression(node.value.func), "<allocation>", "eval"), space, values)
+            if function in (np.empty, np.empty_like) and target.id in region.outputs:
+                made[target.id] = eval(compile(ast.Expression(node.value), "<allocation>", "eval"), space, values)
+    return made
 
 
 def _fail_again(*_: Any) -> None:

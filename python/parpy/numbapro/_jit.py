@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..calls import jit as _host
+from ..calls.tracebacks import hides_frames
 from ..cuda._decorators import jit as _cuda_jit
 from ..vocabulary.signatures import Signature, argument_type
 
@@ -22,6 +23,7 @@ def _with_types(given: Any, argtypes: Sequence[Any] | None, restype: Any) -> Any
     return Signature(result, arguments, open=result is None)  # type: ignore[arg-type]
 
 
+@hides_frames
 def jit(
     signature: Any = None,
     *,
@@ -39,6 +41,7 @@ def jit(
     return _host.jit(**keywords) if chosen is None else _host.jit(chosen, **keywords)
 
 
+@hides_frames
 def autojit(function: Callable[..., Any] | None = None, *, target: str = "cpu", **keywords: Any) -> Any:
     """Compiles a function for the types of its calls."""
     if function is None:
@@ -46,6 +49,7 @@ def autojit(function: Callable[..., Any] | None = None, *, target: str = "cpu", 
     return jit(function, target=target, **keywords)
 
 
+@hides_frames
 def cuda_jit(
     signature: Any = None,
     *more: Any,

@@ -16,6 +16,7 @@ from statistics import median
 from typing import Any
 
 from .. import _native
+from ..calls import logs
 from ..calls.argument_lists import arguments_of
 from ..calls.jit import _as_jit, driver_behind, jit_of_source
 from ..calls.options import CompileBackend, CompileOptions, LoopPar
@@ -93,6 +94,7 @@ def tune(
     finally:
         bar.close()
     found.spent = time.perf_counter() - begin
+    logs.tuned(compiled.__name__, found.best.describe(), found.best.seconds, found.automatic.seconds)
     return TunedOptions(call.fields(found.best.opts), found)
 
 

@@ -79,6 +79,17 @@ def test_compilations_are_logged(caplog):
     assert len(told) == 1 and re.fullmatch(r"compiled 'logged' for Cpu in [\d.]+ ms", told[0])
 
 
+def test_tuning_is_logged(caplog):
+    @parpy.jit
+    def tuned(x):
+        for i in range(len(x)):
+            x[i] = 3
+
+    with caplog.at_level(logging.DEBUG, "parpy"):
+        parpy.tune(tuned, np.ones(1000), seconds=0.05, progress=False, force=True)
+    assert [each for each in caplog.records if each.getMessage().startswith("tuned 'tuned': ")]
+
+
 def test_nothing_is_logged_to_the_screen(capfd):
     program = "import numpy as np, parpy\n@parpy.jit\ndef f(x):\n    for i in range(3): x[i] = 1\nf(np.ones(3))\n"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -157,3 +157,18 @@ def test_what_a_program_prints(tmp_path):
     assert run.returncode == 1
     head, _, rest = run.stderr.partition("parpy.calls.errors.")
     assert head.count("File ") == 1 and "program.py" in head and rest.startswith("CompileNameError: ")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: parpy.buffer.empty("wide", parpy.types.F32),
+        lambda: parpy.buffer.from_array("no array"),
+        lambda: cuda.to_device("no array"),
+        lambda: parpy.cudapy.compile(3),
+        lambda: parpy.numbapro.jit(3)(4),
+    ],
+)
+def test_nor_of_functions_that_make_things(call):
+    found = frames(call)
+    assert {Path(each.filename) for each in found} == {HERE}
