@@ -53,6 +53,8 @@ std::optional<Diagnostic> located_at_call(const RuntimeError& error, const ir::M
             const std::string_view header = header_of(callee, module);
             if (!itself && (header.empty() || !names(error.message, header))) return;
             found = Diagnostic{.code = error.code, .span = e.span, .message = error.message};
+            found->help = error.help;  // of a source that the kernel links
+            if (!found->help.empty()) return;
             found->help = "'" + callee.name + "' is an external function: " +
                           (itself ? "its header has to define it for the declared types"
                                   : "look into its header, and for it in opts.includes");

@@ -77,6 +77,8 @@ class ForAll:
         block = block_for(self._tasks, threads, exact=self._tpb > 0)
         grid = tuple(-(-n // size) for n, size in zip(self._tasks, block, strict=True))
         self._kernel.configure(grid, block, self._stream, self._sharedmem)(*arguments)
+        if not self._kernel.signatures:  # looking for the best block may have compiled it
+            self._kernel.overloads.note(map(type_of, arguments))
 
 
 def launch_sizes(griddim: Any, blockdim: Any) -> tuple[int, ...]:

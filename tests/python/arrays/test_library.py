@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -197,7 +199,8 @@ def test_parameters_have_numpys_names():
 
     for theirs, ours in table._FUNCTIONS.items():
         for each in ours:
-            names = list(inspect.signature(each).parameters)
+            made = each() if isinstance(each, functools.partial) and each.func is table.along else each
+            names = list(inspect.signature(made).parameters)
             if theirs in table._OF_TUPLES or isinstance(getattr(theirs, "__self__", None), np.ufunc):
                 continue
             known = inspect.signature(theirs).parameters

@@ -171,7 +171,7 @@ def test_conditions_that_read_arrays():
 
 
 def test_explain_tells_that_the_host_waits():
-    found = str(parpy.explain(threshold, *arguments(threshold)[0], opts=options("cuda", MAPPING)))
+    found = " ".join(str(parpy.explain(threshold, *arguments(threshold)[0], opts=options("cuda", MAPPING))).split())
     assert "note[P307]" in found or "P307" in found
     assert "host code reads 's', which the GPU computes: it waits for the GPU" in found
 

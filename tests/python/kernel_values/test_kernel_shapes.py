@@ -127,7 +127,8 @@ def test_strides(make):
 )
 def test_mistakes(body, text):
     lines = "".join(f"    {line}\n" for line in body.split("\n"))
-    kernel = cuda.jit(function_of(f"def kernel(x, n):\n{lines}", "kernel", f"<shape {abs(hash(body))}>", cuda=cuda))
+    function = function_of(f"def kernel(x, n):\n{lines}", "kernel", f"<shape {abs(hash(body))}>", cuda=cuda)
+    kernel = cuda.jit(debug=True)(function)
     with pytest.raises((parpy.CompileError, IndexError), match=text):
         kernel[1, 1](np.zeros(12, np.int64), 3)
         cuda.synchronize()
