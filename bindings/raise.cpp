@@ -77,14 +77,19 @@ void hide_own_frames() {
     PyErr_Restore(type, error, trace);
 }
 
-void note_compilation(const std::string& function, const char* backend, double seconds,
+bool note_compilation(const std::string& function, const char* backend, double seconds,
                       const std::vector<Source>& sources) {
     try {
         nb::module_::import_("parpy.calls.logs")
             .attr("compiled")(function, backend, seconds, sources);
     } catch (nb::python_error& error) {
+        if (!error.matches(PyExc_Exception)) {
+            error.restore();
+            return false;
+        }
         error.discard_as_unraisable("the note of a compilation");
     }
+    return true;
 }
 
 bool warn_of_cache() {

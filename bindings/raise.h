@@ -25,7 +25,8 @@ void set_python_error();
 void hide_own_frames();
 
 // Tells the logger of the package, and who measures coverage, of a compilation (parpy.calls.logs).
-void note_compilation(const std::string& function, const char* backend, double seconds,
+// False: the user interrupted it, with the exception that is set.
+bool note_compilation(const std::string& function, const char* backend, double seconds,
                       const std::vector<Source>& sources);
 
 // Warns, once in a process, where the disk cache could not be used. False: the user made the

@@ -553,10 +553,10 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
             },
             failure);
     }
-    if (seconds) {
-        note_compilation(surface.module->entry_function()->name,
-                         shown(specializations.options.backend).data(), *seconds,
-                         surface.module->sources);
+    if (seconds && !note_compilation(surface.module->entry_function()->name,
+                                     shown(specializations.options.backend).data(), *seconds,
+                                     surface.module->sources)) {
+        return nullptr;
     }
     if (made != nullptr) {
         if (PyErr_CheckSignals() != 0 || !warn_of_cache())
