@@ -87,7 +87,8 @@ def machine(name: str) -> str:
     if name == "ParPy, GPU":
         from parpy import cuda
 
-        return str(cuda.get_current_device().name)
+        name = cuda.get_current_device().name
+        return name.decode() if isinstance(name, bytes) else str(name)
     return f"{platform.machine()}, {len(os.sched_getaffinity(0))} cores"
 
 
