@@ -89,7 +89,7 @@ def run_cell(shell: Any, line: str, cell: str) -> None:
 def _display(shown: SeenCall) -> None:
     from IPython.display import display
 
-    display(shown)
+    display(shown)  # type: ignore[no-untyped-call, unused-ignore]
 
 
 def _described(
