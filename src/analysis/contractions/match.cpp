@@ -6,6 +6,7 @@
 
 #include "analysis/contractions/nest_of_sums.h"
 #include "analysis/contractions/shifts.h"
+#include "analysis/contractions/side_by_side.h"
 #include "analysis/integers/index_math.h"
 #include "analysis/memory/sharing.h"
 #include "ir/builder.h"
@@ -113,14 +114,7 @@ private:
     // A row of factors times a matrix that is walked through row by row.
     bool take_row(const Loops& sums, For& columns, const Expr& matrix) {
         const Chain& chain = nest_.chains.front();
-        const auto along = [&](const For& loop) {
-            bool side_by_side = false;
-            for_each_expr(matrix, [&](const Expr& e) {
-                side_by_side =
-                    side_by_side || (e.op == Op::kLoad && walks(*e.var, e.operands, loop));
-            });
-            return side_by_side;
-        };
+        const auto along = [&](const For& loop) { return loads_along(matrix, loop) > 0; };
         const bool steps = std::ranges::any_of(chain.loops, [&](const For* loop) {
             return !contains(chain.of_sums, loop) && along(*loop);
         });
@@ -146,34 +140,12 @@ private:
             if (!nest_.is_element && !nest_.stem.empty())
                 points += 2 * stores_along(nest_.stem.back().behind, loop);
             for (const Product& product : nest_.chains.front().products) {
-                for (const Expr* factor : product.factors) {
-                    for_each_expr(*factor, [&](const Expr& e) {
-                        if (e.op == Op::kLoad) points += walks(*e.var, e.operands, loop);
-                    });
-                }
+                for (const Expr* factor : product.factors)
+                    points += loads_along(*factor, loop);
             }
             return points;
         };
         return score(columns) >= score(rows);
-    }
-
-    [[nodiscard]] bool stores_along(const Body& body, const For& loop) const {
-        return any_stmt(body, [&](const Stmt& stmt) {
-            const auto* store = stmt.as<Store>();
-            return store != nullptr && walks(*store->array, store->indices, loop);
-        });
-    }
-
-    // The loop walks through the array element by element.
-    [[nodiscard]] static bool walks(const Var& array, const std::vector<Expr*>& indices,
-                                    const For& loop) {
-        for (std::size_t i = 0; i < indices.size(); ++i) {
-            const auto& stride = array.dims[i].stride;
-            const bool side_by_side = stride && (*stride == 1 || *stride == -1);
-            if (varies(*indices[i], loop) && !side_by_side) return false;
-        }
-        return std::ranges::any_of(indices,
-                                   [&](const Expr* index) { return varies(*index, loop); });
     }
 
     bool take_order(const Loops& sums, For& rows, For& columns) {
