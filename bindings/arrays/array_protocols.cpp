@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "arrays/dlpack.h"
@@ -259,6 +260,16 @@ bool Intake::take_tensor(const dlpack::Tensor& tensor, bool read_only, ArgumentV
     return true;
 }
 
+// An array of JAX, which never changes. Its capsules have no flag that says so.
+static bool is_of_jax(PyObject* object) {
+    const Owned module(
+        PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__module__"));
+    const char* name =
+        module && PyUnicode_Check(module.get()) ? PyUnicode_AsUTF8(module.get()) : nullptr;
+    if (name == nullptr) PyErr_Clear();
+    return name != nullptr && std::string_view(name).starts_with("jaxlib");
+}
+
 bool Intake::take_dlpack(PyObject* object, ArgumentView& view, IntakeFault& fault) {
     const Owned device(PyObject_CallMethod(object, "__dlpack_device__", nullptr));
     if (!device) return false;
@@ -272,13 +283,13 @@ bool Intake::take_dlpack(PyObject* object, ArgumentView& view, IntakeFault& faul
     }
     Owned capsule(call_dlpack(object, device_type == dlpack::kCuda));
     if (!capsule) return false;
-    bool read_only = false;
+    bool read_only = is_of_jax(object);
     const dlpack::Tensor* tensor = nullptr;
     if (PyCapsule_IsValid(capsule.get(), "dltensor_versioned") != 0) {
         auto* managed = static_cast<dlpack::ManagedTensorVersioned*>(
             PyCapsule_GetPointer(capsule.get(), "dltensor_versioned"));
-        read_only = (managed->flags & (dlpack::ManagedTensorVersioned::kReadOnly |
-                                       dlpack::ManagedTensorVersioned::kCopied)) != 0;
+        read_only |= (managed->flags & (dlpack::ManagedTensorVersioned::kReadOnly |
+                                        dlpack::ManagedTensorVersioned::kCopied)) != 0;
         tensor = &managed->tensor;
     } else {
         auto* managed =

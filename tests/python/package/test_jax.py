@@ -12,6 +12,27 @@ jnp = jax.numpy
 
 
 @parpy.jit
+def scale(x, a):
+    for i in range(len(x)):
+        x[i] *= a
+
+
+@parpy.jit
+def doubled(x, out):
+    for i in range(len(x)):
+        out[i] = 2 * x[i]
+
+
+def test_arrays_are_read_and_never_stored_to():
+    x, out = jnp.arange(5.0), np.zeros(5, np.float32)
+    with pytest.raises((TypeError, ValueError, parpy.CompileError), match="read-only"):
+        scale(x, 2.0)
+    np.testing.assert_array_equal(x, np.arange(5.0))
+    doubled(x, out)
+    np.testing.assert_array_equal(out, 2 * np.arange(5.0))
+
+
+@parpy.jit
 def scaled(x, a):
     return x * a
 
