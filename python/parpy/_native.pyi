@@ -1,7 +1,7 @@
 """The compiler core. Types for the rest of the package; what users see is in the package itself."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Concatenate, Generic, Protocol, overload
+from typing import Any, Concatenate, Protocol, overload
 
 from typing_extensions import ParamSpec, TypeVar
 
@@ -172,7 +172,7 @@ class OptionsBase:
     def _invalidate(self) -> None: ...
 
 class BoundJit(Protocol[Arguments, Result]):
-    """A jit function as a method of an object."""
+    """How a jit function is called; as a method of an object it is no more than that."""
 
     __name__: str
     @overload
@@ -186,7 +186,7 @@ class BoundJit(Protocol[Arguments, Result]):
     @overload
     def __call__(self, *args: Any, debug: bool, **kwargs: Any) -> Result: ...
 
-class JitFunction(Generic[Arguments, Result]):
+class JitFunction(BoundJit[Arguments, Result]):
     """A compiled function: it has the parameters and the result of the function that was decorated.
 
     Type checkers see the arguments of calls without keywords of ParPy; beside ``opts``, ``seq`` or ``debug`` they
@@ -212,16 +212,6 @@ class JitFunction(Generic[Arguments, Result]):
         fast_math: bool = ...,
         check_bounds: bool = ...,
     ) -> None: ...
-    @overload
-    def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result: ...
-    @overload
-    def __call__(
-        self, *args: Any, opts: OptionsBase | None, seq: bool = ..., debug: bool = ..., **kwargs: Any
-    ) -> Result: ...
-    @overload
-    def __call__(self, *args: Any, seq: bool, debug: bool = ..., **kwargs: Any) -> Result: ...
-    @overload
-    def __call__(self, *args: Any, debug: bool, **kwargs: Any) -> Result: ...
     @overload
     def __get__(self, instance: None, owner: type | None = ...) -> JitFunction[Arguments, Result]: ...
     @overload

@@ -75,11 +75,8 @@ class Allocations:
         known = parameters - assigned(body)
         times = Counter(name for part in nodes if isinstance(part, ast.Assign) for name in assigned([part]))
         found: set[ast.Call] = set()
-        for statement in body:
-            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-            if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-                continue
-            value = statement.value
+        for statement in _of_one_target(body):
+            target, value = statement.targets[0], statement.value
             if isinstance(target, ast.Name) and isinstance(value, ast.Call) and self._is_made_here(value, known):
                 apart = target.id not in returned and read[target.id] == names[target.id] - 1
                 if apart and self._is_empty(value):
@@ -101,11 +98,8 @@ class Allocations:
         times = Counter(name for part in self._names.nodes if isinstance(part, ast.Assign) for name in assigned([part]))
         known = parameters - assigned(body)
         found: dict[ast.Call, str] = {}
-        for statement in body:
-            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-            if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-                continue
-            value = statement.value
+        for statement in _of_one_target(body):
+            target, value = statement.targets[0], statement.value
             if isinstance(target, ast.Name) and isinstance(value, ast.Call) and self._is_made_here(value, known):
                 found[value] = target.id
                 known |= {target.id}
@@ -176,3 +170,7 @@ def _names_read(node: ast.AST) -> list[str]:
     elif isinstance(node, ast.Compare):
         parts = [node.left, *node.comparators]
     return [part.id for part in parts if isinstance(part, ast.Name)]
+
+
+def _of_one_target(body: list[ast.stmt]) -> list[ast.Assign]:
+    return [each for each in body if isinstance(each, ast.Assign) and len(each.targets) == 1]

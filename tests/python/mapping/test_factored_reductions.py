@@ -149,3 +149,25 @@ def test_the_mapping_of_explain_can_be_given_back() -> None:
     deviations(*got, opts=found.opts)
     deviations(*want, opts=SIM)
     np.testing.assert_array_equal(got[2], want[2])
+
+
+@pytest.mark.parametrize("row", [0, 5, 20_000])
+@pytest.mark.parametrize("function", [scalar, rows_first, subtracted], ids=lambda f: f.__name__)
+def test_sums_that_are_stored_to_a_row_of_the_table(function: Any, row: int) -> None:
+    tables = []
+    for opts in (SIM, parpy.auto(backend=CompileBackend.Cpu, deterministic=True)):
+        a, r, _ = table("f8", 20_001, 257)
+        a /= 4
+        r /= 20_000
+        function(a, r, a[row], opts=opts)
+        tables.append(a)
+    np.testing.assert_allclose(tables[0], tables[1], rtol=1e-8)
+
+
+@pytest.mark.parametrize("function", [scalar, subtracted, deviations], ids=lambda f: f.__name__)
+def test_reversed_tables(function: Any) -> None:
+    a, r, s = table("f8", 20_001, 257)
+    got, want = s.copy(), s.copy()
+    function(a[::-1, ::-1], r[::-1], got[::-1], opts=SIM)
+    function(a[::-1, ::-1], r[::-1], want[::-1], opts=parpy.auto(backend=CompileBackend.Cpu))
+    np.testing.assert_allclose(got, want, rtol=1e-9)
