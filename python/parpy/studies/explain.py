@@ -15,6 +15,8 @@ from ..calls.options import CompileBackend, CompileOptions, LoopPar
 from ..calls.tracebacks import hides_frames
 from ..host.driver import Driver
 from ..host.structures import Structures
+from ..scale.halo import halo_found
+from ..scale.halo_text import summary
 from .explain_picture import picture
 from .explain_pragmas import pragmas_of
 from .explain_text import in_turns, page, remarks_of, shortened, table, width, wrapped
@@ -147,6 +149,7 @@ class Explanation:
             f"memory: {_amount(read, 'B')} read, {_amount(written, 'B')} written; "
             f"{_amount(self.facts['flops'], 'flop')}; at least {_duration(self.seconds)} on {machine}",
             *self._measured(),
+            *self.facts.get("halo", []),
             f"mapping: {self.mapping!r}" + (", restructure=True" if self.facts["restructured"] else ""),
         ]
         for kernel in self.facts["kernels"]:
@@ -250,6 +253,7 @@ def explain(
     args, opts = arguments_of(compiled, args, opts)
     explanation: Explanation = looked_at(compiled, args, partial(_explained, compiled, opts))
     explanation.facts["pragmas"] = bool(compiled.__parpy_source__.pragmas)
+    explanation.facts["halo"] = summary(looked_at(compiled, args, partial(halo_found, compiled, opts)))
     if measured:
         seconds, runs = time_of_call(compiled, args, opts)
         explanation.facts["measured"] = {"seconds": seconds, "runs": runs}
