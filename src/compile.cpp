@@ -57,6 +57,7 @@
 #include "passes/pass.h"
 #include "passes/slices/lower_slices.h"
 #include "passes/slices/order_calls.h"
+#include "passes/stencils/tile_time.h"
 #include "passes/types/check_doubles.h"
 #include "passes/types/check_labels.h"
 #include "passes/types/infer_types/infer_types.h"
@@ -202,6 +203,8 @@ const std::vector<Row>& table() {
           "after all that make divisions, and while the ranges of a function's parameters and variables are known in all of it"}, On::kAll},
         {{"place-arrays", place_arrays, kMapped,
           "when it is known which threads run what; before split-kernels, which tells what kernels share"}, On::kCuda},
+        {{"tile-time", tile_cpu_time, kMapped,
+          "automatic mode: after all that compare or analyse subscripts, on CUDA after place-arrays, too; before split-kernels, which takes nests apart", chooses}, On::kAll, tile_cuda_time},
         {{"contract-kernels", contract_kernels, kMapped,
           "automatic mode: after all that compare or analyse subscripts, and place-arrays, which gives memory to arrays of loops; before split-kernels, which takes nests apart", chooses}, On::kCuda},
         {{"split-kernels", split_kernels, kMapped,
