@@ -35,12 +35,7 @@
 #include "passes/cuda/promote_elements.h"
 #include "passes/legality/check_legality.h"
 #include "passes/legality/check_pragmas.h"
-#include "passes/loops/collapse_loops.h"
-#include "passes/loops/distribute_loops.h"
-#include "passes/loops/factor_reductions.h"
 #include "passes/loops/fold_constants.h"
-#include "passes/loops/fuse_loops.h"
-#include "passes/loops/interchange_loops.h"
 #include "passes/loops/lower_assertions.h"
 #include "passes/loops/narrow_math.h"
 #include "passes/loops/normalize_indices.h"
@@ -54,6 +49,12 @@
 #include "passes/mapped/normalize_reductions.h"
 #include "passes/mapped/note_host_loops.h"
 #include "passes/mapped/simplify_divisions.h"
+#include "passes/nests/collapse_loops.h"
+#include "passes/nests/distribute_loops.h"
+#include "passes/nests/factor_reductions.h"
+#include "passes/nests/fuse_loops.h"
+#include "passes/nests/inline_producers.h"
+#include "passes/nests/interchange_loops.h"
 #include "passes/pass.h"
 #include "passes/slices/lower_slices.h"
 #include "passes/slices/order_calls.h"
@@ -157,6 +158,8 @@ const std::vector<Row>& table() {
           "opts.deterministic: before loops are moved, merged or mapped, which must not decide what is fused", has_settled_bits}, On::kAll},
         {{"distribute-loops", distribute_cpu_loops, kLoops,
           "before fuse-loops, which may join what it takes apart with neighbours", restructures}, On::kAll, distribute_cuda_loops},
+        {{"inline-producers", inline_cpu_producers, kLoops,
+          "before fuse-loops: nests that store arrays of their own stand alone", restructures}, On::kAll, inline_cuda_producers},
         {{"fuse-loops", fuse_loops, kLoops,
           "while nests stand as they were written: interchange-loops may order two of them differently", restructures}, On::kAll},
         {{"interchange-loops", interchange_cpu_loops, kLoops,

@@ -257,6 +257,15 @@ std::vector<const Stmt*> loops_of(const Module& module) {
     return loops;
 }
 
+// Names of arrays that the program makes.
+std::vector<std::string> arrays_made(const Module& module) {
+    std::vector<std::string> names;
+    for_each_stmt(module.entry_function()->body, [&](const Stmt& stmt) {
+        if (const auto* alloc = stmt.as<Alloc>()) names.push_back(alloc->array->shown());
+    });
+    return names;
+}
+
 void list_kernels(const Module& module, Explanation& out) {
     for_each_stmt(module.entry_function()->body, [&](const Stmt& stmt) {
         const auto* launch = stmt.as<Launch>();
@@ -295,7 +304,13 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
         if (refuted) return true;
         if (!run_passes(normal, passes.subspan(asked + 1, ordered - asked - 1))) return false;
         as_written = loops_of(module);
-        return run_passes(normal, passes.subspan(ordered, chosen - ordered));
+        out.inlined = arrays_made(module);
+        if (!run_passes(normal, passes.subspan(ordered, chosen - ordered))) return false;
+        for (const std::string& name : arrays_made(module)) {
+            const auto stays = std::ranges::find(out.inlined, name);
+            if (stays != out.inlined.end()) out.inlined.erase(stays);
+        }
+        return true;
     };
     const bool ordinary = order();
     for (const Diagnostic& each : early.all())

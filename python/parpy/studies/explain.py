@@ -148,6 +148,7 @@ class Explanation:
         lines = [
             f"memory: {_amount(read, 'B')} read, {_amount(written, 'B')} written; "
             f"{_amount(self.facts['flops'], 'flop')}; at least {_duration(self.seconds)} on {machine}",
+            *self._inlined(),
             *self._measured(),
             *self.facts.get("halo", []),
             f"mapping: {self.mapping!r}" + (", restructure=True" if self.facts["restructured"] else ""),
@@ -159,6 +160,10 @@ class Explanation:
             together = f", {cluster} blocks a cluster" if cluster else ""
             lines.append(f"kernel {kernel['name']}: {grid} blocks of {block} threads{together}")
         return lines
+
+    def _inlined(self) -> list[str]:
+        names = ", ".join(dict.fromkeys(self.facts["inlined"]))
+        return [f"computed where they are used, not stored: {names}"] if names else []
 
     def _measured(self) -> list[str]:
         found = self.facts.get("measured")
@@ -277,7 +282,7 @@ def _explained(compiled: _native.JitFunction, opts: CompileOptions | None, args:
     if driver is None:
         return Explanation(_native.explain(compiled, args, opts))
     found = driver.inspect(args, opts, _native.explain)
-    lists: dict[str, Any] = {name: [] for name in ("loops", "kernels", "arrays", "notes")}
+    lists: dict[str, Any] = {name: [] for name in ("loops", "kernels", "arrays", "inlined", "notes")}
     facts, *others = found or [{**_NOTHING_COMPILED, **lists, "function": compiled.__name__}]
     for more in others:
         for kernel in more["kernels"]:

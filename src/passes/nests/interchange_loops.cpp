@@ -1,5 +1,5 @@
 // See interchange_loops.h.
-#include "passes/loops/interchange_loops.h"
+#include "passes/nests/interchange_loops.h"
 
 #include <algorithm>
 #include <cstdlib>

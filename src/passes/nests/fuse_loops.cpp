@@ -1,6 +1,6 @@
 // See fuse_loops.h. Nests are put together and then judged: fused, no iteration of the second may
 // come before one of the first that it conflicts with.
-#include "passes/loops/fuse_loops.h"
+#include "passes/nests/fuse_loops.h"
 
 #include <algorithm>
 #include <functional>
