@@ -50,6 +50,7 @@
 #include "passes/mapped/note_host_loops.h"
 #include "passes/mapped/simplify_divisions.h"
 #include "passes/nests/collapse_loops.h"
+#include "passes/nests/contract_arrays.h"
 #include "passes/nests/distribute_loops.h"
 #include "passes/nests/factor_reductions.h"
 #include "passes/nests/fuse_loops.h"
@@ -162,6 +163,8 @@ const std::vector<Row>& table() {
           "before fuse-loops: nests that store arrays of their own stand alone", restructures}, On::kAll, inline_cuda_producers},
         {{"fuse-loops", fuse_loops, kLoops,
           "while nests stand as they were written: interchange-loops may order two of them differently", restructures}, On::kAll},
+        {{"contract-arrays", contract_arrays, kLoops,
+          "after fuse-loops, which brings loads to the stores; before any loop is judged that shares the array's memory", restructures}, On::kAll},
         {{"interchange-loops", interchange_cpu_loops, kLoops,
           "in front of choose-mapping, which maps the loops as they then stand", restructures}, On::kAll, interchange_cuda_loops},
         {{"collapse-loops", collapse_cpu_loops, kLoops,
