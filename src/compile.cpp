@@ -53,6 +53,7 @@
 #include "passes/nests/distribute_loops.h"
 #include "passes/nests/factor_reductions.h"
 #include "passes/nests/fuse_loops.h"
+#include "passes/nests/fuse_outer_loops.h"
 #include "passes/nests/inline_producers.h"
 #include "passes/nests/interchange_loops.h"
 #include "passes/pass.h"
@@ -163,6 +164,8 @@ const std::vector<Row>& table() {
           "while nests stand as they were written: interchange-loops may order two of them differently", restructures}, On::kAll},
         {{"interchange-loops", interchange_cpu_loops, kLoops,
           "in front of choose-mapping, which maps the loops as they then stand", restructures}, On::kAll, interchange_cuda_loops},
+        {{"fuse-outer-loops", fuse_outer_loops, kLoops,
+          "after interchange-loops, which moves independent loops outwards: neighbours may be alike then", restructures}, On::kCuda},
         {{"collapse-loops", collapse_cpu_loops, kLoops,
           "after interchange-loops: which loops are neighbours is settled then", restructures}, On::kAll, collapse_cuda_loops},
         {{"factor-reductions", factor_reductions, kLoops,
