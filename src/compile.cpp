@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/pragmas.h"
 #include "dialects/dialect.h"
 #include "ir/visit.h"
 #include "passes/aggregates/lower_aggregates.h"
@@ -84,6 +85,9 @@ using enum ir::Profile;
 
 bool chooses(const PassContext& context) {
     return context.options.automatic;
+}
+bool chooses_some(const PassContext& context) {
+    return context.options.automatic || has_pragmas(context.module);
 }
 bool restructures(const PassContext& context) {
     return context.options.restructures();
@@ -173,7 +177,7 @@ const std::vector<Row>& table() {
         {{"normalize-returns", normalize_cpu_returns, kLoops,
           "before code is put into Gpu blocks, by choose-mapping or map-loops: nothing may leave them"}, On::kAll, normalize_cuda_returns},
         {{"choose-mapping", choose_cpu_mapping, kLoops,
-          "automatic mode: in front of map-loops, which treats its choice like a user's", chooses}, On::kAll, choose_cuda_mapping},
+          "automatic mode and pragmas: in front of map-loops, which treats its choice like a user's", chooses_some}, On::kAll, choose_cuda_mapping},
         {{"map-loops", map_cpu_loops, kMapped,
           "after the loops have their final form: levels are given by how parallel loops nest"}, On::kAll, map_cuda_loops},
         {{"infer-reductions", infer_reductions, kMapped,
