@@ -64,6 +64,7 @@
 #include "passes/types/check_labels.h"
 #include "passes/types/infer_types/infer_types.h"
 #include "passes/types/inline_calls.h"
+#include "passes/types/make_workers.h"
 #include "passes/types/normalize_labels.h"
 #include "passes/types/specialize_arguments.h"
 #include "passes/values/inline_arrays.h"
@@ -122,8 +123,10 @@ bool checks_races(const PassContext& context) {
 // clang-format off
 const std::vector<Row>& table() {
     static const std::vector<Row> rows = {
+        {{"make-workers", make_workers, kSurface,
+          "before normalize-labels, which drops pragmas that a mapping by hand replaces: what a mapping calls its loops must not depend on it"}, On::kCuda},
         {{"normalize-labels", normalize_labels, kSurface,
-          "first of all: everything that follows asks for labels by the name that a mapping gives"}, On::kAll},
+          "in front of all others: everything that follows asks for labels by the name that a mapping gives"}, On::kAll},
         {{"check-labels", check_labels, kSurface,
           "before anything is folded away: a label in a branch that the call rules out is no mistake"}, On::kAll},
         {{"specialize-arguments", specialize_arguments, kSurface,
