@@ -15,8 +15,8 @@ std::string iteration_text(const Occurrence& instance) {
     std::vector<std::int64_t> values;
     for (const auto& [loop, value] : instance.iteration) {
         // Of a worker that the text does not have (make_workers) nobody needs to know.
-        const bool worker = loop->var->shown() == "worker" && has_pragma(*loop) &&
-                            !pragma_of(*loop).span.valid();
+        const bool worker =
+            loop->var->shown() == "worker" && has_pragma(*loop) && !pragma_of(*loop).span.valid();
         if (worker) continue;
         loops.push_back(loop);
         values.push_back(value);
