@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/pragmas.h"
 #include "dialects/dialect.h"
 #include "ir/visit.h"
 #include "passes/aggregates/lower_aggregates.h"
@@ -54,6 +55,7 @@
 #include "passes/nests/distribute_loops.h"
 #include "passes/nests/factor_reductions.h"
 #include "passes/nests/fuse_loops.h"
+#include "passes/nests/fuse_outer_loops.h"
 #include "passes/nests/inline_producers.h"
 #include "passes/nests/interchange_loops.h"
 #include "passes/pass.h"
@@ -64,6 +66,7 @@
 #include "passes/types/check_labels.h"
 #include "passes/types/infer_types/infer_types.h"
 #include "passes/types/inline_calls.h"
+#include "passes/types/make_workers.h"
 #include "passes/types/normalize_labels.h"
 #include "passes/types/specialize_arguments.h"
 #include "passes/values/inline_arrays.h"
@@ -85,6 +88,9 @@ using enum ir::Profile;
 
 bool chooses(const PassContext& context) {
     return context.options.automatic;
+}
+bool chooses_some(const PassContext& context) {
+    return context.options.automatic || has_pragmas(context.module);
 }
 bool restructures(const PassContext& context) {
     return context.options.restructures();
@@ -119,8 +125,10 @@ bool checks_races(const PassContext& context) {
 // clang-format off
 const std::vector<Row>& table() {
     static const std::vector<Row> rows = {
+        {{"make-workers", make_workers, kSurface,
+          "before normalize-labels, which drops pragmas that a mapping by hand replaces: what a mapping calls its loops must not depend on it"}, On::kCuda},
         {{"normalize-labels", normalize_labels, kSurface,
-          "first of all: everything that follows asks for labels by the name that a mapping gives"}, On::kAll},
+          "in front of all others: everything that follows asks for labels by the name that a mapping gives"}, On::kAll},
         {{"check-labels", check_labels, kSurface,
           "before anything is folded away: a label in a branch that the call rules out is no mistake"}, On::kAll},
         {{"specialize-arguments", specialize_arguments, kSurface,
@@ -167,6 +175,8 @@ const std::vector<Row>& table() {
           "after fuse-loops, which brings loads to the stores; before any loop is judged that shares the array's memory", restructures}, On::kAll},
         {{"interchange-loops", interchange_cpu_loops, kLoops,
           "in front of choose-mapping, which maps the loops as they then stand", restructures}, On::kAll, interchange_cuda_loops},
+        {{"fuse-outer-loops", fuse_outer_loops, kLoops,
+          "after interchange-loops, which moves independent loops outwards: neighbours may be alike then", restructures}, On::kCuda},
         {{"collapse-loops", collapse_cpu_loops, kLoops,
           "after interchange-loops: which loops are neighbours is settled then", restructures}, On::kAll, collapse_cuda_loops},
         {{"factor-reductions", factor_reductions, kLoops,
@@ -174,7 +184,7 @@ const std::vector<Row>& table() {
         {{"normalize-returns", normalize_cpu_returns, kLoops,
           "before code is put into Gpu blocks, by choose-mapping or map-loops: nothing may leave them"}, On::kAll, normalize_cuda_returns},
         {{"choose-mapping", choose_cpu_mapping, kLoops,
-          "automatic mode: in front of map-loops, which treats its choice like a user's", chooses}, On::kAll, choose_cuda_mapping},
+          "automatic mode and pragmas: in front of map-loops, which treats its choice like a user's", chooses_some}, On::kAll, choose_cuda_mapping},
         {{"map-loops", map_cpu_loops, kMapped,
           "after the loops have their final form: levels are given by how parallel loops nest"}, On::kAll, map_cuda_loops},
         {{"infer-reductions", infer_reductions, kMapped,

@@ -14,6 +14,7 @@
 #include "analysis/pragmas.h"
 #include "analysis/scatters.h"
 #include "analysis/traffic.h"
+#include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/depth.h"
@@ -257,11 +258,15 @@ std::vector<const Stmt*> loops_of(const Module& module) {
     return loops;
 }
 
-// Names of arrays that the program makes.
+// Names of arrays that the program makes and stores to.
 std::vector<std::string> arrays_made(const Module& module) {
+    const Body& body = module.entry_function()->body;
+    const VarSet stored = uses_of(body).stored;
     std::vector<std::string> names;
-    for_each_stmt(module.entry_function()->body, [&](const Stmt& stmt) {
-        if (const auto* alloc = stmt.as<Alloc>()) names.push_back(alloc->array->shown());
+    for_each_stmt(body, [&](const Stmt& stmt) {
+        const auto* alloc = stmt.as<Alloc>();
+        if (alloc != nullptr && stored.contains(alloc->array))
+            names.push_back(alloc->array->shown());
     });
     return names;
 }

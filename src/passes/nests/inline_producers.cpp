@@ -37,10 +37,12 @@ struct Rates {
     double cached;     // bytes of arrays that stay in caches
     double launch;     // of a nest
     double parallel;   // iterations that keep it busy
+    bool apart;        // loops with few functions such as exp are faster than one with all of them
 };
-constexpr Rates kCpu = {1.0 / 8, 0.1 / 8, 0.125 / 8, 2, 2 << 20, 1000, 64};
-constexpr Rates kCuda = {3e-4, 3e-4, 2.5e-4, 1, 32 << 20, 3000, 65536};
-constexpr double kInCache = 0.25;  // of the time of a byte that comes from memory
+constexpr Rates kCpu = {1.0 / 8, 0.1 / 8, 0.125 / 8, 2, 2 << 20, 1000, 64, true};
+constexpr Rates kCuda = {3e-4, 3e-4, 2.5e-4, 1, 32 << 20, 3000, 65536, false};
+constexpr double kInCache = 0.25;   // of the time of a byte that comes from memory
+constexpr double kClose = 1 << 14;  // bytes of arrays that are as close as loads are
 
 // Evaluations in one iteration: more make functions that compilers are slow with.
 constexpr std::size_t kMostEvaluations = 16;
@@ -72,7 +74,10 @@ public:
 private:
     void body(Body& stmts) {
         for (std::size_t i = stmts.size(); i-- > 0;) {
+            auto* loop = stmts[i]->as<For>();
+            if (loop != nullptr) around_.push_back(loop);
             for_each_body(*stmts[i], [&](Body& inner) { body(inner); });
+            if (loop != nullptr) around_.pop_back();
             if (stmts[i]->kind == StmtKind::kFor) nest(stmts, i);
         }
     }
@@ -153,6 +158,10 @@ private:
     void forward(Body& inner, std::size_t place) {
         auto* store = inner[place]->as<Store>();
         if (store == nullptr || !is_plain(*store) || stores_to(*store->array) != 1) return;
+        if (!mentions(*store->array)) {  // nobody loads it
+            if (is_pure(*store->value)) inner.erase(std::ranges::find(inner, store));
+            return;
+        }
         const VarSet written = uses_of(inner).written;
         const bool settled = std::ranges::all_of(store->indices, [&](const Expr* index) {
             return uses_of(*index).loaded.empty() &&
@@ -184,6 +193,16 @@ private:
                                       store.array->span);
         value->user_name = store.array->user_name;
         return value;
+    }
+
+    // Evaluating it is noticed nowhere: subscripts that data give may be wrong.
+    static bool is_pure(const Expr& value) {
+        const bool gathers = any_expr(value, [](const Expr& e) {
+            return e.op == Op::kLoad && std::ranges::any_of(e.operands, [](const Expr* index) {
+                       return uses_arrays(*index);
+                   });
+        });
+        return !gathers && !uses_of(value).calls && !has_effects(value);
     }
 
     static bool is_plain(const Store& store) {
@@ -314,12 +333,7 @@ private:
         if (between.calls) return false;
         return std::ranges::all_of(values_of(producer), [&](const Expr* value) {
             const Uses needed = uses_of(*value);
-            const bool gathers = any_expr(*value, [](const Expr& e) {
-                return e.op == Op::kLoad && std::ranges::any_of(e.operands, [](const Expr* index) {
-                           return uses_arrays(*index);
-                       });
-            });
-            return !gathers && !needed.calls && !has_effects(*value) &&
+            return is_pure(*value) &&
                    std::ranges::none_of(needed.loaded,
                                         [&](const Var* a) { return between.may_store(*a); }) &&
                    std::ranges::none_of(needed.read, [&](const Var* v) {
@@ -505,6 +519,12 @@ private:
         return !known;
     }
 
+    static bool has_elementary(const Body& body) {
+        return any_expr(body, [](const Expr& e) {
+            return (rule(e.op) == TypeRule::kFloat && e.op != Op::kSqrt) || e.op == Op::kPow;
+        });
+    }
+
     bool is_worth_it(const Producer& producer, const std::vector<Use>& found,
                      const std::vector<Element>& elements) {
         ParallelLoops loops(entry_, options_.deterministic);
@@ -517,7 +537,9 @@ private:
         for (const For* loop : producer.nest)
             trips *= traffic.trips(*loop);
         const double size = trips * size_in_bytes(producer.store->array->type.scalar);
-        const double byte = rates_.byte * (size < rates_.cached ? kInCache : 1);
+        const double byte = size < kClose ? 0 : rates_.byte * (size < rates_.cached ? kInCache : 1);
+        const bool launched =
+            std::ranges::none_of(around_, [&](For* loop) { return loops.legal(*loop); });
 
         std::unordered_set<const For*> readers;
         for (const Use& use : found)
@@ -539,6 +561,8 @@ private:
                 element.body->size() > kMostStatements) {
                 return false;
             }
+            if (rates_.apart && has_elementary(element.stmts) && has_elementary(*element.body))
+                return false;
             const auto [known, fresh] = loaded.try_emplace(element.body);
             if (fresh) known->second = loads_of(*element.body);
             double time = -rates_.load;  // of the array
@@ -561,7 +585,8 @@ private:
         const bool alone = std::ranges::all_of(producer.nest.back()->body, [&](const Stmt* stmt) {
             return stmt == producer.store || stmt->kind == StmtKind::kAssign;
         });
-        if (alone) seconds -= saved * trips * executions + rates_.launch * executions;
+        if (alone) seconds -= saved * trips * executions;
+        if (alone && launched) seconds -= rates_.launch * executions;
         seconds -= byte * size * (rates_.stored + static_cast<double>(readers.size())) * executions;
         return seconds < 0;
     }
@@ -571,6 +596,7 @@ private:
     const Options& options_;
     const Rates& rates_;
     std::unordered_set<const Var*> made_;  // by the program, for itself
+    std::vector<For*> around_;             // loops, the outermost first
     std::size_t analysed_ = 0;             // statements, so far
 };
 

@@ -70,7 +70,7 @@ def test_random_chains_keep_every_result_on_the_gpu():
 
 @parpy.jit
 def limited(x, w, y):
-    I, J = y.shape
+    I, J = y.shape  # noqa: RUF059 - programs unpack what they need next
     t = 4.0 * x[1:-1, 1:-1] - (x[2:, 1:-1] + x[:-2, 1:-1])
     r = t[1:, 1:-1] - t[:-1, 1:-1]
     f = np.where(r * (x[2:-1, 2:-2] - x[1:-2, 2:-2]) > 0, 0, r)
