@@ -94,4 +94,4 @@ def remarks_of(loop: Loop, count: int) -> list[str]:
     because = loop["witness"] or loop["reason"]
     because = _TURN.sub("its names stand for other arrays in the next iteration", because)
     turns = f"compiled {count} times, once for each array that its names stand for" if count > 1 else ""
-    return [each for each in (because, loop["contraction"], turns) if each]
+    return [each for each in (because, loop["time_tiles"], loop["contraction"], turns) if each]

@@ -62,6 +62,11 @@ private:
         for (const Stmt* stmt : time_.body) {
             if (stmt->kind == StmtKind::kFor) {
                 has_nest = true;
+            } else if (const auto* gpu = stmt->as<Gpu>()) {
+                // What one thread of the GPU computes for all.
+                const bool scalars = std::ranges::all_of(
+                    gpu->body, [](const Stmt* inner) { return inner->kind == StmtKind::kAssign; });
+                if (gpu->by_hand() || !scalars) return false;
             } else if (stmt->kind != StmtKind::kAssign) {
                 return false;
             }
@@ -101,18 +106,33 @@ private:
         return true;
     }
 
-    [[nodiscard]] bool stands_still(const Expr& e) const { return invariant(e, uses_); }
+    // In all steps and in all of each.
+    [[nodiscard]] bool stands_still(const Expr& e) const {
+        return invariant(e, uses_) && !any_expr(e, [&](const Expr& inner) {
+                   return inner.op == Op::kVar && inner.var == time_.var;
+               });
+    }
+
+    bool scalar(const Assign& assign) {
+        for_each_expr(assign, [&](const Expr& e) {
+            if (e.op == Op::kLoad && uses_.stored.contains(e.var))
+                refuse("the scalar " + quoted(*assign.var) + " depends on " + quoted(*e.var) +
+                       ", which the steps change");
+        });
+        result_.items.push_back({&assign, -1});
+        return reason_.empty();
+    }
 
     bool sweeps() {
         for (Stmt* stmt : time_.body) {
             if (const auto* assign = stmt->as<Assign>()) {
-                for_each_expr(*assign, [&](const Expr& e) {
-                    if (e.op == Op::kLoad && uses_.stored.contains(e.var))
-                        refuse("the scalar " + quoted(*assign->var) + " depends on " +
-                               quoted(*e.var) + ", which the steps change");
-                });
-                if (!reason_.empty()) return false;
-                result_.items.push_back({assign, -1});
+                if (!scalar(*assign)) return false;
+                continue;
+            }
+            if (const auto* gpu = stmt->as<Gpu>()) {
+                for (const Stmt* inner : gpu->body) {
+                    if (!scalar(*inner->as<Assign>())) return false;
+                }
                 continue;
             }
             if (result_.sweeps.size() == kMostSweeps) return refuse("a step has too many nests");

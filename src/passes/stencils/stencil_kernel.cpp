@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/geometry.h"
+#include "analysis/uses.h"
 #include "ir/visit.h"
 
 namespace parpy {
@@ -77,11 +78,18 @@ void StencilKernel::measure(Body& out) {
         Range outer, inner;
         for (const StencilSweep& s : stencil_.sweeps) {
             const Range own = region(s, k);
-            const bool first = outer.begin == nullptr;
-            outer.begin = first ? own.begin : math_.least(outer.begin, copy(own.begin));
-            outer.end = first ? own.end : math_.greatest(outer.end, copy(own.end));
-            inner.begin = first ? own.begin : math_.greatest(inner.begin, copy(own.begin));
-            inner.end = first ? own.end : math_.least(inner.end, copy(own.end));
+            if (outer.begin == nullptr) {
+                outer = inner = own;
+                continue;
+            }
+            if (!same(*outer.begin, *own.begin)) {
+                outer.begin = math_.least(copy(outer.begin), copy(own.begin));
+                inner.begin = math_.greatest(copy(inner.begin), copy(own.begin));
+            }
+            if (!same(*outer.end, *own.end)) {
+                outer.end = math_.greatest(copy(outer.end), copy(own.end));
+                inner.end = math_.least(copy(inner.end), copy(own.end));
+            }
         }
         first_.push_back(named(out, "first", copy(outer.begin)));
         end_.push_back(named(out, "end", copy(outer.end)));

@@ -26,6 +26,7 @@ constexpr double kExchange = 100;           // clocks of an exchange between war
 constexpr double kSharedBytes = 224 << 10;  // of a multiprocessor
 constexpr double kRegisters = 65536;
 constexpr double kMostRegisters = 250;  // of a thread
+constexpr double kMostBytes = 4e9;      // of the copies in the GPU's memory
 constexpr double kGain = 0.8;           // of the time without tiles
 constexpr std::int64_t kStaticBytes = 48 << 10;
 constexpr double kSingleLanes = 128, kDoubleLanes = 64;  // of a multiprocessor
@@ -253,6 +254,10 @@ std::optional<StencilTile> plan_stencil_tile(const Stencil& stencil, const Traff
     }
     if (costs.steps < 1) {
         reason = "it has too few steps";
+        return std::nullopt;
+    }
+    if (2 * costs.cells * static_cast<double>(costs.bytes) * costs.carried > kMostBytes) {
+        reason = "copies of its arrays would take too much memory";
         return std::nullopt;
     }
     std::optional<StencilTile> best;

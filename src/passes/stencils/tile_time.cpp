@@ -1,12 +1,14 @@
 // See tile_time.h.
 #include "passes/stencils/tile_time.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "analysis/memory/accesses.h"
 #include "analysis/stencils/stencils.h"
 #include "dialects/dialect.h"
 #include "ir/visit.h"
+#include "passes/stencils/stencil_bands.h"
 #include "passes/stencils/stencil_kernel.h"
 #include "passes/stencils/stencil_tile.h"
 #include "support/architecture.h"
@@ -49,12 +51,22 @@ Body* body_around(Body& body, const Stmt* stmt, bool in_loop, bool& found_in_loo
 }
 
 struct Decision {
-    std::optional<StencilTile> tile;
+    std::optional<StencilTile> tile;    // on a GPU
+    std::optional<StencilBands> bands;  // on a CPU
     std::string reason;
 };
 
 Decision decide(PassContext& context, const Stencil& stencil, const Traffic& traffic) {
     Decision result;
+    const bool always = wanted() == Wanted::kAlways;
+    if (context.options.backend == Backend::kCpu) {
+        if (wanted() == Wanted::kNever) {
+            result.reason = "PARPY_TIME_TILES=0";
+        } else {
+            result.bands = plan_stencil_bands(stencil, traffic, always, result.reason);
+        }
+        return result;
+    }
     bool in_loop = false;
     body_around(context.module.entry_function()->body, stencil.time, false, in_loop);
     if (wanted() == Wanted::kNever) {
@@ -64,13 +76,18 @@ Decision decide(PassContext& context, const Stencil& stencil, const Traffic& tra
     } else if (in_loop) {
         result.reason = "a loop around would take memory again and again";
     } else {
-        result.tile =
-            plan_stencil_tile(stencil, traffic, wanted() == Wanted::kAlways, result.reason);
+        result.tile = plan_stencil_tile(stencil, traffic, always, result.reason);
     }
     return result;
 }
 
-std::string shown(const Stencil& stencil, const StencilTile& tile) {
+std::string shown(const Stencil& stencil, const Decision& decision) {
+    if (decision.bands) {
+        return "time tiles: " + std::to_string(decision.bands->steps) +
+               " steps at a time, bands of " + std::to_string(decision.bands->rows) + " rows";
+    }
+    if (!decision.tile) return "no time tiles: " + decision.reason;
+    const StencilTile& tile = *decision.tile;
     std::string result =
         "time tiles: " + std::to_string(tile.steps) + " steps at a time, tiles of ";
     if (stencil.rank == 2) result += std::to_string(tile.useful[0]) + " × ";
@@ -79,24 +96,30 @@ std::string shown(const Stencil& stencil, const StencilTile& tile) {
 
 }  // namespace
 
-void tile_cuda_time(PassContext& context) {
+void tile_time(PassContext& context) {
     if (wanted() == Wanted::kNever) return;
     Function& entry = *context.module.entry_function();
     const Stencils all = find_stencils(entry);
     if (all.found.empty()) return;
     const Accesses accesses(entry);
     const Traffic traffic(accesses);
-    for (const Stencil& stencil : all.found) {
-        const Decision decision = decide(context, stencil, traffic);
-        if (!decision.tile) continue;
-        const Body code = StencilKernel(context.module, stencil, *decision.tile).run();
+    std::vector<Decision> decisions;
+    for (const Stencil& stencil : all.found)
+        decisions.push_back(decide(context, stencil, traffic));
+    for (std::size_t i = 0; i < decisions.size(); ++i) {
+        const Stencil& stencil = all.found[i];
+        const Decision& decision = decisions[i];
+        if (!decision.tile && !decision.bands) continue;
+        const Body code = decision.tile
+                              ? StencilKernel(context.module, stencil, *decision.tile).run()
+                              : band_code(context.module, stencil, *decision.bands);
         bool in_loop = false;
         Body& around = *body_around(entry.body, stencil.time, false, in_loop);
-        around.insert(std::ranges::find(around, stencil.time), code.begin(), code.end());
+        auto at = std::ranges::find(around, stencil.time);
+        if (decision.bands) at = around.erase(at);
+        around.insert(at, code.begin(), code.end());
     }
 }
-
-void tile_cpu_time(PassContext&) {}
 
 std::vector<TimeNote> time_tile_notes(PassContext& context) {
     std::vector<TimeNote> result;
@@ -108,9 +131,7 @@ std::vector<TimeNote> time_tile_notes(PassContext& context) {
     const Accesses accesses(entry);
     const Traffic traffic(accesses);
     for (const Stencil& stencil : all.found) {
-        const Decision decision = decide(context, stencil, traffic);
-        result.push_back({stencil.time, decision.tile ? shown(stencil, *decision.tile)
-                                                      : "no time tiles: " + decision.reason});
+        result.push_back({stencil.time, shown(stencil, decide(context, stencil, traffic))});
     }
     return result;
 }

@@ -6,10 +6,11 @@
 //         for i in range(1, m - 1): B[i] = f(A[i - 1], A[i], A[i + 1])
 //         for i in range(1, m - 1): A[i] = f(B[i - 1], B[i], B[i + 1])
 //
-// Kernels over tiles that overlap compute all steps but the last one (stencil_kernel.h). Each
-// element is computed by the same operations from the same operands: results are the same bit for
-// bit. Only where the cost model expects it to be faster; explain says what it does, or what is
-// missing.
+// CUDA: kernels over tiles that overlap, for all steps but the last one (stencil_kernel.h). CPU:
+// bands of rows that become narrower from sweep to sweep, and then what is between them
+// (stencil_bands.h). Each element is computed by the same operations from the same operands:
+// results are the same bit for bit. Only where the cost model expects it to be faster; explain says
+// what it does, or what is missing.
 //     pre   profile kMapped, automatic mode                  post   the same
 #pragma once
 
@@ -21,8 +22,7 @@
 
 namespace parpy {
 
-void tile_cuda_time(PassContext& context);
-void tile_cpu_time(PassContext& context);
+void tile_time(PassContext& context);
 
 // What explain says beside a loop over time.
 struct TimeNote {
