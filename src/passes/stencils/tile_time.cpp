@@ -80,7 +80,8 @@ Decision decide(PassContext& context, const Stencil& stencil, const Traffic& tra
 std::string shown(const Stencil& stencil, const Decision& decision) {
     if (decision.bands) {
         return "time tiles: " + std::to_string(decision.bands->steps) +
-               " steps at a time, bands of " + std::to_string(decision.bands->rows) + " rows";
+               " steps at a time, bands of " + std::to_string(decision.bands->rows) +
+               (stencil.rank == 1 ? " elements" : " rows");
     }
     if (!decision.tile) return "no time tiles: " + decision.reason;
     const StencilTile& tile = *decision.tile;
