@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/pragmas.h"
 #include "dialects/dialect.h"
 #include "ir/visit.h"
 #include "passes/aggregates/lower_aggregates.h"
@@ -35,12 +36,7 @@
 #include "passes/cuda/promote_elements.h"
 #include "passes/legality/check_legality.h"
 #include "passes/legality/check_pragmas.h"
-#include "passes/loops/collapse_loops.h"
-#include "passes/loops/distribute_loops.h"
-#include "passes/loops/factor_reductions.h"
 #include "passes/loops/fold_constants.h"
-#include "passes/loops/fuse_loops.h"
-#include "passes/loops/interchange_loops.h"
 #include "passes/loops/lower_assertions.h"
 #include "passes/loops/narrow_math.h"
 #include "passes/loops/normalize_indices.h"
@@ -54,6 +50,14 @@
 #include "passes/mapped/normalize_reductions.h"
 #include "passes/mapped/note_host_loops.h"
 #include "passes/mapped/simplify_divisions.h"
+#include "passes/nests/collapse_loops.h"
+#include "passes/nests/contract_arrays.h"
+#include "passes/nests/distribute_loops.h"
+#include "passes/nests/factor_reductions.h"
+#include "passes/nests/fuse_loops.h"
+#include "passes/nests/fuse_outer_loops.h"
+#include "passes/nests/inline_producers.h"
+#include "passes/nests/interchange_loops.h"
 #include "passes/pass.h"
 #include "passes/slices/lower_slices.h"
 #include "passes/slices/order_calls.h"
@@ -62,6 +66,7 @@
 #include "passes/types/check_labels.h"
 #include "passes/types/infer_types/infer_types.h"
 #include "passes/types/inline_calls.h"
+#include "passes/types/make_workers.h"
 #include "passes/types/normalize_labels.h"
 #include "passes/types/specialize_arguments.h"
 #include "passes/values/inline_arrays.h"
@@ -83,6 +88,9 @@ using enum ir::Profile;
 
 bool chooses(const PassContext& context) {
     return context.options.automatic;
+}
+bool chooses_some(const PassContext& context) {
+    return context.options.automatic || has_pragmas(context.module);
 }
 bool restructures(const PassContext& context) {
     return context.options.restructures();
@@ -117,8 +125,10 @@ bool checks_races(const PassContext& context) {
 // clang-format off
 const std::vector<Row>& table() {
     static const std::vector<Row> rows = {
+        {{"make-workers", make_workers, kSurface,
+          "before normalize-labels, which drops pragmas that a mapping by hand replaces: what a mapping calls its loops must not depend on it"}, On::kCuda},
         {{"normalize-labels", normalize_labels, kSurface,
-          "first of all: everything that follows asks for labels by the name that a mapping gives"}, On::kAll},
+          "in front of all others: everything that follows asks for labels by the name that a mapping gives"}, On::kAll},
         {{"check-labels", check_labels, kSurface,
           "before anything is folded away: a label in a branch that the call rules out is no mistake"}, On::kAll},
         {{"specialize-arguments", specialize_arguments, kSurface,
@@ -157,10 +167,16 @@ const std::vector<Row>& table() {
           "opts.deterministic: before loops are moved, merged or mapped, which must not decide what is fused", has_settled_bits}, On::kAll},
         {{"distribute-loops", distribute_cpu_loops, kLoops,
           "before fuse-loops, which may join what it takes apart with neighbours", restructures}, On::kAll, distribute_cuda_loops},
+        {{"inline-producers", inline_cpu_producers, kLoops,
+          "before fuse-loops: nests that store arrays of their own stand alone", restructures}, On::kAll, inline_cuda_producers},
         {{"fuse-loops", fuse_loops, kLoops,
           "while nests stand as they were written: interchange-loops may order two of them differently", restructures}, On::kAll},
+        {{"contract-arrays", contract_arrays, kLoops,
+          "after fuse-loops, which brings loads to the stores; before any loop is judged that shares the array's memory", restructures}, On::kAll},
         {{"interchange-loops", interchange_cpu_loops, kLoops,
           "in front of choose-mapping, which maps the loops as they then stand", restructures}, On::kAll, interchange_cuda_loops},
+        {{"fuse-outer-loops", fuse_outer_loops, kLoops,
+          "after interchange-loops, which moves independent loops outwards: neighbours may be alike then", restructures}, On::kCuda},
         {{"collapse-loops", collapse_cpu_loops, kLoops,
           "after interchange-loops: which loops are neighbours is settled then", restructures}, On::kAll, collapse_cuda_loops},
         {{"factor-reductions", factor_reductions, kLoops,
@@ -168,7 +184,7 @@ const std::vector<Row>& table() {
         {{"normalize-returns", normalize_cpu_returns, kLoops,
           "before code is put into Gpu blocks, by choose-mapping or map-loops: nothing may leave them"}, On::kAll, normalize_cuda_returns},
         {{"choose-mapping", choose_cpu_mapping, kLoops,
-          "automatic mode: in front of map-loops, which treats its choice like a user's", chooses}, On::kAll, choose_cuda_mapping},
+          "automatic mode and pragmas: in front of map-loops, which treats its choice like a user's", chooses_some}, On::kAll, choose_cuda_mapping},
         {{"map-loops", map_cpu_loops, kMapped,
           "after the loops have their final form: levels are given by how parallel loops nest"}, On::kAll, map_cuda_loops},
         {{"infer-reductions", infer_reductions, kMapped,

@@ -10,16 +10,17 @@
 #include "analysis/accumulations.h"
 #include "analysis/geometry.h"
 #include "analysis/memory/dependences.h"
+#include "analysis/memory/occurrence_text.h"
 #include "analysis/pragmas.h"
 #include "analysis/scatters.h"
 #include "analysis/traffic.h"
+#include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/depth.h"
 #include "ir/visit.h"
 #include "passes/cpu/contract_loops.h"
 #include "passes/cuda/contractions/contract_kernels.h"
-#include "passes/legality/legality_text.h"
 #include "passes/mapped/choose_mapping.h"
 #include "passes/pass.h"
 #include "passes/stencils/tile_time.h"
@@ -261,6 +262,19 @@ std::vector<const Stmt*> loops_of(const Module& module) {
     return loops;
 }
 
+// Names of arrays that the program makes and stores to.
+std::vector<std::string> arrays_made(const Module& module) {
+    const Body& body = module.entry_function()->body;
+    const VarSet stored = uses_of(body).stored;
+    std::vector<std::string> names;
+    for_each_stmt(body, [&](const Stmt& stmt) {
+        const auto* alloc = stmt.as<Alloc>();
+        if (alloc != nullptr && stored.contains(alloc->array))
+            names.push_back(alloc->array->shown());
+    });
+    return names;
+}
+
 void list_kernels(const Module& module, Explanation& out) {
     for_each_stmt(module.entry_function()->body, [&](const Stmt& stmt) {
         const auto* launch = stmt.as<Launch>();
@@ -299,7 +313,13 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
         if (refuted) return true;
         if (!run_passes(normal, passes.subspan(asked + 1, ordered - asked - 1))) return false;
         as_written = loops_of(module);
-        return run_passes(normal, passes.subspan(ordered, chosen - ordered));
+        out.inlined = arrays_made(module);
+        if (!run_passes(normal, passes.subspan(ordered, chosen - ordered))) return false;
+        for (const std::string& name : arrays_made(module)) {
+            const auto stays = std::ranges::find(out.inlined, name);
+            if (stays != out.inlined.end()) out.inlined.erase(stays);
+        }
+        return true;
     };
     const bool ordinary = order();
     for (const Diagnostic& each : early.all())

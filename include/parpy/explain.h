@@ -54,6 +54,7 @@ struct Explanation {
     bool restructured = false;    // which is not that of the text
     std::vector<Kernel> kernels;  // CUDA
     std::vector<Array> arrays;
+    std::vector<std::string> inlined;  // arrays of its own whose elements are computed where used
     bool gpu_code = false;  // array code outside of mapped loops runs on the GPU (kGpuCode)
     double flops = 0;       // operations on floating-point numbers
     // What the call would report: refusals, performance notes.

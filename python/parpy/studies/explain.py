@@ -15,6 +15,8 @@ from ..calls.options import CompileBackend, CompileOptions, LoopPar
 from ..calls.tracebacks import hides_frames
 from ..host.driver import Driver
 from ..host.structures import Structures
+from ..scale.halo import halo_found
+from ..scale.halo_text import summary
 from .explain_picture import picture
 from .explain_pragmas import pragmas_of
 from .explain_text import in_turns, page, remarks_of, shortened, table, width, wrapped
@@ -146,7 +148,9 @@ class Explanation:
         lines = [
             f"memory: {_amount(read, 'B')} read, {_amount(written, 'B')} written; "
             f"{_amount(self.facts['flops'], 'flop')}; at least {_duration(self.seconds)} on {machine}",
+            *self._inlined(),
             *self._measured(),
+            *self.facts.get("halo", []),
             f"mapping: {self.mapping!r}" + (", restructure=True" if self.facts["restructured"] else ""),
         ]
         for kernel in self.facts["kernels"]:
@@ -156,6 +160,10 @@ class Explanation:
             together = f", {cluster} blocks a cluster" if cluster else ""
             lines.append(f"kernel {kernel['name']}: {grid} blocks of {block} threads{together}")
         return lines
+
+    def _inlined(self) -> list[str]:
+        names = ", ".join(dict.fromkeys(self.facts["inlined"]))
+        return [f"computed where they are used, not stored: {names}"] if names else []
 
     def _measured(self) -> list[str]:
         found = self.facts.get("measured")
@@ -250,6 +258,7 @@ def explain(
     args, opts = arguments_of(compiled, args, opts)
     explanation: Explanation = looked_at(compiled, args, partial(_explained, compiled, opts))
     explanation.facts["pragmas"] = bool(compiled.__parpy_source__.pragmas)
+    explanation.facts["halo"] = summary(looked_at(compiled, args, partial(halo_found, compiled, opts)))
     if measured:
         seconds, runs = time_of_call(compiled, args, opts)
         explanation.facts["measured"] = {"seconds": seconds, "runs": runs}
@@ -273,7 +282,7 @@ def _explained(compiled: _native.JitFunction, opts: CompileOptions | None, args:
     if driver is None:
         return Explanation(_native.explain(compiled, args, opts))
     found = driver.inspect(args, opts, _native.explain)
-    lists: dict[str, Any] = {name: [] for name in ("loops", "kernels", "arrays", "notes")}
+    lists: dict[str, Any] = {name: [] for name in ("loops", "kernels", "arrays", "inlined", "notes")}
     facts, *others = found or [{**_NOTHING_COMPILED, **lists, "function": compiled.__name__}]
     for more in others:
         for kernel in more["kernels"]:
