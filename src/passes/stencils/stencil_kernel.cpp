@@ -295,11 +295,7 @@ Body StencilKernel::kernel() {
         carried += each.carried ? 1 : 0;
     staged_ = b_.local_array("staged", type_, {carried * tile_.rows * tile_.columns * threads_},
                              Space::kDynamic);
-    for (const StencilSweep& s : stencil_.sweeps) {
-        const auto all = windows(s);
-        exchanges_ += std::ranges::any_of(all, [](const Window& w) { return w.up + w.down > 0; });
-    }
-    if (exchanges_ == 1) {
+    if (alternates_edges(stencil_)) {
         turn_ = counter("turn");
         body.push_back(b_.assign(turn_, small(0)));
     }

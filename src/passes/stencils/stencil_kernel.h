@@ -157,9 +157,7 @@ private:
     std::vector<Region> regions_;   // each once
     ir::Expr* time_ = nullptr;
     ir::Substitution step_vars_;        // scalars of a step
-    std::vector<ir::Var*> edges_;       // shared memory of the exchanges, in order
-    std::vector<ir::Stmt*> allocated_;  // of these
-    std::int64_t exchanges_ = 0;        // in a step
+    std::vector<ir::Stmt*> allocated_;  // shared memory of the exchanges
 };
 
 }  // namespace parpy

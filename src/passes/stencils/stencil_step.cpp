@@ -64,7 +64,7 @@ void StencilKernel::exchange(const std::vector<Window>& all, Body& out) {
         if (w.up + w.down == 0) continue;
         Var* edges = b_.local_array(
             "edges", type_,
-            {exchanges_ == 1 ? 2 : 1, tile_.warps, w.up + w.down, tile_.columns, kWarpSize},
+            {turn_ != nullptr ? 2 : 1, tile_.warps, w.up + w.down, tile_.columns, kWarpSize},
             Space::kShared);
         allocated_.push_back(b_.alloc(edges));
         Var* own = own_.at(w.array);

@@ -142,7 +142,8 @@ void search_planes(const Stencil& stencil, const Costs& costs, std::optional<Ste
             const double used = registers(costs, tile);
             if (used > kMostRegisters) break;
             const auto threads = static_cast<double>(warps * kWarpSize);
-            const auto edges = warps * costs.edge_rows * kWarpSize * kColumns * costs.bytes;
+            const auto edges = (alternates_edges(stencil) ? 2 : 1) * warps * costs.edge_rows *
+                               kWarpSize * kColumns * costs.bytes;
             if (edges > kStaticBytes) break;
             const double staged = costs.carried * static_cast<double>(rows * kColumns) * threads *
                                   static_cast<double>(costs.bytes);
@@ -188,6 +189,17 @@ std::vector<double> stencil_extents(const Stencil& stencil, const Traffic& traff
         }
     }
     return result;
+}
+
+bool alternates_edges(const Stencil& stencil) {
+    int certain = 0, all = 0;  // sweeps along a line are left out of most tiles
+    for (const StencilSweep& s : stencil.sweeps) {
+        if (stencil.rank < 2 || s.below[0] + s.above[0] == 0) continue;
+        ++all;
+        certain += std::ranges::all_of(
+            s.axes, [](const StencilSweep::Axis& axis) { return axis.loop != nullptr; });
+    }
+    return all > 0 && certain < 2;
 }
 
 double stencil_operations(const StencilSweep& sweep) {
