@@ -16,6 +16,7 @@
 #include "ir/clone.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
+#include "passes/nests/contract_arrays.h"
 
 namespace parpy {
 
@@ -119,10 +120,13 @@ private:
         Substitution renamed;
         const Traffic traffic = loops().traffic();
         if (!same_iterations(first, second, renamed) || !loops().legal(*a) || !loops().legal(*b) ||
-            traffic.contiguous(*first.back()) != traffic.contiguous(*second.back()) ||
             !may_add_up(first, second, renamed)) {
             return false;
         }
+        const bool alike =
+            traffic.contiguous(*first.back()) == traffic.contiguous(*second.back());
+        const VarSet passed = alike ? VarSet{} : passed_on(*a, *b);
+        if (!alike && passed.empty()) return false;
         std::vector<bool> both_legal;
         for (std::size_t i = 0; i < first.size(); ++i)
             both_legal.push_back(loops().legal(*first[i]) && loops().legal(*second[i]));
@@ -143,11 +147,24 @@ private:
         std::ranges::copy(order, at);
         stmts.erase(next);
         loops_ = nullptr;
-        if (keeps_order(first, both_legal, added)) return true;
+        const bool pays = alike || std::ranges::any_of(passed, [&](const Var* array) {
+                              return is_contracted(entry_, *array);
+                          });
+        if (pays && keeps_order(first, both_legal, added)) return true;
         fused.resize(size);
         stmts = before;
         loops_ = nullptr;
         return false;
+    }
+
+    // Arrays that the first nest stores and the second loads.
+    static VarSet passed_on(const For& a, const For& b) {
+        const Uses first = uses_of(a), second = uses_of(b);
+        VarSet result;
+        for (Var* array : first.stored) {
+            if (second.loaded.contains(array)) result.insert(array);
+        }
+        return result;
     }
 
     // The loops that are to be put together.
