@@ -1,4 +1,4 @@
-"""parpy.explain: what the compiler knows about a call and decides for it, for a terminal, a notebook or a tool."""
+"""parpy.explain shows the facts and decisions of the compiler about a call, for a terminal, a notebook or a tool."""
 
 from __future__ import annotations
 
@@ -242,17 +242,18 @@ class Explanation:
 def explain(
     function: Callable[..., Any], *args: Any, opts: CompileOptions | None = None, measured: bool = False
 ) -> Explanation:
-    """What a call ``function(*args, opts=opts)`` would do, without running it.
+    """Explains what a call ``function(*args, opts=opts)`` would do, without running it.
 
-    The arguments are given as those of the call, or as one list or tuple, ``explain(f, [x, n])``. For each loop: the
-    verdict on running it in parallel, with the reason or the iterations that conflict, and what it runs on; the mapping
-    in the form that ``opts`` takes; kernels, memory traffic, arithmetic, performance notes. A mapping that would be
-    refused is explained, not raised. Where Python runs a part of the function, the compiled parts are explained
-    together, and its lines are listed. The estimate of the time is the roofline of Williams, Waterman and Patterson
-    (2009); ``measured=True`` runs the function, on copies of the arrays, and adds the time of a call.
+    The arguments are given as in a call, or as one list or tuple, ``explain(f, [x, n])``. The result shows for each
+    loop whether it may run in parallel, with the reason or with two iterations that conflict, and where it runs. It
+    also has the mapping in the form that ``opts`` takes, the kernels, the memory traffic in bytes, the arithmetic
+    operations, and performance notes. A mapping that a call would refuse is explained and not raised. If Python runs a
+    part of the function, the compiled parts are explained together and the lines of Python are listed. The estimated
+    time is the roofline of Williams, Waterman and Patterson (2009). ``measured=True`` also runs the function on copies
+    of the arrays and adds the time of a call.
 
-    Raises CompileError where the call cannot be compiled at all, and with ``measured`` TypeError for arguments that
-    cannot be copied, and what the call itself raises.
+    Raises CompileError if the call cannot be compiled. With ``measured`` it raises TypeError for arguments that cannot
+    be copied, and every exception that the call itself raises.
     """
     compiled = _as_jit(function)
     args, opts = arguments_of(compiled, args, opts)

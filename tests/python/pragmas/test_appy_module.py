@@ -74,7 +74,7 @@ def test_jit_of_no_function():
 def test_entry_to_device_names_variables():
     called(add(entry_to_device="a, b", exit_to_host=["c"]))
     with pytest.raises(
-        TypeError, match=r"entry_to_device names 'aa', which is no variable of 'add'; did you mean 'a'\?"
+        TypeError, match=r"entry_to_device names 'aa', which is not a variable of 'add'; did you mean 'a'\?"
     ):
         add(entry_to_device="aa,b")
 
