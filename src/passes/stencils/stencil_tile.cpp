@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <unordered_set>
 
 #include "analysis/geometry.h"
@@ -279,17 +277,6 @@ std::optional<StencilTile> plan_stencil_tile(const Stencil& stencil, const Traff
     if (!best) {
         reason = "a step reads too far for a tile";
         return std::nullopt;
-    }
-    if (const char* shape = std::getenv("PARPY_TIME_TILE")) {  // rows,columns,warps,blocks,steps
-        long rows = 0, columns = 0, warps = 0, blocks = 0, steps = 0;
-        if (std::sscanf(shape, "%ld,%ld,%ld,%ld,%ld", &rows, &columns, &warps, &blocks, &steps) ==
-            5) {
-            best->rows = rows;
-            best->columns = columns;
-            best->warps = warps;
-            best->blocks = blocks;
-            best->steps = steps;
-        }
     }
     best->plain = plain_time(stencil, costs, traffic);
     best->nanoseconds += kAround + 5 * costs.footprint() / costs.bandwidth();
