@@ -54,6 +54,8 @@
 #include "passes/mapped/normalize_reductions.h"
 #include "passes/mapped/note_host_loops.h"
 #include "passes/mapped/simplify_divisions.h"
+#include "passes/parts/part_text.h"
+#include "passes/parts/partition_loops.h"
 #include "passes/pass.h"
 #include "passes/slices/lower_slices.h"
 #include "passes/slices/order_calls.h"
@@ -88,6 +90,9 @@ bool restructures(const PassContext& context) {
 }
 bool factors(const PassContext& context) {
     return context.options.restructures() && !context.options.deterministic;
+}
+bool is_part(const PassContext& context) {
+    return part_text(context.module) != nullptr;
 }
 bool has_settled_bits(const PassContext& context) {
     return context.options.deterministic;
@@ -150,6 +155,8 @@ const std::vector<Row>& table() {
           "last of the normal forms: signs follow from the ranges of the final loop variables"}, On::kAll},
         {{"check-bounds", check_bounds, kLoops,
           "as soon as subscripts have their final form: what is refused needs no mapping"}, On::kAll},
+        {{"partition-loops", partition_loops, kLoops,
+          "opts.devices: while nests stand as they were written, which is how they were partitioned; before any is judged or moved", is_part}, On::kAll},
         {{"check-pragmas", check_pragmas, kLoops,
           "while loops are those that pragmas speak of: afterwards they are cut, merged and moved"}, On::kAll},
         {{"settle-reductions", settle_reductions, kLoops,

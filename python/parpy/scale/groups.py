@@ -163,7 +163,7 @@ class _Growing:
         for name, reach in self._whole.items():
             if name not in written:
                 self._group.whole += (name,)
-            elif self._gather and name in self._group.axes:
+            elif self._gather:
                 self._group.gathered.setdefault(name, reach)
             else:
                 self._group.why = _stands_in_the_way(name, reach)

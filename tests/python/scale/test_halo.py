@@ -231,8 +231,8 @@ def test_reductions():
     halo = parpy.halo(norm, np.ones(30), np.ones(30))
     nests = [step for step in halo.nests if step.kind == "nest"]
     assert [[dataclasses.astuple(each) for each in step.outermost.reduced] for step in nests] == [
-        [("s", "+", False, False)],
-        [("m", "max", False, False)],
+        [("s", "+", "f64", False, False, True)],
+        [("m", "max", "f64", False, False, True)],
     ]
     assert not nests[0].outermost.proved
     # `m = x[0]` reads an element of x where nothing runs in parallel.
@@ -248,7 +248,7 @@ def test_reductions_of_elements():
 
     halo = parpy.halo(histogram, np.zeros(30, np.int64), np.zeros(5, np.int64))
     (loop,) = halo.nests[0].loops
-    assert [dataclasses.astuple(each) for each in loop.reduced] == [("h", "+", True, True)]
+    assert [dataclasses.astuple(each) for each in loop.reduced] == [("h", "+", "i64", True, True, True)]
     assert halo.of("k").partitionable
     assert "reduce 'h' together" in halo.of("h").why
 
