@@ -25,7 +25,7 @@ struct Halos {
             kBlock,      // a block touches lowest + low … highest + high at most
             kPeriodic,   // the same, counted modulo the extent
             kAll,        // any block may touch elements all along the axis
-            kIrregular,  // which elements it touches depends on data
+            kIrregular,  // which elements it touches depends on data, or the array overlaps another
         };
         Kind kind = Kind::kBlock;
         std::int64_t low = 0, high = 0;   // kBlock and kPeriodic

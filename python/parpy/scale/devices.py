@@ -16,6 +16,7 @@ from ..calls.caller import refuse_call
 from ..calls.jit import driver_behind, jit_of_part
 from ..calls.options import CompileBackend, CompileOptions
 from ..calls.tracebacks import hides_frames
+from ..frontend.parse import parse
 from .exchanges import Exchanges, Meeting
 from .halo import halo_found
 from .partitioned import Partitioned, partitioned
@@ -157,6 +158,8 @@ def plan_of(function: _native.JitFunction, values: tuple[Any, ...], opts: Compil
             "Python runs a part of it",
             "parpy.explain shows which; 'u, v = a, b' in front of a loop gives it names that it may exchange",
         )
+    if any(capture.generator for capture in parse(function.__parpy_source__).captures):
+        _refuse(function, "it draws random numbers, of which each device would have its own")
     try:
         steps = halo_found(function, _plain(opts), stand_ins).steps
         return make_plan(steps, parts, opts.gather, opts.deterministic)

@@ -33,9 +33,10 @@ class Reach:
 
     ``kind``: ``'block'``, it touches ``first + low … last + high`` at most; ``'periodic'``, the same, counted modulo
     the extent; ``'all'``, any block may touch elements all along the axis, or all blocks the same ones;
-    ``'irregular'``, which elements it touches depends on data. ``low`` and ``high`` are exact: for each there is an
-    iteration that touches such an element, unless data decide whether it does. They are None where the kind is
-    ``'all'`` or ``'irregular'``. ``access`` decides the kind, ``lowest`` and ``highest`` decide the offsets.
+    ``'irregular'``, which elements it touches depends on data, or the array shares memory with another one. ``low`` and
+    ``high`` are exact: for each there is an iteration that touches such an element, unless data decide whether it does.
+    They are None where the kind is ``'all'`` or ``'irregular'``. ``access`` decides the kind, ``lowest`` and
+    ``highest`` decide the offsets.
     """
 
     kind: Kind

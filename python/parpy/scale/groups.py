@@ -63,7 +63,7 @@ def _worst(touched: tuple[Touched, ...]) -> Reach:
 
 def _stands_in_the_way(array: str, reach: Reach) -> str:
     if reach.kind == "irregular":
-        return f"data decide which elements of '{array}' {reach.access} touches"
+        return f"data, or another array in the same memory, decide which elements of '{array}' {reach.access} touches"
     return f"each block needs all of '{array}', because of {reach.access}"
 
 

@@ -52,6 +52,7 @@ private:
     void add(Stmt& stmt, std::vector<Node>& out) {
         switch (stmt.kind) {
             case StmtKind::kFor:
+                statement(stmt, out);  // of its bounds
                 loop(static_cast<For&>(stmt), out);
                 break;
             case StmtKind::kWhile: {

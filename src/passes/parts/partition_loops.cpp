@@ -48,13 +48,18 @@ public:
                 out.push_back(stmt);
                 continue;
             }
-            const auto& [step, leaf, loop] = found->second;
             builder_.span = stmt->span;
-            exchanges(*step, *leaf, false, out);
-            if (loop != nullptr) clip(static_cast<For&>(*stmt), *leaf, *loop, *step);
-            if (loop == nullptr) for_each_body(*stmt, [&](Body& inside) { run(inside); });
+            for (const Work& work : found->second)
+                exchanges(*work.step, *work.leaf, false, out);
+            const Work& last = found->second.back();
+            if (last.loop != nullptr) {
+                clip(static_cast<For&>(*stmt), *last.leaf, *last.loop, *last.step);
+            } else {
+                for_each_body(*stmt, [&](Body& inside) { run(inside); });
+            }
             out.push_back(stmt);
-            exchanges(*step, *leaf, true, out);
+            for (const Work& work : found->second)
+                exchanges(*work.step, *work.leaf, true, out);
         }
         body = std::move(out);
     }
@@ -72,7 +77,8 @@ private:
             const bool nest = node.kind == Halos::Node::Kind::kNest;
             if (nest || node.kind == Halos::Node::Kind::kSerial) {
                 const HaloLeaf& leaf = leaves[next];
-                steps_[leaf.stmt] = {&part_[next], &leaf, nest ? &node.loops.front() : nullptr};
+                steps_[leaf.stmt].push_back(
+                    {&part_[next], &leaf, nest ? &node.loops.front() : nullptr});
                 ++next;
             }
             collect(node.inside, leaves, next);
@@ -174,7 +180,8 @@ private:
         Function* made;
     };
     std::vector<Known> functions_;
-    std::unordered_map<const Stmt*, Work> steps_;
+    // Of a loop whose bounds touch arrays there are two: that of its bounds comes first.
+    std::unordered_map<const Stmt*, std::vector<Work>> steps_;
 };
 
 }  // namespace

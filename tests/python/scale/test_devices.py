@@ -355,7 +355,7 @@ def test_arrays_are_gathered_when_asked_for(parts):
         (power, (np.ones((9, 9)), np.ones(9), np.ones(9), 3), ["'x[j]' in line", "each block needs all of 'x'"]),
         (back_and_forth, (np.ones((9, 9)), np.ones((9, 9))), ["'x[j, i]' in line", "'x[i, j]' in line"]),
         (with_border, (np.ones(9), np.ones(9), 2), ["'y[1]' in line"]),
-        (gathered, (np.ones(9), np.zeros(9, np.int64), np.ones(9)), ["data decide", "'x[k[i]]' in line"]),
+        (gathered, (np.ones(9), np.zeros(9, np.int64), np.ones(9)), ["data, or", "'x[k[i]]' in line"]),
     ],
 )
 def test_otherwise_the_accesses_are_named(function, args, words):
@@ -415,6 +415,32 @@ def test_other_refusals():
     x = np.ones(20)
     with pytest.raises(parpy.ParallelError, match="shares memory"):
         jacobi_1d(x, x[::-1], 2, opts=options(2))
+
+
+def test_bounds_of_loops_that_arrays_say():
+    @parpy.jit
+    def counted(n, x, y):
+        for i in range(len(n)):
+            n[i] = n[i] + 1
+        for i in range(n[25]):
+            y[i] = x[i] * 2
+
+    args = (np.full(30, 19), np.ones(30), np.zeros(30))
+    with pytest.raises(parpy.ParallelError, match=r"needs all of 'n', because of 'n\[25\]' in line"):
+        counted(*args, opts=options(3))
+    agree(shared(counted, args, 3, gather=True), alone(counted, args))
+
+
+def test_random_numbers_are_refused():
+    generator = np.random.default_rng(3)
+
+    @parpy.jit
+    def draws(x):
+        for i in range(len(x)):
+            x[i] = generator.random()
+
+    with pytest.raises(parpy.ParallelError, match="random numbers"):
+        draws(np.zeros(9), opts=options(2))
 
 
 def test_an_error_in_one_part_ends_the_call():
