@@ -1,8 +1,8 @@
-"""ParPy: loop nests of Python functions, compiled for all cores of a CPU or for an NVIDIA GPU.
+"""ParPy compiles loops of Python functions for all cores of a CPU or for an NVIDIA GPU.
 
-Decorate a function with ``parpy.jit`` and call it: the compiler chooses how its loops run, and refuses what would
-change the result. To say it yourself, name loops with ``parpy.label`` and write
-``f(x, y, opts=parpy.par({'i': parpy.threads(1024)}))``.
+Decorate a function with ``parpy.jit`` and call it. The compiler chooses how its loops run, and refuses a parallel loop
+that would change the result. To map loops by hand, name them with ``parpy.label`` and write ``f(x, y,
+opts=parpy.par({'i': parpy.threads(1024)}))``.
 """
 
 from importlib import import_module

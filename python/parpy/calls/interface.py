@@ -1,4 +1,4 @@
-"""The interface of generated text: what it is called with, as comment in front of the code.
+"""The interface of generated text: a comment before the code that lists the arguments of a call.
 
 bindings/module/interface_text.h writes most of it; added here is what only Python knows, and a checksum: an interface
 that was changed would have the program read memory that it was not given.

@@ -1,4 +1,4 @@
-"""Other shapes of arrays that statements store through: they get a name in front of the statement.
+"""Other shapes of arrays that statements store through: they get a name before the statement.
 
 x.T[i, j] = v                      x_T = x.T
                                    x_T[i, j] = v

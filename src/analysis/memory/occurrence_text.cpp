@@ -2,6 +2,7 @@
 #include "analysis/memory/occurrence_text.h"
 
 #include "analysis/nests.h"
+#include "analysis/pragmas.h"
 
 namespace parpy {
 
@@ -9,14 +10,19 @@ using namespace ir;
 
 std::string iteration_text(const Occurrence& instance) {
     std::vector<const For*> loops;
-    for (const auto& [loop, value] : instance.iteration)
+    std::vector<std::int64_t> values;
+    for (const auto& [loop, value] : instance.iteration) {
+        // Of a worker that the text does not have (make_workers) nobody needs to know.
+        const bool worker =
+            loop->var->shown() == "worker" && has_pragma(*loop) && !pragma_of(*loop).span.valid();
+        if (worker) continue;
         loops.push_back(loop);
+        values.push_back(value);
+    }
     const std::vector<std::string> names = shown_names(loops);
     std::string text = "iteration ";
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        text +=
-            (i == 0 ? "" : ", ") + names[i] + "=" + std::to_string(instance.iteration[i].second);
-    }
+    for (std::size_t i = 0; i < names.size(); ++i)
+        text += (i == 0 ? "" : ", ") + names[i] + "=" + std::to_string(values[i]);
     return text;
 }
 

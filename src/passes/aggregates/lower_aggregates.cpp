@@ -515,7 +515,7 @@ void Lowering::return_to_python(const Return& stmt, Parts value) {
 void Lowering::check_end() {
     if (!has_result_ || (!here_.reachable && !bare_return_.valid())) return;
     fail(Code::kP211, bare_return_.valid() ? bare_return_ : end_,
-         "'" + function_.name + "' returns a value on some paths and none on others",
+         "'" + function_.name + "' returns a value on some paths and nothing on others",
          "end every path with 'return' and a value");
 }
 

@@ -345,7 +345,7 @@ def test_results_that_cannot_be(tmp_path):
             if n > 2:
                 return 1
         """,
-        "returns a value on some paths and none on others",
+        "returns a value on some paths and nothing on others",
     )
     refused(
         """
