@@ -347,9 +347,9 @@ def from_array(
     """Returns a buffer over the memory of another library's array. If the array is not in the memory of ``backend``,
     the buffer is a copy there.
 
-    Without a ``backend`` the memory is always shared. With ``devices`` the elements are copied to blocks along the axis,
-    one for each device, in memory of its own: calls with these ``opts.devices`` use them in place. Raises TypeError for
-    element types that buffers do not have.
+    Without a ``backend`` the memory is always shared. With ``devices`` the elements are copied to blocks along the
+    axis, one for each device, in memory of its own: calls with these ``opts.devices`` use them in place. Raises
+    TypeError for element types that buffers do not have.
     """
     if devices is not None:
         from .scale.partitioned import split
