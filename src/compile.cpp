@@ -53,6 +53,7 @@
 #include "passes/nests/collapse_loops.h"
 #include "passes/nests/contract_arrays.h"
 #include "passes/nests/distribute_loops.h"
+#include "passes/nests/expand_arrays.h"
 #include "passes/nests/factor_reductions.h"
 #include "passes/nests/fuse_loops.h"
 #include "passes/nests/fuse_outer_loops.h"
@@ -168,6 +169,8 @@ const std::vector<Row>& table() {
           "as soon as subscripts have their final form: a refused program needs no mapping"}, On::kAll},
         {{"partition-loops", partition_loops, kLoops,
           "opts.devices: while nests are as they were written, which is how they were partitioned; before any is judged or moved", is_part}, On::kAll},
+        {{"expand-arrays", expand_cpu_arrays, kLoops,
+          "before check-pragmas, which has loops run in order that share memory for their values"}, On::kAll, expand_cuda_arrays},
         {{"check-pragmas", check_pragmas, kLoops,
           "while loops are those that pragmas speak of: afterwards they are cut, merged and moved"}, On::kAll},
         {{"settle-reductions", settle_reductions, kLoops,

@@ -346,8 +346,7 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
         return true;
     };
     constexpr auto kContraction = &Explanation::Loop::contraction;
-    if (options.automatic && !notes("tile-time", time_tile_notes, &Explanation::Loop::time_tiles))
-        return out;
+    if (!notes("tile-time", time_tile_notes, &Explanation::Loop::time_tiles)) return out;
     if (!notes("contract-loops", contraction_notes, kContraction)) return out;
     if (options.automatic && !notes("contract-kernels", kernel_contraction_notes, kContraction))
         return out;

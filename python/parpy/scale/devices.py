@@ -33,7 +33,7 @@ def _refuse(
 
 
 def _representative(value: Any) -> Any:
-    """What stands for an argument where types and shapes are looked at."""
+    """An array of the type and shape of the argument, or the argument itself."""
     return value.parts[0] if isinstance(value, Partitioned) else value
 
 
@@ -156,7 +156,7 @@ def plan_of(function: _native.JitFunction, values: tuple[Any, ...], opts: Compil
         _refuse(
             function,
             "Python runs a part of it",
-            "parpy.explain shows which; 'u, v = a, b' in front of a loop gives it names that it may exchange",
+            "parpy.explain shows which; 'u, v = a, b' before a loop gives it names that it may exchange",
         )
     if any(capture.generator for capture in parse(function.__parpy_source__).captures):
         _refuse(function, "it draws random numbers, of which each device would have its own")

@@ -33,7 +33,7 @@ _COMBINE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class Meeting:
-    """Where the threads of one call meet. If one fails, those that wait for it fail as well."""
+    """The threads of one call meet here. If one fails, those that wait for it fail as well."""
 
     def __init__(self, parts: int) -> None:
         self._barrier = threading.Barrier(parts)
@@ -48,7 +48,7 @@ class Meeting:
 
 
 class Exchanges:
-    """What one part does where it exchanges: the hook of ``run_part``."""
+    """The hook of ``run_part``: carries out the actions of one part."""
 
     def __init__(self, plan: Plan, part: int, meeting: Meeting, arrays: Mapping[str, _Array]) -> None:
         self._plan, self._part, self._meeting, self._arrays = plan, part, meeting, arrays
@@ -73,7 +73,7 @@ class Exchanges:
         return made
 
     def _post(self, value: Any) -> list[Any]:
-        """What all parts have posted, when all have."""
+        """Returns the values that all parts have posted, when all have."""
         self._meeting.posted[self._part] = value
         self._meeting.wait()
         return self._meeting.posted
@@ -99,9 +99,9 @@ class Exchanges:
         return int(result) if isinstance(value, int) else float(result)
 
     def _in_order(self, action: Action, value: Any) -> Any:
-        """In front of the loop: what the part before this one ended with. Behind it: what the last one ended with.
+        """Before the loop: what the part before this one ended with. Behind it: what the last one ended with.
 
-        The meeting is held once for each part, which then has gone on: the parts behind it wait in front of the loop.
+        The meeting is held once for each part, which then has gone on: the parts behind it wait before the loop.
         """
         if action.kind == "start":
             for _ in range(self._part):

@@ -1,4 +1,4 @@
-"""What the compiler says of a call's nests: `parpy.halo` and the engines read these."""
+"""The compiler's facts about the nests of a call, which `parpy.halo` and the engines read."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Touched:
 
 @dataclass(frozen=True)
 class Reduced:
-    """What the iterations of a loop reduce together: a number, or (``array``) elements of an array, which parts combine
+    """The iterations of a loop reduce this together: a number, or (``array``) elements of an array, which parts combine
     by the operator ``op``. ``scattered``: data say which elements. ``alone``: the loop touches the array by these
     updates alone."""
 
@@ -105,7 +105,7 @@ class Reduced:
 
 @dataclass(frozen=True)
 class LoopHalo:
-    """A loop that may run in parallel, and what the blocks of its iterations touch.
+    """A loop that may run in parallel, and the elements that blocks of its iterations touch.
 
     The row of an iteration is ``scale * counter + shift``, a subscript that it writes, or reads where it writes
     nothing; 0 stands for a scale where no subscript moves with the loop. ``proved`` is False of a reduction. ``key``

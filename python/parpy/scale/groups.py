@@ -41,7 +41,7 @@ def loops_along(steps: tuple[Step, ...], axes: Mapping[str, int]) -> dict[int, L
 
 
 def touched_by(step: Step) -> tuple[Touched, ...]:
-    """What a nest or a serial statement touches."""
+    """The axes that a nest or a serial statement touches."""
     return step.touched or tuple(each for loop in step.loops[:1] for each in loop.touched)
 
 
@@ -174,8 +174,10 @@ def _reduces(loop: LoopHalo, name: str) -> str:
 
 
 def group_of(steps: tuple[Step, ...], array: str, axis: int, gather: bool = False) -> Group:
-    """What is cut together with an axis, or why it cannot be cut. ``gather``: nests may read all of an array that is
-    cut, which is then gathered for them."""
+    """Returns the axes that are cut together with one, or the reason why it cannot be cut.
+
+    ``gather``: nests may read all of an array that is cut, which is then gathered for them.
+    """
     group = Group({array: axis})
     _Growing(steps, group, gather).grow()
     return group

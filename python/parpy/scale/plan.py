@@ -74,7 +74,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class Action:
-    """What the parts do at one place of the program, all of them.
+    """One step that all parts take together, at one place of the program.
 
     ``'halo'``: each gets the rows of a cut array that it touches beyond its own. ``'gather'``: all rows. ``'return'``:
     each gets back those of its rows that others have written, by ``low`` beyond theirs. ``'start'`` and ``'combine'``
@@ -113,7 +113,7 @@ class Action:
 
     @property
     def identity(self) -> int | None:
-        """What a part begins with that is not the first; None for what all have."""
+        """The value that all parts but the first begin with; None: each begins with the value that it has."""
         return None if self.op in _NO_COPY else 1 if self.op == "*" else 0
 
 
@@ -135,7 +135,7 @@ class Plan:
     _steps: list[tuple[tuple[int, ...] | None, list[str]]] = field(default_factory=list)
 
     def text(self, part: int) -> str:
-        """What the core is to make of the program for this part, as src/passes/parts/part_text.h has it."""
+        """The text by which the core makes the program of this part (src/passes/parts/part_text.h)."""
         made = []
         for cuts, words in self._steps:
             low = "" if cuts is None or part == 0 else cuts[part]
@@ -225,8 +225,8 @@ class _Planner:
         return replace(loop, touched=touched, arrays=names)
 
     def _aligned(self, loops: dict[int, LoopHalo]) -> dict[int, LoopHalo]:
-        """Where arrays may be gathered: the loops without arrays that they read along another axis than the one that
-        the array is stored along."""
+        """Returns the loops. If arrays may be gathered, the loops lack those that they read along another axis than the
+        one that the array is stored along."""
         if not self._gather:
             return loops
         axes: dict[str, int] = {}
@@ -268,7 +268,7 @@ class _Planner:
         return len(self.plan.actions) - 1
 
     def _before_all(self, step: Step, words: list[str]) -> None:
-        """What a step needs that every part runs: all of the arrays that it reads."""
+        """Adds the gathering of the arrays that a step reads which every part runs."""
         if step.calls:
             raise Refused(f"line {step.line} calls a function, whose loops are not partitioned")
         names = step.arrays if step.kind == "serial" else step.outermost.arrays

@@ -76,25 +76,38 @@ private:
             if (array->dims.empty()) return false;
         }
         result_.rank = (*uses_.stored.begin())->dims.size();
-        bool reads_neighbour = false;
+        bool reads_neighbour = false, stores_by_time = false;
         for_each_stmt(time_.body, [&](const Stmt& stmt) {
             const auto* store = stmt.as<Store>();
             if (store == nullptr) return;
             for_each_expr(time_.body, [&](const Expr& e) {
                 if (e.op == Op::kLoad && e.var == store->array)
-                    reads_neighbour = reads_neighbour || !same(e.operands, store->indices);
+                    reads_neighbour = reads_neighbour || are_apart(e.operands, store->indices);
             });
-        });
-        bool stores_by_time = false;
-        for_each_stmt(time_.body, [&](const Stmt& stmt) {
-            const auto* store = stmt.as<Store>();
-            if (store == nullptr) return;
             for (const Expr* index : store->indices)
                 stores_by_time = stores_by_time || any_expr(*index, [&](const Expr& e) {
                                      return e.op == Op::kVar && e.var == time_.var;
                                  });
         });
         return reads_neighbour && !stores_by_time;
+    }
+
+    // Both are variables and constants, of which some differ.
+    static bool are_apart(const std::vector<Expr*>& a, const std::vector<Expr*>& b) {
+        bool differ = false;
+        for (std::size_t k = 0; k < std::min(a.size(), b.size()); ++k) {
+            const auto x = constant_part(*a[k]), y = constant_part(*b[k]);
+            if (!x || !y) return false;
+            differ = differ || *x != *y;
+        }
+        return differ;
+    }
+    static std::optional<std::int64_t> constant_part(const Expr& index) {
+        std::optional<std::int64_t> result = constant_integer(&index);
+        for_each_expr(index, [&](const Expr& e) {
+            if (e.op == Op::kVar && !result) result = constant_offset(index, *e.var);
+        });
+        return result;
     }
 
     bool bounds() {

@@ -89,8 +89,9 @@ private:
         Nest nest;
         Store* store = nullptr;
         struct Axis {
-            For* loop = nullptr;      // null: the subscript is `offset` alone
-            std::int64_t offset = 0;  // added to its variable
+            For* loop = nullptr;          // null: the subscript is `offset` or `fixed` alone
+            std::int64_t offset = 0;      // added to its variable
+            const Expr* fixed = nullptr;  // does not change with the nest
         };
         std::vector<Axis> axes;
         std::vector<Assign*> before;  // what the value rests on, in order
@@ -242,7 +243,12 @@ private:
                     const auto offset = constant_offset(*index, *loop->var);
                     if (offset) axis = {loop, *offset};
                 }
-                if (axis.loop == nullptr || !used.insert(axis.loop).second) return std::nullopt;
+                if (axis.loop == nullptr) {
+                    const Uses changes = uses_of(*static_cast<const Stmt*>(nest.front()));
+                    if (!invariant(*index, changes)) return std::nullopt;
+                    axis.fixed = index;
+                }
+                if (axis.loop != nullptr && !used.insert(axis.loop).second) return std::nullopt;
             }
             out.axes.push_back(axis);
         }
@@ -331,7 +337,10 @@ private:
                          producer.body->begin() + static_cast<std::ptrdiff_t>(last) + 1);
         const Uses between = uses_of(range);
         if (between.calls) return false;
-        return std::ranges::all_of(values_of(producer), [&](const Expr* value) {
+        std::vector<const Expr*> values = values_of(producer);
+        for (const Producer::Axis& axis : producer.axes)
+            if (axis.fixed != nullptr) values.push_back(axis.fixed);
+        return std::ranges::all_of(values, [&](const Expr* value) {
             const Uses needed = uses_of(*value);
             return is_pure(*value) &&
                    std::ranges::none_of(needed.loaded,
@@ -362,6 +371,8 @@ private:
     // The subscript, where its element has been stored for sure.
     static std::optional<Place> place_of(const Expr& index, const Use& use,
                                          const Producer::Axis& axis, const Intervals& intervals) {
+        if (axis.fixed != nullptr)
+            return same(index, *axis.fixed) ? std::optional(Place{}) : std::nullopt;
         Interval stored = Interval::exactly(axis.offset);
         if (axis.loop != nullptr) {
             stored = {*constant_integer(axis.loop->begin) + axis.offset,

@@ -22,6 +22,7 @@ constexpr double kResidentBytes = 8e6;   // of arrays that no step loads from me
 constexpr double kLineBytes = 16 << 10;  // of a block of arrays with one dimension
 constexpr std::int64_t kMostSteps = 16, kMostLineSteps = 256;
 constexpr std::int64_t kMostBands = 32;  // that more workers would share
+constexpr double kFewestSteps = 8;       // that are worth it
 constexpr double kShortLine = 8192;      // elements
 
 bool stores(const StencilSweep& s, const Var* array) {
@@ -288,6 +289,11 @@ std::optional<StencilBands> plan_stencil_bands(const Stencil& stencil, const Tra
         reason = "its arrays stay in the cache";
         return std::nullopt;
     }
+    const double trips = traffic.trips(*stencil.time);
+    if (!always && trips < kFewestSteps) {
+        reason = "it has too few steps";
+        return std::nullopt;
+    }
     StencilBands result;
     const double held = line ? kLineBytes * 2 : kCacheBytes;
     // Rows of a block, and those that its sweeps are apart.
@@ -299,12 +305,11 @@ std::optional<StencilBands> plan_stencil_bands(const Stencil& stencil, const Tra
     const auto rows = static_cast<std::int64_t>(extents[0]);
     const std::int64_t most = rows / 4 / std::max<std::int64_t>(1, per_step);
     result.steps = std::max<std::int64_t>(1, std::min(result.steps, most));
-    const double trips = traffic.trips(*stencil.time);
     if (trips < static_cast<double>(result.steps))
         result.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(trips));
     result.rows = std::max(2 * per_step * result.steps + 2 * per_step, rows / kMostBands);
     if (!always && result.steps < 2) {
-        reason = trips < 2 ? "it has too few steps" : "the cache holds too few of its rows";
+        reason = "the cache holds too few of its rows";
         return std::nullopt;
     }
     return result;

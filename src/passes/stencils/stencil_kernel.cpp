@@ -75,26 +75,17 @@ StencilKernel::Range StencilKernel::region(const StencilSweep& sweep, std::size_
 // Which places the sweeps write, and how many tiles that takes.
 void StencilKernel::measure(Body& out) {
     for (std::size_t k = 0; k < stencil_.rank; ++k) {
-        Range outer, inner;
+        Range outer;
         for (const StencilSweep& s : stencil_.sweeps) {
             const Range own = region(s, k);
-            if (outer.begin == nullptr) {
-                outer = inner = own;
-                continue;
-            }
-            if (!same(*outer.begin, *own.begin)) {
+            if (outer.begin == nullptr) outer = own;
+            if (!same(*outer.begin, *own.begin))
                 outer.begin = math_.least(copy(outer.begin), copy(own.begin));
-                inner.begin = math_.greatest(copy(inner.begin), copy(own.begin));
-            }
-            if (!same(*outer.end, *own.end)) {
+            if (!same(*outer.end, *own.end))
                 outer.end = math_.greatest(copy(outer.end), copy(own.end));
-                inner.end = math_.least(copy(inner.end), copy(own.end));
-            }
         }
         first_.push_back(named(out, "first", copy(outer.begin)));
         end_.push_back(named(out, "end", copy(outer.end)));
-        inner_first_.push_back(named(out, "inner_first", copy(inner.begin)));
-        inner_end_.push_back(named(out, "inner_end", copy(inner.end)));
         const std::int64_t useful = tile_.useful[k + 2 - stencil_.rank];
         Expr* length = math_.greatest(sub(end_[k], first_[k]), number(0));
         tiles_.push_back(named(out, "tiles", quotient(add(length, useful - 1), useful)));
@@ -260,14 +251,6 @@ std::vector<Expr*> StencilKernel::state_places(Expr* half, Var* r, Var* c) {
     result.push_back(add(at_.back(), wide(b_.var(c))));
     return result;
 }
-Expr* StencilKernel::in_region(const StencilSweep& sweep, const std::vector<Expr*>& places) {
-    Expr* result = nullptr;
-    for (std::size_t k = 0; k < stencil_.rank; ++k) {
-        const Range own = region(sweep, k);
-        result = both(result, both(at_most(own.begin, places[k]), less(places[k], own.end)));
-    }
-    return result;
-}
 Expr* StencilKernel::in_extents(const Var& array, const std::vector<Expr*>& places) {
     Expr* result = nullptr;
     for (std::size_t k = 0; k < stencil_.rank; ++k) {
@@ -312,11 +295,7 @@ Body StencilKernel::kernel() {
         carried += each.carried ? 1 : 0;
     staged_ = b_.local_array("staged", type_, {carried * tile_.rows * tile_.columns * threads_},
                              Space::kDynamic);
-    for (const StencilSweep& s : stencil_.sweeps) {
-        const auto all = windows(s);
-        exchanges_ += std::ranges::any_of(all, [](const Window& w) { return w.up + w.down > 0; });
-    }
-    if (exchanges_ == 1) {
+    if (alternates_edges(stencil_)) {
         turn_ = counter("turn");
         body.push_back(b_.assign(turn_, small(0)));
     }
@@ -335,18 +314,14 @@ Body StencilKernel::tile_body(Expr* number_of) {
     Body out;
     at_ = corner(number_of, out);
     place_.clear();
-    // Whether some element of the tile is none that all sweeps write.
-    Expr* inside = nullptr;
     std::vector<Expr*> first;
     for (std::size_t k = 0; k < stencil_.rank; ++k) {
-        Expr* place = named(out, "first_place",
-                            add(at_[k], add(first_[k], -tile_.steps * stencil_.below[k])));
-        Expr* end = add(place, tile_.all[k + 2 - stencil_.rank]);
-        inside = both(inside, both(at_most(inner_first_[k], place), at_most(end, inner_end_[k])));
-        place_.push_back(named(out, "place", add(place, wide(of_thread(k)))));
+        first.push_back(named(out, "first_place",
+                              add(at_[k], add(first_[k], -tile_.steps * stencil_.below[k]))));
+        place_.push_back(named(out, "place", add(first[k], wide(of_thread(k)))));
         at_[k] = named(out, "at", add(at_[k], wide(of_thread(k))));
     }
-    edge_ = named(out, "edge", b_.not_(inside));
+    mark_regions(first, out);
     for (const StencilArray& each : stencil_.arrays) {
         own_[each.array] = b_.local_array(each.array->name + "_own", type_,
                                           {tile_.rows, tile_.columns}, Space::kLocal);
@@ -376,6 +351,67 @@ Body StencilKernel::tile_body(Expr* number_of) {
     out.push_back(b_.loop(s, number(0), b_.var(steps_), std::move(body)));
     store(out);
     return out;
+}
+
+// ---------------------------------------------------------------- what sweeps write of a tile
+
+StencilKernel::Region& StencilKernel::region_of(const StencilSweep& sweep) {
+    Region wanted;
+    for (std::size_t k = 0; k < stencil_.rank; ++k)
+        wanted.ranges.push_back(region(sweep, k));
+    const auto found = std::ranges::find_if(regions_, [&](const Region& each) {
+        return std::ranges::equal(each.ranges, wanted.ranges, [](const Range& a, const Range& b) {
+            return same(*a.begin, *b.begin) && same(*a.end, *b.end);
+        });
+    });
+    if (found != regions_.end()) return *found;
+    return regions_.emplace_back(std::move(wanted));
+}
+
+// `first`: the place of the tile's first element.
+void StencilKernel::mark_regions(const std::vector<Expr*>& first, Body& out) {
+    for (const StencilSweep& s : stencil_.sweeps) {
+        Region& of = region_of(s);
+        if (of.covers != nullptr) continue;
+        Expr* covers = nullptr;
+        Expr* meets = nullptr;
+        for (std::size_t k = 0; k < stencil_.rank; ++k) {
+            const Range& own = of.ranges[k];
+            Expr* end = add(first[k], tile_.all[k + 2 - stencil_.rank]);
+            covers = both(covers, both(at_most(own.begin, first[k]), at_most(end, own.end)));
+            if (s.axes[k].loop == nullptr)
+                meets = both(meets, both(less(own.begin, end), less(first[k], own.end)));
+        }
+        of.covers = named(out, "covers", covers);
+        if (meets != nullptr) of.meets = named(out, "meets", meets);
+        if (plane_) of.rows = mark("rows_in", place_[0], tile_.rows, of.ranges[0], out);
+        of.columns = mark("columns_in", place_.back(), tile_.columns, of.ranges.back(), out);
+    }
+}
+
+// A bit for each element of a thread that is in the range.
+Expr* StencilKernel::mark(const char* name, Expr* place, std::int64_t elements, const Range& range,
+                          Body& out) {
+    Var* marks = counter(name);
+    Var* n = counter("n");
+    Expr* at = add(place, wide(b_.var(n)));
+    Expr* bit = b_.binary(Op::kShl, small(1), b_.var(n));
+    out.push_back(b_.assign(marks, small(0)));
+    Stmt* set = b_.assign(marks, b_.binary(Op::kBitOr, b_.var(marks), bit));
+    Stmt* test = b_.if_(both(at_most(range.begin, at), less(at, range.end)), {set});
+    out.push_back(b_.loop(n, small(0), small(elements), {test}));
+    return b_.var(marks);
+}
+
+Expr* StencilKernel::marked(Expr* marks, Var* which) {
+    Expr* bit = b_.binary(Op::kShl, small(1), b_.var(which));
+    return b_.binary(Op::kNe, b_.binary(Op::kBitAnd, copy(marks), bit), small(0));
+}
+
+Expr* StencilKernel::is_written(const StencilSweep& sweep, Var* r, Var* c) {
+    const Region& of = region_of(sweep);
+    Expr* row = of.rows != nullptr ? marked(of.rows, r) : nullptr;
+    return both(row, marked(of.columns, c));
 }
 
 // The thread's own part of a tile, on its way while the tile before is computed.

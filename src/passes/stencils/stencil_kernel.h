@@ -49,6 +49,14 @@ private:
         ir::Expr* begin = nullptr;
         ir::Expr* end = nullptr;
     };
+    // The places that a sweep writes, and what the tile at hand has of them.
+    struct Region {
+        std::vector<Range> ranges;   // by axis
+        ir::Expr* covers = nullptr;  // all elements of the tile
+        ir::Expr* meets = nullptr;   // some; null: not asked for
+        ir::Expr* rows = nullptr;    // of the thread, a bit each; null: its only one
+        ir::Expr* columns = nullptr;
+    };
 
     // ---- host
     Range region(const StencilSweep& sweep, std::size_t axis);
@@ -80,7 +88,12 @@ private:
     // Where an own element is in the arrays, and in a half of the states.
     std::vector<ir::Expr*> places(ir::Var* r, ir::Var* c);
     std::vector<ir::Expr*> state_places(ir::Expr* half, ir::Var* r, ir::Var* c);
-    ir::Expr* in_region(const StencilSweep& sweep, const std::vector<ir::Expr*>& places);
+    Region& region_of(const StencilSweep& sweep);
+    void mark_regions(const std::vector<ir::Expr*>& first, ir::Body& out);
+    ir::Expr* mark(const char* name, ir::Expr* place, std::int64_t elements, const Range& range,
+                   ir::Body& out);
+    ir::Expr* marked(ir::Expr* marks, ir::Var* which);
+    ir::Expr* is_written(const StencilSweep& sweep, ir::Var* r, ir::Var* c);
     ir::Expr* in_extents(const ir::Var& array, const std::vector<ir::Expr*>& places);
     ir::Expr* element(ir::Var* array, const std::vector<ir::Expr*>& places);
 
@@ -123,8 +136,7 @@ private:
     const std::int64_t vector_;  // elements that are copied at a time
 
     // ---- host
-    std::vector<ir::Expr*> first_, end_;              // by axis: places that some sweep writes
-    std::vector<ir::Expr*> inner_first_, inner_end_;  // ... that each writes
+    std::vector<ir::Expr*> first_, end_;  // by axis: places that some sweep writes
     std::vector<ir::Expr*> tiles_;
     ir::Expr* rows_ = nullptr;  // of the state
     ir::Expr* columns_ = nullptr;
@@ -142,12 +154,10 @@ private:
     ir::Expr* warp_ = nullptr;
     std::vector<ir::Expr*> at_;     // of the thread's first element: in the state, by axis
     std::vector<ir::Expr*> place_;  // ... in the arrays
-    ir::Expr* edge_ = nullptr;      // some element of the tile is not written by every sweep
+    std::vector<Region> regions_;   // each once
     ir::Expr* time_ = nullptr;
     ir::Substitution step_vars_;        // scalars of a step
-    std::vector<ir::Var*> edges_;       // shared memory of the exchanges, in order
-    std::vector<ir::Stmt*> allocated_;  // of these
-    std::int64_t exchanges_ = 0;        // in a step
+    std::vector<ir::Stmt*> allocated_;  // shared memory of the exchanges
 };
 
 }  // namespace parpy

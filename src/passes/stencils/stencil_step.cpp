@@ -64,7 +64,7 @@ void StencilKernel::exchange(const std::vector<Window>& all, Body& out) {
         if (w.up + w.down == 0) continue;
         Var* edges = b_.local_array(
             "edges", type_,
-            {exchanges_ == 1 ? 2 : 1, tile_.warps, w.up + w.down, tile_.columns, kWarpSize},
+            {turn_ != nullptr ? 2 : 1, tile_.warps, w.up + w.down, tile_.columns, kWarpSize},
             Space::kShared);
         allocated_.push_back(b_.alloc(edges));
         Var* own = own_.at(w.array);
@@ -121,7 +121,8 @@ Body StencilKernel::shuffle(const Window& w, Expr* row) {
     return body;
 }
 
-void StencilKernel::sweep(const StencilSweep& s, Body& out) {
+void StencilKernel::sweep(const StencilSweep& s, Body& around) {
+    Body out;
     std::vector<Window> all = windows(s);
     for (Window& w : all) {
         w.elements = b_.local_array(w.array->name + "_around", type_,
@@ -150,6 +151,10 @@ void StencilKernel::sweep(const StencilSweep& s, Body& out) {
     of_row.push_back(unrolled(c, 0, tile_.columns, cell(s, all, r, c)));
     out.push_back(unrolled(r, 0, tile_.rows, std::move(of_row)));
     restore(s, out);
+    // A sweep along a line has nothing to do in most tiles.
+    if (Expr* meets = region_of(s).meets; meets != nullptr)
+        out = {b_.if_(copy(meets), std::move(out))};
+    around.insert(around.end(), out.begin(), out.end());
 }
 
 Body StencilKernel::cell(const StencilSweep& s, const std::vector<Window>& all, Var* r, Var* c) {
@@ -192,11 +197,12 @@ Body StencilKernel::cell(const StencilSweep& s, const std::vector<Window>& all, 
         }
         Expr* value = clone(b_.module(), store->value, here);
         if (store->update) value = b_.updated(own(store->array), *store->update, value);
+        if (!restores(s) && !s.loads_others)
+            value = b_.select(is_written(s, r, c), value, own(store->array));
         out.push_back(b_.store(own_.at(store->array), {b_.var(r), b_.var(c)}, value));
     }
-    if (restores(s)) return out;
-    Expr* wanted = b_.binary(Op::kOr, b_.not_(copy(edge_)), in_region(s, at));
-    return {b_.if_(wanted, std::move(out))};
+    if (!s.loads_others) return out;
+    return {b_.if_(is_written(s, r, c), std::move(out))};
 }
 
 // Computed everywhere: elements that the sweep does not write get their value back.
@@ -206,25 +212,43 @@ bool StencilKernel::restores(const StencilSweep& s) const {
     });
 }
 
+// Rows and columns that the sweep leaves alone, in the tiles that have some.
 void StencilKernel::restore(const StencilSweep& s, Body& out) {
     Var* r = counter("r");
     Var* c = counter("c");
-    const std::vector<Expr*> at = places(r, c);
+    const Region& of_sweep = region_of(s);
     Body body;
     for (Var* array : s.stored) {
         const StencilArray& of = stencil_.of(array);
         if (of.sweeps > 1) continue;
-        Var* own = own_.at(array);
-        Expr* value = of.carried ? b_.load(states_.at(array), state_places(b_.var(from_), r, c))
-                                 : element(array, at);
-        Stmt* back = b_.store(own, {b_.var(r), b_.var(c)}, value);
-        if (!of.carried) back = b_.if_(in_extents(*array, at), {back});
-        body.push_back(back);
+        Var* value = b_.scalar("value", type_);
+        Expr* before = nullptr;
+        Expr* exists = nullptr;
+        if (of.carried) {
+            before = b_.load(states_.at(array), state_places(b_.var(from_), r, c));
+        } else {
+            // Beyond the array any element will do.
+            std::vector<Expr*> at = places(r, c);
+            for (std::size_t k = 0; k < at.size(); ++k) {
+                Expr* last = math_.add(b_.extent(array->dims[k]), number(-1));
+                at[k] = math_.least(math_.greatest(at[k], number(0)), last);
+                if (!array->dims[k].extent)
+                    exists = both(exists, less(number(0), b_.extent(array->dims[k])));
+            }
+            before = b_.load(array, at);
+        }
+        Expr* now = b_.load(own_.at(array), {b_.var(r), b_.var(c)});
+        Body back = {b_.assign(value, before),
+                     b_.store(own_.at(array), {b_.var(r), b_.var(c)},
+                              b_.select(is_written(s, r, c), now, b_.var(value)))};
+        if (exists != nullptr) back = {b_.if_(exists, std::move(back))};
+        body.insert(body.end(), back.begin(), back.end());
     }
     if (body.empty()) return;
-    Stmt* outside = b_.if_(b_.not_(in_region(s, at)), std::move(body));
-    out.push_back(b_.if_(copy(edge_),
-                         {unrolled(r, 0, tile_.rows, {unrolled(c, 0, tile_.columns, {outside})})}));
+    Expr* whole = b_.binary(Op::kEq, copy(of_sweep.columns), small((1 << tile_.columns) - 1));
+    if (of_sweep.rows != nullptr) whole = both(marked(of_sweep.rows, r), whole);
+    Stmt* row = b_.if_(b_.not_(whole), {unrolled(c, 0, tile_.columns, std::move(body))});
+    out.push_back(b_.if_(b_.not_(copy(of_sweep.covers)), {unrolled(r, 0, tile_.rows, {row})}));
 }
 
 }  // namespace parpy

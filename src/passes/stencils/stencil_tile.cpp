@@ -16,11 +16,13 @@ using namespace ir;
 
 namespace {
 
-constexpr double kClock = 1.8;     // of a multiprocessor, per nanosecond
-constexpr double kLaunch = 2600;   // nanoseconds of a launch among others
-constexpr double kLatency = 1500;  // ... of the first loads and last stores of a kernel
-constexpr double kMemory = 4290;   // bytes per nanosecond
-constexpr double kCache = 6050;    // ... of what stays in the cache
+constexpr double kClock = 1.8;       // of a multiprocessor, per nanosecond
+constexpr double kLaunch = 2600;     // nanoseconds of a launch among others
+constexpr double kAround = 15000;    // ... of memory for copies, and their two kernels
+constexpr double kFewestSteps = 16;  // that are worth a kernel of their own
+constexpr double kLatency = 1500;    // ... of the first loads and last stores of a kernel
+constexpr double kMemory = 4290;     // bytes per nanosecond
+constexpr double kCache = 6050;      // ... of what stays in the cache
 constexpr double kCacheBytes = 50e6;
 constexpr double kExchange = 100;           // clocks of an exchange between warps, or lanes
 constexpr double kSharedBytes = 224 << 10;  // of a multiprocessor
@@ -96,7 +98,7 @@ double plane_time(const Stencil& stencil, const Costs& costs, const StencilTile&
 double registers(const Costs& costs, const StencilTile& tile) {
     const double words = static_cast<double>(costs.bytes) / 4;
     const auto rows = static_cast<double>(tile.rows), columns = static_cast<double>(tile.columns);
-    return words * (rows * columns * costs.carried + 4 * columns + 4) + 52;
+    return words * (rows * columns * (costs.carried + 0.25) + 4 * columns) + 60;
 }
 
 // Fills in what follows from the elements of a thread; whether the tile is one.
@@ -110,12 +112,10 @@ bool complete(const Stencil& stencil, const Costs& costs, StencilTile& tile) {
     return tile.useful[1] * costs.bytes % 16 == 0;
 }
 
-void consider(const Costs& costs, const StencilTile& tile, double nanoseconds,
-              std::optional<StencilTile>& best) {
+void consider(const StencilTile& tile, double nanoseconds, std::optional<StencilTile>& best) {
     if (best && best->nanoseconds <= nanoseconds) return;
     best = tile;
     best->nanoseconds = nanoseconds;
-    (void)costs;
 }
 
 void search_lines(const Stencil& stencil, const Costs& costs, std::optional<StencilTile>& best) {
@@ -126,7 +126,7 @@ void search_lines(const Stencil& stencil, const Costs& costs, std::optional<Sten
         tile.warps = 4;
         if (registers(costs, tile) > kMostRegisters / 2) continue;
         for (tile.steps = 1; complete(stencil, costs, tile); ++tile.steps)
-            consider(costs, tile, line_time(stencil, costs, tile), best);
+            consider(tile, line_time(stencil, costs, tile), best);
     }
 }
 
@@ -142,7 +142,8 @@ void search_planes(const Stencil& stencil, const Costs& costs, std::optional<Ste
             const double used = registers(costs, tile);
             if (used > kMostRegisters) break;
             const auto threads = static_cast<double>(warps * kWarpSize);
-            const auto edges = warps * costs.edge_rows * kWarpSize * kColumns * costs.bytes;
+            const auto edges = (alternates_edges(stencil) ? 2 : 1) * warps * costs.edge_rows *
+                               kWarpSize * kColumns * costs.bytes;
             if (edges > kStaticBytes) break;
             const double staged = costs.carried * static_cast<double>(rows * kColumns) * threads *
                                   static_cast<double>(costs.bytes);
@@ -152,7 +153,7 @@ void search_planes(const Stencil& stencil, const Costs& costs, std::optional<Ste
             if (tile.blocks < 1) break;
             for (tile.steps = 1; tile.steps <= 64; ++tile.steps) {
                 if (complete(stencil, costs, tile))
-                    consider(costs, tile, plane_time(stencil, costs, tile), best);
+                    consider(tile, plane_time(stencil, costs, tile), best);
             }
         }
     }
@@ -188,6 +189,17 @@ std::vector<double> stencil_extents(const Stencil& stencil, const Traffic& traff
         }
     }
     return result;
+}
+
+bool alternates_edges(const Stencil& stencil) {
+    int certain = 0, all = 0;  // sweeps along a line are left out of most tiles
+    for (const StencilSweep& s : stencil.sweeps) {
+        if (stencil.rank < 2 || s.below[0] + s.above[0] == 0) continue;
+        ++all;
+        certain += std::ranges::all_of(
+            s.axes, [](const StencilSweep::Axis& axis) { return axis.loop != nullptr; });
+    }
+    return all > 0 && certain < 2;
 }
 
 double stencil_operations(const StencilSweep& sweep) {
@@ -252,7 +264,7 @@ std::optional<StencilTile> plan_stencil_tile(const Stencil& stencil, const Traff
         if (stencil.rank == 2)
             costs.edge_rows += static_cast<std::int64_t>(moved.size()) * (s.below[0] + s.above[0]);
     }
-    if (costs.steps < 1) {
+    if (costs.steps < (always ? 1 : kFewestSteps)) {
         reason = "it has too few steps";
         return std::nullopt;
     }
@@ -282,6 +294,7 @@ std::optional<StencilTile> plan_stencil_tile(const Stencil& stencil, const Traff
         }
     }
     best->plain = plain_time(stencil, costs, traffic);
+    best->nanoseconds += kAround + 5 * costs.footprint() / costs.bandwidth();
     // More steps than there are only lengthen the margins.
     best->steps = std::min(best->steps, static_cast<std::int64_t>(std::ceil(costs.steps)));
     if (!complete(stencil, costs, *best)) {

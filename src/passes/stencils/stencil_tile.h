@@ -35,6 +35,9 @@ struct StencilTile {
 [[nodiscard]] std::int64_t element_bytes(const Stencil& stencil);
 // Elements along each axis that some sweep writes, as far as known.
 [[nodiscard]] std::vector<double> stencil_extents(const Stencil& stencil, const Traffic& traffic);
+// Whether rows that warps exchange need two places, which they take in turns: a step may have one
+// exchange alone, behind which a warp could overwrite what another one still reads.
+[[nodiscard]] bool alternates_edges(const Stencil& stencil);
 // Arithmetic of an element in one sweep.
 [[nodiscard]] double stencil_operations(const StencilSweep& sweep);
 

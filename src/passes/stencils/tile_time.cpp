@@ -59,18 +59,12 @@ struct Decision {
 Decision decide(PassContext& context, const Stencil& stencil, const Traffic& traffic) {
     Decision result;
     const bool always = wanted() == Wanted::kAlways;
-    if (context.options.backend == Backend::kCpu) {
-        if (wanted() == Wanted::kNever) {
-            result.reason = "PARPY_TIME_TILES=0";
-        } else {
-            result.bands = plan_stencil_bands(stencil, traffic, always, result.reason);
-        }
-        return result;
-    }
     bool in_loop = false;
     body_around(context.module.entry_function()->body, stencil.time, false, in_loop);
     if (wanted() == Wanted::kNever) {
         result.reason = "PARPY_TIME_TILES=0";
+    } else if (context.options.backend == Backend::kCpu) {
+        result.bands = plan_stencil_bands(stencil, traffic, always, result.reason);
     } else if (!copies_in_kernels(context)) {
         result.reason = "this GPU does not copy to shared memory while it computes";
     } else if (in_loop) {
@@ -78,13 +72,16 @@ Decision decide(PassContext& context, const Stencil& stencil, const Traffic& tra
     } else {
         result.tile = plan_stencil_tile(stencil, traffic, always, result.reason);
     }
+    if (!context.options.automatic && result.reason.empty())
+        return {std::nullopt, std::nullopt, "a mapping by hand runs the loops as they stand"};
     return result;
 }
 
 std::string shown(const Stencil& stencil, const Decision& decision) {
     if (decision.bands) {
         return "time tiles: " + std::to_string(decision.bands->steps) +
-               " steps at a time, bands of " + std::to_string(decision.bands->rows) + " rows";
+               " steps at a time, bands of " + std::to_string(decision.bands->rows) +
+               (stencil.rank == 1 ? " elements" : " rows");
     }
     if (!decision.tile) return "no time tiles: " + decision.reason;
     const StencilTile& tile = *decision.tile;

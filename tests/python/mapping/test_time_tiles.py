@@ -7,6 +7,8 @@ import pytest
 
 import parpy
 from backends import BACKENDS, copies
+from fresh_functions import plain_function
+from nvrtc import cubin
 
 
 @pytest.fixture(autouse=True)
@@ -207,6 +209,52 @@ def test_the_same_bits_under_deterministic(backend):
     given = (9, random(90, 200), random(90, 200, seed=1))
     assert "time tiles: " in explained(backend, means_of_five, given, deterministic=True)
     check(backend, means_of_five, given, deterministic=True)
+
+
+def random_stencil(seed):
+    """The text of a function of steps and three arrays, with sweeps that reach in any direction; a shape."""
+    draw = np.random.default_rng(seed)
+    rank = int(draw.integers(1, 3))
+    shape = tuple(int(n) for n in draw.integers(*((60, 900) if rank == 1 else (20, 170)), rank))
+    names = "abc"[: draw.integers(2, 4)]
+    lines = ["def f(steps, a, b, c):", "    for t in range(steps):"]
+    indices = "ij"[:rank]
+    for _ in range(draw.integers(1, 5)):
+        stored = draw.choice(list(names))
+        body = "        "
+        for k, index in enumerate(indices):
+            first, last = draw.integers(2, 6, 2)
+            lines.append(f"{body}for {index} in range({first}, {shape[k] - last}):")
+            body += "    "
+        terms = []
+        for _ in range(draw.integers(1, 5)):
+            loaded = draw.choice(list(names))
+            offsets = draw.integers(-2, 3, rank) * (loaded != stored)
+            at = ", ".join(f"{index} + {n}" for index, n in zip(indices, offsets, strict=True))
+            terms.append(f"{draw.integers(-9, 10) / 40} * {loaded}[{at}]")
+        update = draw.choice(["=", "=", "+="])
+        lines.append(f"{body}{stored}[{', '.join(indices)}] {update} {' + '.join(terms)} + t")
+    return "\n".join(lines) + "\n", shape
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("seed", range(16))
+def test_random_stencils(backend, seed):
+    text, shape = random_stencil(seed)
+    function = plain_function(text, f"<stencil {seed}>")
+    check(backend, function, (seed + 2, *(random(*shape, seed=n) for n in range(3))))
+
+
+def test_some_random_stencils_have_tiles():
+    texts = [explained("cpu", plain_function(text, f"<stencil {seed}>"), (9, *(random(*shape) for _ in range(3))))
+             for seed, (text, shape) in ((seed, random_stencil(seed)) for seed in range(8))]  # fmt: skip
+    assert sum("time tiles: " in text.replace("no time tiles: ", "") for text in texts) >= 4
+
+
+@pytest.mark.parametrize("case", ["line", "plane", "fields", "askew", "single"])
+def test_nvrtc_takes_the_kernels(case):
+    function, given = next((f, g) for name, f, g in cases() if name == case)
+    cubin(parpy.print_compiled(parpy.jit(function), copies(given), auto("cuda")))
 
 
 # ---------------------------------------------------------------- what is left alone

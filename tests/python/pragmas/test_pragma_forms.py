@@ -23,6 +23,9 @@ def given(name):
         "b": lambda: RNG.random(N),
         "A": lambda: RNG.random((12, N)),
         "B": lambda: RNG.random((12, N)),
+        "C": lambda: RNG.random((5, 12, N)),
+        "D": lambda: RNG.random((5, 12, N)),
+        "K": lambda: 5,
         "y": lambda: np.zeros(12),
         "k": lambda: RNG.integers(0, 12, N),
         "count": lambda: np.zeros(12, np.int64),
@@ -100,6 +103,24 @@ FORMS = {
         "k out N",
         "s = 0\n#pragma parallel for reduction(|:s)\nfor i in range(N):\n    s |= 1 << k[i]\nout[0] = s",
     ),
+    "reduction_and": (
+        "k out N",
+        "s = -1\n#pragma parallel for simd reduction(&:s)\nfor i in range(N):\n    s &= ~(1 << k[i] % 5)\nout[0] = s",
+    ),
+    "reduction_xor": (
+        "k out N",
+        "s = 0\n#pragma parallel for simd reduction(^:s)\nfor i in range(N):\n    s ^= k[i] + i\nout[0] = s",
+    ),
+    "reduction_of_three_operators": (
+        "a out N",
+        "s, m, n = 0.0, 0.0, 9.0\n#pragma parallel for simd reduction(+:s) reduction(max:m) reduction(min:n)\n"
+        "for i in range(N):\n    s += a[i]\n    m = max(m, a[i])\n    n = min(n, a[i])\nout[0] = s + m - n",
+    ),
+    "reduction_in_worker": (
+        "A y M N",
+        "#pragma parallel for\nfor i in range(M):\n    s = 0.0\n    #pragma simd reduction(+:s)\n    for j in range(N):\n"
+        "        s += A[i, j]\n    y[i] = s",
+    ),
     "shared": ("a out N", "s = 0.0\n#pragma parallel for simd shared(s)\nfor i in range(N):\n    s += a[i]\nout[0] = s"),
     "shared_in_order": (
         "a out N",
@@ -128,6 +149,14 @@ FORMS = {
         "y a k N",
         "#pragma parallel for\nfor i in range(N):\n    #pragma atomic\n    y[k[i]] = max(y[k[i]], a[i])",
     ),
+    "atomic_min": (
+        "y a k N",
+        "#pragma parallel for simd\nfor i in range(N):\n    #pragma atomic\n    y[k[i]] = min(y[k[i]], -a[i])",
+    ),
+    "atomic_reversed": (
+        "y a k N",
+        "#pragma parallel for\nfor i in range(N):\n    #pragma atomic\n    y[k[i]] = a[i] + y[k[i]]",
+    ),
     "atomic_of_rows": (
         "A B k M N",
         "#pragma parallel for\nfor i in range(M):\n    #pragma atomic :N=>le(512)\n    A[k[i], :N] += B[i, :N]",
@@ -153,6 +182,11 @@ FORMS = {
     "masked": ("a b N", "#pragma parallel for simd\nfor i in range(N):\n    a[i] = b[i] if b[i] > 0.5 else 0.0"),
     # tensor statements
     "tensor_parallel": ("a b N", "#pragma :N=>parallel\na[:N] = 2 * b[:N]"),
+    "tensor_three": (
+        "C D K M N",
+        "#pragma :K=>parallel 1:M-1=>parallel :N=>simd\nC[:K, 1:M-1, :N] = D[:K, 2:M, :N] - D[:K, :M-2, :N]",
+    ),
+    "tensor_parallel_simd": ("a b N", "#pragma :N=>parallel,simd(64)\na[:N] = 2 * b[:N]"),
     "tensor_two": ("A B M N", "#pragma :M=>parallel :N=>parallel\nA[:M, :N] += B[:M, :N]"),
     "tensor_bounds": (
         "A B M N",
@@ -170,6 +204,12 @@ FORMS = {
     "tensor_reduce": ("A a y M N", "#pragma :M=>parallel :N=>reduce(sum)\ny[:M] = A[:M, :N] @ a[:N]"),
     "tensor_reduce_max": ("A y M N", "#pragma :M=>parallel :N=>reduce(max:y)\ny[:M] = np.max(A[:M, :N], axis=1)"),
     "tensor_reduce_min": ("A y M N", "#pragma :M=>parallel :N=>reduce(min)\ny[:M] = A[:M, :N].min(axis=1)"),
+    "tensor_reduce_prod": ("A y M N", "#pragma :M=>parallel :N=>reduce(prod)\ny[:M] = np.prod(A[:M, :N] + 0.5, axis=1)"),
+    "tensor_reduction_max": ("A y M N", "#pragma :M=>parallel :N=>reduction(max:y)\ny[:M] = np.max(A[:M, :N], axis=1)"),
+    "tensor_reduction_of_three": (
+        "C y K M N",
+        "#pragma :M=>parallel :K=>reduce(sum) :N=>reduce(sum)\ny[:M] = np.sum(C[:K, :M, :N], axis=(0, 2))",
+    ),
     "tensor_reduce_all": ("a out N", "#pragma :N=>reduce(sum:out)\nout[0] = sum(a[:N] * a[:N])"),
     "tensor_reduce_name": ("a out N", "#pragma :N=>reduce(max)\nm = max(a[:N])\nout[0] = m"),
     "tensor_block": (
