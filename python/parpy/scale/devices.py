@@ -135,6 +135,7 @@ def _plain(opts: CompileOptions) -> CompileOptions:
     return CompileOptions(**{**opts._values, "devices": None, "gather": False})
 
 
+_MOST_MADE = 256  # parts of one function that are kept
 _made: WeakKeyDictionary[_native.JitFunction, dict[Any, _native.JitFunction]] = WeakKeyDictionary()
 
 
@@ -145,6 +146,8 @@ def part_of(function: _native.JitFunction, plan: Plan, part: int, values: tuple[
     mine = _made.setdefault(function, {})
     found = mine.get((text, kinds))
     if found is None:
+        if len(mine) >= _MOST_MADE:
+            mine.clear()
         found = mine[text, kinds] = jit_of_part(function.__parpy_source__, text)
     return found
 

@@ -54,6 +54,8 @@ class Exchanges:
         self._plan, self._part, self._meeting, self._arrays = plan, part, meeting, arrays
 
     def __call__(self, number: int, value: Any) -> Any:
+        if self._plan.parts == 1:
+            return value
         action = self._plan.actions[number]
         if not action.array:
             return self._number(action, value)

@@ -461,6 +461,39 @@ def test_an_error_in_one_part_ends_the_call():
     assert threading.active_count() == before
 
 
+def test_mappings_by_hand():
+    @parpy.jit
+    def labelled(x, y):
+        parpy.label("i")
+        for i in range(1, len(x) - 1):
+            y[i] = x[i - 1] + x[i + 1]
+        parpy.label("j")
+        for i in range(len(x)):
+            x[i] = y[i]
+
+    x, y = _floats(41), _floats(41)
+    expected = alone(labelled, (x, y))
+    mapping = {"i": parpy.threads(4), "j": parpy.threads(2)}
+    labelled(x, y, opts=parpy.par(mapping, backend=CPU, devices=range(3), legality="strict"))
+    agree([None, x, y], expected)
+
+
+def test_calls_of_several_threads_do_not_meet():
+    args = [(_floats(50), _floats(50), 20) for _ in range(4)]
+    found = [None] * len(args)
+
+    def run(number):
+        found[number] = shared(jacobi_1d, args[number], 3)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(len(args))]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    for mine, given in zip(found, args, strict=True):
+        agree(mine, alone(jacobi_1d, given))
+
+
 def test_partitioned_arrays_stay_where_they_are():
     x, y = _floats(61), _floats(61)
     A, B = (parpy.buffer.from_array(each, devices=range(3)) for each in (x, y))
