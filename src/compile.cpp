@@ -59,6 +59,8 @@
 #include "passes/nests/fuse_outer_loops.h"
 #include "passes/nests/inline_producers.h"
 #include "passes/nests/interchange_loops.h"
+#include "passes/parts/part_text.h"
+#include "passes/parts/partition_loops.h"
 #include "passes/pass.h"
 #include "passes/slices/lower_slices.h"
 #include "passes/slices/order_calls.h"
@@ -98,6 +100,9 @@ bool restructures(const PassContext& context) {
 }
 bool factors(const PassContext& context) {
     return context.options.restructures() && !context.options.deterministic;
+}
+bool is_part(const PassContext& context) {
+    return part_text(context.module) != nullptr;
 }
 bool has_settled_bits(const PassContext& context) {
     return context.options.deterministic;
@@ -162,6 +167,8 @@ const std::vector<Row>& table() {
           "last of the normal forms: signs follow from the ranges of the final loop variables"}, On::kAll},
         {{"check-bounds", check_bounds, kLoops,
           "as soon as subscripts have their final form: a refused program needs no mapping"}, On::kAll},
+        {{"partition-loops", partition_loops, kLoops,
+          "opts.devices: while nests are as they were written, which is how they were partitioned; before any is judged or moved", is_part}, On::kAll},
         {{"expand-arrays", expand_cpu_arrays, kLoops,
           "before check-pragmas, which has loops run in order that share memory for their values"}, On::kAll, expand_cuda_arrays},
         {{"check-pragmas", check_pragmas, kLoops,

@@ -20,7 +20,7 @@ Halos halos_here(const ir::Module& surface, const Signature& signature, const Op
     ir::Module module = clone(surface);
     PassContext context{module, options, signature, diagnostics};
     const std::span<const Pass> passes = pipeline(options.backend);
-    const auto normal = std::ranges::find(passes, std::string_view("expand-arrays"), &Pass::name);
+    const auto normal = std::ranges::find(passes, std::string_view("partition-loops"), &Pass::name);
     const auto count = static_cast<std::size_t>(normal - passes.begin());
     if (!run_passes(context, passes.first(count))) return {};
     return halos_of(module, signature.size());

@@ -363,7 +363,22 @@ PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
                       [&](std::size_t i) { return argument_object(surface, i, args, intake); });
 }
 
+// A call whose iterations several devices share.
+PyObject* run_on_devices(JitFunction* self, PyObject* const* args, const CallOptions& call) {
+    const Owned module(PyImport_ImportModule("parpy.scale.devices"));
+    if (!module) return nullptr;
+    const Owned values(values_of(self, args));
+    if (!values) return nullptr;
+    return PyObject_CallMethod(module.get(), "call", "OOO", reinterpret_cast<PyObject*>(self),
+                               values.get(), call.options);
+}
+
 PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptions& call) {
+    if (call.options != nullptr) {
+        const ConvertedOptions* options = converted_options(call.options);
+        if (options == nullptr) return nullptr;
+        if (options->devices) return run_on_devices(self, args, call);
+    }
     const Active active(self);
     Surface* surface = current_surface(self);
     if (surface == nullptr) return without_fit(self, args, call);

@@ -49,6 +49,7 @@ nb::list described(const std::vector<Halos::Array>& arrays) {
         nb::dict each;
         each["name"] = array.name;
         each["argument"] = or_none(array.argument);
+        each["scalar"] = std::string(ir::name(array.scalar));
         each["axes"] = axes;
         out.append(each);
     }
@@ -58,7 +59,8 @@ nb::list described(const std::vector<Halos::Array>& arrays) {
 nb::dict described(const Halos::Loop& loop) {
     nb::list reduced;
     for (const Halos::Reduced& each : loop.reduced)
-        reduced.append(nb::make_tuple(each.name, each.op, each.array, each.scattered));
+        reduced.append(nb::make_tuple(each.name, each.op, std::string(ir::name(each.scalar)),
+                                      each.array, each.scattered, each.alone));
     nb::dict out;
     out["key"] = loop.key;
     out["variable"] = loop.variable;
@@ -90,6 +92,8 @@ nb::list described(const std::vector<Halos::Node>& nodes) {
         each["inside"] = described(node.inside);
         each["otherwise"] = described(node.otherwise);
         each["why"] = node.why;
+        each["repeated"] = node.repeated;
+        each["calls"] = node.calls;
         each["arrays"] = described(node.arrays);
         out.append(each);
     }

@@ -25,7 +25,7 @@ struct Halos {
             kBlock,      // a block touches lowest + low … highest + high at most
             kPeriodic,   // the same, counted modulo the extent
             kAll,        // any block may touch elements all along the axis
-            kIrregular,  // which elements it touches depends on data
+            kIrregular,  // which elements it touches depends on data, or the array overlaps another
         };
         Kind kind = Kind::kBlock;
         std::int64_t low = 0, high = 0;   // kBlock and kPeriodic
@@ -39,14 +39,17 @@ struct Halos {
         std::optional<Reach> reads, writes;  // nothing: none
     };
     struct Array {
-        std::string name;
+        std::string name;  // another one for each array
+        ir::Scalar scalar{};
         std::optional<std::size_t> argument;  // nothing: made by the function
         std::vector<Axis> axes;
     };
     struct Reduced {
         std::string name, op;
+        ir::Scalar scalar{};
         bool array = false;      // elements of an array, not a number
         bool scattered = false;  // any of its elements, as data say
+        bool alone = true;       // the loop touches the array by these updates alone
     };
     struct Loop {
         std::string key, variable, text;
@@ -73,6 +76,8 @@ struct Halos {
         std::optional<std::int64_t> trips;  // kRepeat; nothing: not known
         std::vector<Node> inside, otherwise;
         std::string why;            // kSerial
+        bool repeated = false;      // kSerial: the condition of the kRepeat that it stands in
+        bool calls = false;         // kSerial: functions whose accesses are not among `arrays`
         std::vector<Array> arrays;  // kSerial: all axes kAll
     };
     std::vector<Node> nodes;  // in the order of the text

@@ -12,7 +12,7 @@ import importlib
 import math
 import operator
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from .calls.jit import sync as wait_for
 from .calls.options import CompileBackend, ElemSize, Size
 from .calls.tracebacks import hides_frames
 from .types import bf16, elem_size
+
+if TYPE_CHECKING:
+    from .scale.partitioned import Partitioned
 
 __all__ = [
     "Buffer",
@@ -330,12 +333,28 @@ def full_like(other: Any, fill_value: Any) -> Buffer:
 
 
 @hides_frames
-def from_array(array: Any, backend: CompileBackend | None = None) -> Buffer:
+@overload
+def from_array(array: Any, backend: CompileBackend | None = None) -> Buffer: ...
+@overload
+def from_array(array: Any, *, devices: Iterable[int], axis: int = 0) -> Partitioned: ...
+def from_array(
+    array: Any,
+    backend: CompileBackend | None = None,
+    *,
+    devices: Iterable[int] | None = None,
+    axis: int = 0,
+) -> Buffer | Partitioned:
     """Returns a buffer over the memory of another library's array. If the array is not in the memory of ``backend``,
     the buffer is a copy there.
 
-    Without a ``backend`` the memory is always shared. Raises TypeError for element types that buffers do not have.
+    Without a ``backend`` the memory is always shared. With ``devices`` the elements are copied to blocks along the
+    axis, one for each device, in memory of its own: calls with these ``opts.devices`` use them in place. Raises
+    TypeError for element types that buffers do not have.
     """
+    if devices is not None:
+        from .scale.partitioned import split
+
+        return split(array, devices, axis)
     if isinstance(array, Buffer):
         return array if backend is None or _backend(backend) is array.backend else _moved(array, _backend(backend))
     interface = getattr(array, "__cuda_array_interface__", None)

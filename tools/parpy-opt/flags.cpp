@@ -38,6 +38,7 @@ const std::string_view kHelp =
                            arrays filled with a fixed pattern, and print what they hold afterwards
   --set NAME=VALUE         ... with this value of a scalar parameter (default 3)
   --halos                  print what blocks of iterations touch beyond their own
+  --part TEXT              the program is one part of a call (src/passes/parts/part_text.h)
   --quiet                  print nothing but errors
 Errors and warnings go to standard output too, so that golden files show them; the exit status tells.
 )";
@@ -291,6 +292,8 @@ Arguments parse_arguments(int count, char** values) {
             if (!number(digits, out.values[setting.substr(0, equals)])) {
                 out.error = "malformed --set";
             }
+        } else if (flag == "--part") {
+            out.part = value();
         } else if (flag == "--halos") {
             out.halos = true;
         } else if (flag == "--quiet") {

@@ -29,6 +29,7 @@ struct Arguments {
     bool print_pipeline = false;
     bool spans = false, trace = false, quiet = false, help = false, eval = false;
     bool halos = false;
+    std::optional<std::string> part;
     std::map<std::string, double> values;  // --set
     std::optional<Backend> emit;
     std::string file;

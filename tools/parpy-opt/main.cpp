@@ -12,6 +12,7 @@
 #include "ir/text/parse.h"
 #include "ir/text/print.h"
 #include "ir/verify.h"
+#include "passes/parts/part_text.h"
 #include "passes/pass.h"
 
 namespace parpy {
@@ -142,6 +143,8 @@ int run(Arguments& arguments) {
     if (const auto profile = input_profile(arguments, passes); ok && profile) {
         ok = ir::verify(module, *profile, diagnostics);
     }
+    if (ok && arguments.part)
+        module.sources.push_back({std::string(kPartSource), *arguments.part, 1});
     if (ok) {
         PassContext context{module, arguments.options, arguments.signature, diagnostics};
         ok = run_passes(context, passes, trace);

@@ -120,6 +120,19 @@ def _decorated(function: Callable[..., Any], decoration: decorations.Decoration)
 njit = jit
 
 
+def jit_of_part(source: FunctionSource, part: str) -> _native.JitFunction:
+    """A jit function of the same source whose programs are one part of a call (src/passes/parts/part_text.h)."""
+
+    def parsed() -> Surface:
+        surface = parse(source)
+        surface.module.add_source("<part of a call>", part, 1)
+        return surface
+
+    made = _native.JitFunction.__new__(_native.JitFunction)
+    _begin(made, source, parsed)
+    return made
+
+
 def jit_of_source(source: FunctionSource) -> _native.JitFunction:
     """The jit function of a captured source."""
     made = _native.JitFunction.__new__(_native.JitFunction)

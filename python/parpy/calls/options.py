@@ -387,6 +387,17 @@ def _as_stream(name: str, value: object) -> Any:
     )
 
 
+def _as_devices(name: str, value: object) -> tuple[int, ...] | None:
+    if value is None:
+        return None
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise TypeError(f"option '{name}' must be a tuple of device numbers or None, not {value!r}")
+    numbers = tuple(_count(each, "a device number", 0) for each in value)
+    if not numbers:
+        raise ValueError(f"option '{name}' must name at least one device")
+    return numbers
+
+
 _Field = tuple[object, Callable[[str, object], Any]]
 _FIELDS: Final[dict[str, _Field]] = {
     "parallelize": ({}, _as_mapping),
@@ -412,6 +423,8 @@ _FIELDS: Final[dict[str, _Field]] = {
     "implicit_shape_labels": (None, _as_bool_or_default),
     "stream": (None, _as_stream),
     "fast_math": (False, _as_bool),
+    "devices": (None, _as_devices),
+    "gather": (False, _as_bool),
 }
 
 
@@ -446,6 +459,8 @@ class OptionsBeside(TypedDict, total=False):
     implicit_shape_labels: bool | None
     stream: Any
     fast_math: bool
+    devices: Iterable[int] | None
+    gather: bool
 
 
 class OptionsOfPar(OptionsBeside, total=False):
@@ -489,6 +504,8 @@ class CompileOptions(_native.OptionsBase):
     implicit_shape_labels: bool
     stream: Any
     fast_math: bool
+    devices: tuple[int, ...] | None
+    gather: bool
 
     @hides_frames
     def __init__(self, **fields: Unpack[OptionFields]) -> None:

@@ -1,1 +1,1 @@
-"""Beyond one device: what blocks of iterations need of each other, and how arrays are partitioned by it."""
+"""Beyond one device: halos of blocks of iterations, partitioned arrays, and calls that several devices share."""

@@ -1,4 +1,4 @@
-"""What the compiler says of a call's nests: `parpy.halo` and the engines read these."""
+"""The compiler's facts about the nests of a call, which `parpy.halo` and the engines read."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ class Reach:
 
     ``kind``: ``'block'``, it touches ``first + low … last + high`` at most; ``'periodic'``, the same, counted modulo
     the extent; ``'all'``, any block may touch elements all along the axis, or all blocks the same ones;
-    ``'irregular'``, which elements it touches depends on data. ``low`` and ``high`` are exact: for each there is an
-    iteration that touches such an element, unless data decide whether it does. They are None where the kind is
-    ``'all'`` or ``'irregular'``. ``access`` decides the kind, ``lowest`` and ``highest`` decide the offsets.
+    ``'irregular'``, which elements it touches depends on data, or the array shares memory with another one. ``low`` and
+    ``high`` are exact: for each there is an iteration that touches such an element, unless data decide whether it does.
+    They are None where the kind is ``'all'`` or ``'irregular'``. ``access`` decides the kind, ``lowest`` and
+    ``highest`` decide the offsets.
     """
 
     kind: Kind
@@ -62,7 +63,7 @@ class Touched:
     """One axis of one array, as the blocks of one loop touch it.
 
     ``reads`` and ``writes`` are None where there are none. ``argument`` is the number of the parameter, or None for an
-    array that the function makes.
+    array that the function makes. ``scalar`` is the type of the elements, as IR text spells it.
     """
 
     array: str
@@ -71,6 +72,7 @@ class Touched:
     extent: int
     reads: Reach | None
     writes: Reach | None
+    scalar: str = "f64"
 
     @property
     def reaches(self) -> tuple[Reach, ...]:
@@ -89,23 +91,26 @@ class Touched:
 
 @dataclass(frozen=True)
 class Reduced:
-    """What the iterations of a loop reduce together: a number, or (``array``) elements of an array, which parts combine
-    by the operator ``op``. ``scattered``: data say which elements."""
+    """The iterations of a loop reduce this together: a number, or (``array``) elements of an array, which parts combine
+    by the operator ``op``. ``scattered``: data say which elements. ``alone``: the loop touches the array by these
+    updates alone."""
 
     name: str
     op: str
+    scalar: str
     array: bool
     scattered: bool
+    alone: bool
 
 
 @dataclass(frozen=True)
 class LoopHalo:
-    """A loop that may run in parallel, and what the blocks of its iterations touch.
+    """A loop that may run in parallel, and the elements that blocks of its iterations touch.
 
     The row of an iteration is ``scale * counter + shift``, a subscript that it writes, or reads where it writes
     nothing; 0 stands for a scale where no subscript moves with the loop. ``proved`` is False of a reduction. ``key``
     names the loop as `parpy.explain` does, ``depth`` counts the loops of its nest around it; ``trips`` is None where
-    the number of iterations is not constant.
+    the number of iterations is not constant. ``arrays`` are all that it touches, those without axes as well.
     """
 
     key: str
@@ -119,14 +124,11 @@ class LoopHalo:
     shift: int
     reduced: tuple[Reduced, ...]
     touched: tuple[Touched, ...]
+    arrays: tuple[str, ...] = ()
 
     def axes(self, array: str) -> tuple[Touched, ...]:
         """Those of an array, in their order; nothing if the loop does not touch it."""
         return tuple(each for each in self.touched if each.array == array)
-
-    @property
-    def arrays(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(each.array for each in self.touched))
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,8 @@ class Step:
     ``kind``: ``'nest'``, whose ``loops`` begin with its outermost loop that may run in parallel, followed by proved
     ones inside of it; ``'repeat'``, ``inside`` runs ``trips`` times, None where that is not known; ``'branch'``,
     ``inside`` or ``otherwise`` runs; ``'serial'``, statements that touch the arrays of ``touched`` where nothing may
-    run in parallel, as ``why`` says.
+    run in parallel, as ``why`` says. ``arrays`` are all of these; ``repeated`` is True of the condition of a while
+    loop, ``calls`` where functions are called that may touch other arrays.
     """
 
     kind: Literal["nest", "repeat", "branch", "serial"]
@@ -148,6 +151,9 @@ class Step:
     otherwise: tuple[Step, ...] = ()
     why: str = ""
     touched: tuple[Touched, ...] = ()
+    arrays: tuple[str, ...] = ()
+    repeated: bool = False
+    calls: bool = False
 
     @property
     def outermost(self) -> LoopHalo:
@@ -183,6 +189,7 @@ def _touched(arrays: list[dict[str, Any]]) -> tuple[Touched, ...]:
             axis["extent"],
             _reach(axis["reads"]),
             _reach(axis["writes"]),
+            array["scalar"],
         )
         for array in arrays
         for number, axis in enumerate(array["axes"])
@@ -193,9 +200,12 @@ def _loop(found: dict[str, Any]) -> LoopHalo:
     own = {
         name: found[name] for name in ("key", "variable", "line", "text", "depth", "proved", "trips", "scale", "shift")
     }
-    return LoopHalo(
-        **own, reduced=tuple(Reduced(*each) for each in found["reduced"]), touched=_touched(found["arrays"])
-    )
+    reduced = tuple(Reduced(*each) for each in found["reduced"])
+    return LoopHalo(**own, reduced=reduced, touched=_touched(found["arrays"]), arrays=_names(found["arrays"]))
+
+
+def _names(arrays: list[dict[str, Any]]) -> tuple[str, ...]:
+    return tuple(array["name"] for array in arrays)
 
 
 def steps_of(nodes: list[dict[str, Any]]) -> tuple[Step, ...]:
@@ -211,6 +221,9 @@ def steps_of(nodes: list[dict[str, Any]]) -> tuple[Step, ...]:
             steps_of(node["otherwise"]),
             node["why"],
             _touched(node["arrays"]),
+            _names(node["arrays"]),
+            node["repeated"],
+            node["calls"],
         )
         for node in nodes
     )

@@ -41,7 +41,7 @@ def loops_along(steps: tuple[Step, ...], axes: Mapping[str, int]) -> dict[int, L
 
 
 def touched_by(step: Step) -> tuple[Touched, ...]:
-    """What a nest or a serial statement touches."""
+    """The axes that a nest or a serial statement touches."""
     return step.touched or tuple(each for loop in step.loops[:1] for each in loop.touched)
 
 
@@ -63,7 +63,7 @@ def _worst(touched: tuple[Touched, ...]) -> Reach:
 
 def _stands_in_the_way(array: str, reach: Reach) -> str:
     if reach.kind == "irregular":
-        return f"data decide which elements of '{array}' {reach.access} touches"
+        return f"data, or another array in the same memory, decide which elements of '{array}' {reach.access} touches"
     return f"each block needs all of '{array}', because of {reach.access}"
 
 
@@ -163,7 +163,7 @@ class _Growing:
         for name, reach in self._whole.items():
             if name not in written:
                 self._group.whole += (name,)
-            elif self._gather and name in self._group.axes:
+            elif self._gather:
                 self._group.gathered.setdefault(name, reach)
             else:
                 self._group.why = _stands_in_the_way(name, reach)
@@ -174,8 +174,10 @@ def _reduces(loop: LoopHalo, name: str) -> str:
 
 
 def group_of(steps: tuple[Step, ...], array: str, axis: int, gather: bool = False) -> Group:
-    """What is cut together with an axis, or why it cannot be cut. ``gather``: nests may read all of an array that is
-    cut, which is then gathered for them."""
+    """Returns the axes that are cut together with one, or the reason why it cannot be cut.
+
+    ``gather``: nests may read all of an array that is cut, which is then gathered for them.
+    """
     group = Group({array: axis})
     _Growing(steps, group, gather).grow()
     return group

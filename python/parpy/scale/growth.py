@@ -13,7 +13,7 @@ NONE = -(2**62)  # no way from one array to the other
 
 
 class Growth:
-    """``rows[w][r]``: so many rows more of array r are needed in front of a step for each row of array w behind it. The
+    """``rows[w][r]``: so many rows more of array r are needed before a step for each row of array w behind it. The
     last array stands for the results of reductions, of which no row more is ever needed."""
 
     def __init__(self, rows: list[list[int]]) -> None:
@@ -79,7 +79,7 @@ def growth(
     steps: tuple[Step, ...], axes: Mapping[str, int], loops: Mapping[int, LoopHalo], below: bool
 ) -> Growth | None:
     """Of steps in which arrays are partitioned along the given axes, the nests (by ``id`` of their steps) by the given
-    loops. ``below``: of rows in front of a block, otherwise behind it. None if it grows without bounds that are known.
+    loops. ``below``: of rows before a block, otherwise behind it. None if it grows without bounds that are known.
     """
     total = Growth.nothing(len(axes) + 1)
     for step in steps:

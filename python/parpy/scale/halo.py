@@ -1,4 +1,4 @@
-"""`parpy.halo`: what blocks of iterations touch beyond their own rows."""
+"""`parpy.halo`: how far blocks of iterations reach beyond their own rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class AxisHalo:
     offset in any one nest: what is exchanged if rows are exchanged between nests; None where there are none.
     ``periodic``: they are counted modulo the extent. ``whole`` names arrays that are read, never written, and that each
     block needs all of. ``gathered`` names arrays that are cut, but that the blocks of some nests need all of: where it
-    is not empty, the axis is not partitionable, but would be if these arrays were gathered in front of those nests.
+    is not empty, the axis is not partitionable, but would be if these arrays were gathered before those nests.
     """
 
     array: str
@@ -54,7 +54,7 @@ class AxisHalo:
 
 @dataclass(frozen=True)
 class Halo:
-    """What `parpy.halo` found. ``str()`` gives a text.
+    """The result of `parpy.halo`. ``str()`` gives a text.
 
     ``steps`` are the parts of the call in the order of the text, repetitions with what is repeated inside (`Step`);
     ``nests`` are its nests and serial statements alone. ``axes`` has an `AxisHalo` for each axis of each array.
@@ -84,7 +84,7 @@ class Halo:
         raise KeyError(f"{self.function} touches no axis {axis} of an array '{array}'")
 
     def depth(self, array: str, calls: int = 1) -> dict[int, tuple[int, int]]:
-        """Of each axis along which the array may be cut: how many rows a block needs in front of it and behind it when
+        """Of each axis along which the array may be cut: how many rows a block needs before and after it when
         so many calls begin, one after the other, between which nothing is exchanged. It is what
         ``dask.array.map_overlap`` takes as ``depth`` of this array. Axes without such a number are left out."""
         found: dict[int, tuple[int, int]] = {}
@@ -196,7 +196,7 @@ def halo_found(compiled: _native.JitFunction, opts: CompileOptions | None, args:
 
 @hides_frames
 def halo(function: Callable[..., Any], *args: Any, opts: CompileOptions | None = None) -> Halo:
-    """What blocks of iterations of a call ``function(*args)`` touch beyond their own rows, without running it.
+    """Returns how far blocks of iterations of a call ``function(*args)`` reach beyond their own rows. Nothing runs.
 
     The outermost loop of each nest that may run in parallel is thought of as cut into blocks, and so are the loops
     inside of it that are proved to be independent. The result says, for each loop and each axis of each array, the

@@ -27,8 +27,10 @@ std::string event(const Occurrence& o) {
 
 class HaloWalk {
 public:
-    HaloWalk(Module& module, std::optional<std::size_t> arguments)
+    HaloWalk(Module& module, std::optional<std::size_t> arguments,
+             std::vector<HaloLeaf>* leaves = nullptr)
         : module_(module),
+          leaves_(leaves),
           arguments_(arguments),
           dependences_(*module.entry_function()),
           keys_(mapping_keys(*module.entry_function())) {}
@@ -50,11 +52,13 @@ private:
     void add(Stmt& stmt, std::vector<Node>& out) {
         switch (stmt.kind) {
             case StmtKind::kFor:
+                statement(stmt, out);  // of its bounds
                 loop(static_cast<For&>(stmt), out);
                 break;
             case StmtKind::kWhile: {
                 Node repeat = node(Node::Kind::kRepeat, stmt);
-                statement(stmt, repeat.inside);  // of its condition
+                statement(stmt, repeat.inside);
+                if (!repeat.inside.empty()) repeat.inside.front().repeated = true;
                 walk(static_cast<While&>(stmt).body, repeat.inside);
                 if (!repeat.inside.empty()) out.push_back(std::move(repeat));
                 break;
@@ -100,6 +104,10 @@ private:
         const bool proved = facts.verdict == Verdict::kProved;
         if (proved && !touches_arrays(number)) return;
         Node repeat = node(Node::Kind::kRepeat, loop);
+        const std::size_t known = leaves_ != nullptr ? leaves_->size() : 0;
+        const auto forget_inner = [&] {
+            if (leaves_ != nullptr) leaves_->resize(known);
+        };
         if (!proved) {
             if (const auto trips = constant_trip_count(loop)) repeat.trips = *trips;
             walk(loop.body, repeat.inside);
@@ -111,7 +119,10 @@ private:
             if (!reduction || inner) {
                 if (has_parallel(repeat.inside)) {
                     out.push_back(std::move(repeat));
-                } else if (touches_arrays(number)) {
+                    return;
+                }
+                forget_inner();
+                if (touches_arrays(number)) {
                     Node serial = node(Node::Kind::kSerial, loop);
                     serial.why = why(loop, facts);
                     std::vector<const Access*> all;
@@ -119,13 +130,15 @@ private:
                         if (counts(access, number)) all.push_back(&access);
                     }
                     serial.arrays = everywhere(all);
+                    add_leaf(loop, all, {});
                     out.push_back(std::move(serial));
                 }
                 return;
             }
         }
+        forget_inner();
         Node nest = node(Node::Kind::kNest, loop);
-        nest.loops.push_back(described(loop, number, facts, 0));
+        nest.loops.push_back(described(loop, number, facts, 0, true));
         inner_loops(loop.body, 1, nest.loops);
         out.push_back(std::move(nest));
     }
@@ -137,7 +150,7 @@ private:
             if (number >= 0 && touches_arrays(number)) {
                 const LoopFacts facts = dependences_.of(*loop);
                 if (facts.verdict == Verdict::kProved)
-                    out.push_back(described(*loop, number, facts, depth));
+                    out.push_back(described(*loop, number, facts, depth, false));
             }
             for_each_body(*stmt, [&](Body& inside) {
                 inner_loops(inside, depth + (loop != nullptr ? 1 : 0), out);
@@ -145,7 +158,8 @@ private:
         }
     }
 
-    Halos::Loop described(const For& loop, int number, const LoopFacts& facts, int depth) {
+    Halos::Loop described(For& loop, int number, const LoopFacts& facts, int depth,
+                          bool outermost) {
         Halos::Loop out;
         out.key = keys_.at(&loop);
         out.variable = loop.var->shown();
@@ -153,18 +167,24 @@ private:
         out.line = loop.span.line;
         out.depth = depth;
         out.proved = facts.verdict == Verdict::kProved;
+        std::vector<Var*> reduced;
+        const auto add_reduced = [&](Var* var, Op op, bool array, bool scattered) {
+            reduced.push_back(var);
+            out.reduced.push_back({array ? name_of(*var) : var->shown(), std::string(text(op)),
+                                   var->type.scalar, array, scattered,
+                                   !array || updated_alone(*var, number)});
+        };
         for (const UpdateGroup& group : facts.reductions) {
             const Update& update = group.updates.front();
-            out.reduced.push_back({update.var->shown(), std::string(text(group.op)),
-                                   update.indices != nullptr, false});
+            const bool array = update.indices != nullptr;
+            const bool known = array && std::ranges::find(reduced, update.var) != reduced.end();
+            if (!known) add_reduced(update.var, group.op, array, false);
         }
         if (facts.scatters) {
             for (const Dependence& d : facts.dependences) {
-                if (!d.commutes) continue;
-                const std::string& name = d.source->array->shown();
-                const auto known = std::ranges::find(out.reduced, name, &Halos::Reduced::name);
-                if (known == out.reduced.end())
-                    out.reduced.push_back({name, std::string(text(d.source->update)), true, true});
+                auto* array = const_cast<Var*>(d.source->array);  // of the module that is walked
+                if (d.commutes && std::ranges::find(reduced, array) == reduced.end())
+                    add_reduced(array, d.source->update, true, true);
             }
         }
         if (const auto trips = constant_trip_count(loop)) out.trips = *trips;
@@ -177,7 +197,49 @@ private:
         }
         out.arrays = grouped(
             all, [&](const Access& access, std::size_t axis) { return reaches.of(access, axis); });
+        if (outermost) add_leaf(loop, all, std::move(reduced), &reaches);
         return out;
+    }
+
+    void add_leaf(Stmt& stmt, const std::vector<const Access*>& all, std::vector<Var*> reduced,
+                  const Reaches* reaches = nullptr) {
+        if (leaves_ == nullptr) return;
+        HaloLeaf& leaf = leaves_->emplace_back();
+        leaf.stmt = &stmt;
+        leaf.reduced = std::move(reduced);
+        for (const Access* access : all) {
+            auto* array = const_cast<Var*>(access->array);  // of the module that is walked
+            if (std::ranges::find(leaf.arrays, array) == leaf.arrays.end())
+                leaf.arrays.push_back(array);
+        }
+        if (reaches == nullptr) return;
+        const Affine& value = reaches->value();
+        if (value.terms.size() != 1 || value.terms.front().first != reaches->counter()) return;
+        leaf.factor = value.terms.front().second;
+        leaf.offset = value.constant;
+    }
+
+    // Whether the loop touches the array by updates of one operator alone.
+    bool updated_alone(const Var& array, int loop) const {
+        std::optional<Op> op;
+        return std::ranges::all_of(dependences_.accesses().all(), [&](const Access& access) {
+            if (access.array != &array || !counts(access, loop)) return true;
+            const bool same =
+                access.kind == Access::Kind::kUpdate && op.value_or(access.update) == access.update;
+            op = access.update;
+            return same;
+        });
+    }
+
+    // The user's name for it, unless another array has it.
+    const std::string& name_of(const Var& array) {
+        const auto [found, made] = array_names_.try_emplace(&array, array.shown());
+        if (made && std::ranges::count_if(array_names_, [&](const auto& each) {
+                        return each.second == array.shown();
+                    }) > 1) {
+            found->second = array.name;
+        }
+        return found->second;
     }
 
     std::string why(const For& loop, const LoopFacts& facts) const {
@@ -207,7 +269,7 @@ private:
     }
 
     // A statement beside the nests, or what stands in the head of one that has others inside.
-    void statement(const Stmt& stmt, std::vector<Node>& out) {
+    void statement(Stmt& stmt, std::vector<Node>& out) {
         std::vector<const Access*> own;
         for (const Access& access : dependences_.accesses().all()) {
             if (access.made_by(&stmt) && !is_number(*access.array)) own.push_back(&access);
@@ -225,11 +287,13 @@ private:
         Node serial = node(Node::Kind::kSerial, stmt);
         serial.why = calls ? "the loops of the functions that it calls are not partitioned"
                            : "the statement stands in no loop that may run in parallel";
+        serial.calls = calls;
         serial.arrays = everywhere(own);
+        add_leaf(stmt, own, {});
         out.push_back(std::move(serial));
     }
 
-    std::vector<Halos::Array> everywhere(const std::vector<const Access*>& all) const {
+    std::vector<Halos::Array> everywhere(const std::vector<const Access*>& all) {
         return grouped(all, [&](const Access& access, std::size_t) {
             Halos::Reach reach;
             reach.kind = Halos::Reach::Kind::kAll;
@@ -241,7 +305,7 @@ private:
 
     // By array and axis, in the order in which arrays appear.
     template <class F>
-    static std::vector<Halos::Array> grouped(const std::vector<const Access*>& all, F&& reach_of) {
+    std::vector<Halos::Array> grouped(const std::vector<const Access*>& all, F&& reach_of) {
         std::vector<Halos::Array> out;
         std::unordered_map<const Var*, std::size_t> places;
         for (const Access* access : all) {
@@ -249,7 +313,8 @@ private:
             const auto [place, made] = places.try_emplace(&array, out.size());
             if (made) {
                 Halos::Array& fresh = out.emplace_back();
-                fresh.name = array.shown();
+                fresh.name = name_of(array);
+                fresh.scalar = array.type.scalar;
                 if (array.origin.kind == Origin::Kind::kArgument)
                     fresh.argument = array.origin.argument;
                 fresh.axes.resize(array.dims.size());
@@ -267,6 +332,8 @@ private:
     }
 
     Module& module_;
+    std::vector<HaloLeaf>* const leaves_;
+    std::unordered_map<const Var*, std::string> array_names_;
     const std::optional<std::size_t> arguments_;
     Dependences dependences_;
     const std::unordered_map<const For*, std::string> keys_;
@@ -277,6 +344,13 @@ private:
 Halos halos_of(Module& module, std::optional<std::size_t> arguments) {
     Halos out;
     HaloWalk(module, arguments).walk(module.entry_function()->body, out.nodes);
+    return out;
+}
+
+Halos halos_of(Module& module, std::optional<std::size_t> arguments,
+               std::vector<HaloLeaf>& leaves) {
+    Halos out;
+    HaloWalk(module, arguments, &leaves).walk(module.entry_function()->body, out.nodes);
     return out;
 }
 

@@ -136,7 +136,8 @@ Halos::Reach Reaches::of(const Access& access, std::size_t axis) {
     reach.low_text = reach.high_text = reach.text;
     reach.low_line = reach.high_line = reach.line;
     reach.kind = Kind::kIrregular;
-    if (access.anywhere || axis >= access.indices.size()) return reach;
+    // The memory of another array may be touched as well: nothing is said of that one's rows.
+    if (access.anywhere || access.array->aliased || axis >= access.indices.size()) return reach;
     const Affine& subscript = access.indices[axis];
     const auto difference = sum(subscript, row_, -1);
     const auto is_opaque = [](const Reaches& self, int number) {

@@ -14,6 +14,10 @@ public:
 
     [[nodiscard]] const Affine& row() const { return row_; }
     [[nodiscard]] int counter() const { return counter_; }
+    // Of the loop's variable.
+    [[nodiscard]] const Affine& value() const {
+        return accesses_.loops()[static_cast<std::size_t>(loop_)].value;
+    }
 
     // Of an access in the loop.
     [[nodiscard]] Halos::Reach of(const Access& access, std::size_t axis);

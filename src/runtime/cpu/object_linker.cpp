@@ -47,6 +47,9 @@ llvm::orc::SymbolMap abi_symbols(LLJIT& jit) {
     add("parpy_result", &parpy_result);
     add("parpy_stream", &parpy_stream);
     add("parpy_fetch", &parpy_fetch);
+    add("parpy_part_array", &parpy_part_array);
+    add("parpy_part_f64", &parpy_part_f64);
+    add("parpy_part_i64", &parpy_part_i64);
     add("parpy_sim_here", &parpy_sim_here);
     add("parpy_sim_enter", &parpy_sim_enter);
     add("parpy_sim_barrier", &parpy_sim_barrier);

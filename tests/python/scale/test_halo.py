@@ -231,8 +231,8 @@ def test_reductions():
     halo = parpy.halo(norm, np.ones(30), np.ones(30))
     nests = [step for step in halo.nests if step.kind == "nest"]
     assert [[dataclasses.astuple(each) for each in step.outermost.reduced] for step in nests] == [
-        [("s", "+", False, False)],
-        [("m", "max", False, False)],
+        [("s", "+", "f64", False, False, True)],
+        [("m", "max", "f64", False, False, True)],
     ]
     assert not nests[0].outermost.proved
     # `m = x[0]` reads an element of x where nothing runs in parallel.
@@ -248,7 +248,7 @@ def test_reductions_of_elements():
 
     halo = parpy.halo(histogram, np.zeros(30, np.int64), np.zeros(5, np.int64))
     (loop,) = halo.nests[0].loops
-    assert [dataclasses.astuple(each) for each in loop.reduced] == [("h", "+", True, True)]
+    assert [dataclasses.astuple(each) for each in loop.reduced] == [("h", "+", "i64", True, True, True)]
     assert halo.of("k").partitionable
     assert "reduce 'h' together" in halo.of("h").why
 
@@ -321,9 +321,23 @@ def test_gathered_reads_are_irregular():
 
     halo = parpy.halo(gather, np.ones(9), np.ones(20), np.zeros(20, np.int64))
     assert halo.nests[0].outermost.axes("x")[0].reads.kind == "irregular"
-    assert "data decide which elements of 'x' 'x[k[i]]' in line" in halo.of("x").why
+    assert "decide which elements of 'x' 'x[k[i]]' in line" in halo.of("x").why
     assert halo.of("y").whole == ("x",)
     assert halo.of("y").along == {"y": 0, "k": 0}
+
+
+def test_arrays_that_share_memory_are_irregular():
+    @parpy.jit
+    def shifted(x, y):
+        for i in range(len(x)):
+            y[i] = x[i] + 1
+
+    memory = np.ones(40)
+    halo = parpy.halo(shifted, memory[:20], memory[20:])
+    assert halo.depth("x") == {0: (0, 0)}
+    halo = parpy.halo(shifted, memory[:-1], memory[1:])
+    assert not halo.of("y").partitionable
+    assert not halo.of("x").partitionable
 
 
 def test_subscripts_of_data_within_bounds_are_a_halo():
@@ -398,6 +412,17 @@ def test_statements_between_nests_are_refused():
     assert not halo.of("y").partitionable
     assert "touches 'y' where nothing runs in parallel" in halo.of("y").why
     assert [step.kind for step in halo.nests] == ["nest", "serial"]
+
+
+def test_bounds_that_arrays_say_are_statements_of_their_own():
+    @parpy.jit
+    def counted(n, x):
+        for i in range(n[3]):
+            x[i] = 1.0
+
+    halo = parpy.halo(counted, np.ones(9, np.int64), np.ones(20))
+    assert [step.kind for step in halo.nests] == ["serial", "nest"]
+    assert "'n[3]' in line" in halo.of("n").why
 
 
 def test_an_unknown_number_of_steps_has_no_depth():

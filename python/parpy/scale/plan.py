@@ -1,0 +1,336 @@
+"""How parts share a call: which rows each computes, and what they exchange where. No engine is named here.
+
+A part is a device, a rank or whatever has memory of its own. All parts run the same program, each with the iterations
+of its own rows; the core calls a hook where rows or numbers are exchanged (src/passes/parts), with the number of an
+`Action`. An engine carries the actions out: `Action.transfers` says which rows come from which part.
+
+Arrays are *cut*, so that each part owns a block of rows and has room for those of a halo; or *everywhere*, with all
+elements in every part: those that are never written and of which each block needs all, and those that loops reduce.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+from .facts import LoopHalo, Step, Touched, flat
+from .groups import group_of, touched_by
+
+_NO_COPY = ("min", "max", "minimum", "maximum", "fmin", "fmax", "and", "or", "&", "|")
+"""Operators of which a part may begin with the value that all have: it counts once, however often it is there."""
+
+
+class Refused(Exception):
+    """Why parts cannot share the call."""
+
+
+class Transfer(NamedTuple):
+    """Rows ``first … last - 1`` that one part has and another one needs."""
+
+    source: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Cut:
+    """An array in blocks: part p owns the rows ``cuts[p] … cuts[p + 1] - 1`` along the axis, as far as the array goes.
+    ``low`` and ``high`` are the farthest that any nest touches beyond its rows; 0 where it touches none."""
+
+    axis: int
+    extent: int
+    cuts: tuple[int, ...]
+    low: int = 0
+    high: int = 0
+    periodic: bool = False
+
+    def own(self, part: int) -> tuple[int, int]:
+        first, last = (min(each, self.extent) for each in self.cuts[part : part + 2])
+        return first, last
+
+    def missing(self, part: int, low: int, high: int, periodic: bool) -> Iterator[Transfer]:
+        """The rows of ``first + low … last + high`` that the part does not own, by the parts that do."""
+        first, last = self.own(part)
+        if first == last:
+            return
+        spans = [(first + min(low, 0), first), (last, last + max(high, 0))]
+        for begin, end in spans:
+            shifts = range(begin // self.extent, (end - 1) // self.extent + 1) if begin < end else range(0)
+            for shift in shifts if periodic else (0,):
+                at = shift * self.extent
+                yield from self._owned_by_others(part, max(begin - at, 0), min(end - at, self.extent))
+
+    def _owned_by_others(self, part: int, begin: int, end: int) -> Iterator[Transfer]:
+        for source in range(len(self.cuts) - 1):
+            first, last = self.own(source)
+            if source != part and max(begin, first) < min(end, last):
+                yield Transfer(source, max(begin, first), min(end, last))
+
+    def others(self, part: int) -> Iterator[Transfer]:
+        """All rows that the part does not own."""
+        yield from self._owned_by_others(part, 0, self.extent)
+
+
+@dataclass(frozen=True)
+class Action:
+    """One step that all parts take together, at one place of the program.
+
+    ``'halo'``: each gets the rows of a cut array that it touches beyond its own. ``'gather'``: all rows. ``'return'``:
+    each gets back those of its rows that others have written, by ``low`` beyond theirs. ``'start'`` and ``'combine'``
+    stand around a loop that reduces a number or an array that is everywhere. Where they are ``ordered``, a part begins
+    with what the one before it has, and all have the result of the last one: the bits are those of one part alone.
+    Otherwise each begins with what changes nothing, and the results are combined in the order of the parts.
+    """
+
+    kind: Literal["halo", "gather", "return", "start", "combine"]
+    name: str
+    cut: Cut | None = None
+    low: int = 0
+    high: int = 0
+    periodic: bool = False
+    op: str = ""
+    scalar: str = ""
+    array: bool = True
+    ordered: bool = False
+
+    def transfers(self, part: int) -> list[Transfer]:
+        """The rows that this part gets, along ``cut.axis``; what it gives is what others get from it."""
+        if self.cut is None:
+            return []
+        if self.kind == "gather":
+            return list(self.cut.others(part))
+        if self.kind == "return":
+            return list(self._written_by_others(part, self.cut))
+        return list(self.cut.missing(part, self.low, self.high, self.periodic))
+
+    def _written_by_others(self, part: int, cut: Cut) -> Iterator[Transfer]:
+        begin, end = cut.own(part)
+        for source in range(len(cut.cuts) - 1):
+            first, last = (each + self.low for each in cut.cuts[source : source + 2])
+            if source != part and max(begin, first) < min(end, last):
+                yield Transfer(source, max(begin, first), min(end, last))
+
+    @property
+    def identity(self) -> int | None:
+        """The value that all parts but the first begin with; None: each begins with the value that it has."""
+        return None if self.op in _NO_COPY else 1 if self.op == "*" else 0
+
+
+@dataclass
+class Plan:
+    """How parts share a call.
+
+    ``cut`` and ``everywhere`` are the arrays by name. ``arguments`` has the numbers of those that are parameters,
+    ``written`` those that the call stores to, ``shapes`` their extents, with the type of the elements.
+    """
+
+    parts: int
+    actions: list[Action] = field(default_factory=list)
+    cut: dict[str, Cut] = field(default_factory=dict)
+    everywhere: set[str] = field(default_factory=set)
+    arguments: dict[str, int] = field(default_factory=dict)
+    written: set[str] = field(default_factory=set)
+    shapes: dict[str, tuple[tuple[int, ...], str]] = field(default_factory=dict)
+    _steps: list[tuple[tuple[int, ...] | None, list[str]]] = field(default_factory=list)
+
+    def text(self, part: int) -> str:
+        """The text by which the core makes the program of this part (src/passes/parts/part_text.h)."""
+        made = []
+        for cuts, words in self._steps:
+            low = "" if cuts is None or part == 0 else cuts[part]
+            high = "" if cuts is None or part == self.parts - 1 else cuts[part + 1]
+            made.append(" ".join([f"{low}:{high}", *words]))
+        return ";".join(made)
+
+
+def _moving(loop: LoopHalo) -> list[Touched]:
+    reduced = {each.name for each in loop.reduced if each.array}
+    return [each for each in loop.touched if each.moves and each.array not in reduced]
+
+
+def _written_by(step: Step) -> set[str]:
+    """The arrays that a step stores to otherwise than by reductions."""
+    reduced = {each.name for each in step.outermost.reduced if each.array} if step.kind == "nest" else set()
+    return {each.array for each in touched_by(step) if each.writes is not None} - reduced
+
+
+class _Planner:
+    def __init__(self, steps: tuple[Step, ...], parts: int, gather: bool, deterministic: bool) -> None:
+        self._leaves = list(flat(steps))
+        self._gather, self._deterministic = gather, deterministic
+        self.plan = Plan(parts)
+        touched = [each for step in self._leaves for each in touched_by(step)]
+        self.plan.written = {each.array for each in touched if each.writes is not None}
+        self.plan.arguments = {each.array: each.argument for each in touched if each.argument is not None}
+        for each in touched:
+            extents, _ = self.plan.shapes.get(each.array, ((), ""))
+            if each.axis == len(extents):
+                self.plan.shapes[each.array] = ((*extents, each.extent), each.scalar)
+
+    def make(self) -> Plan:
+        alone = self._run_by_all()
+        nests = [step for step in self._leaves if id(step) not in alone]
+        loops = self._aligned({id(step): self._narrowed(step.outermost) for step in nests})
+        narrowed = {key: replace(step, loops=(loops[key],)) for key, step in ((id(each), each) for each in nests)}
+        cuts: dict[int, tuple[int, ...]] = {}
+        for step in nests:
+            moving = _moving(loops[id(step)])
+            for each in moving:
+                if each.array not in self.plan.cut:
+                    self._cut(tuple(narrowed.values()), each)
+            cuts[id(step)] = self._cuts_of(moving)
+        for step in self._leaves:
+            words: list[str] = []
+            if id(step) in alone:
+                self._before_all(step, words)
+            else:
+                self._around(step, words)
+            self.plan._steps.append((cuts.get(id(step)), words))
+        names = {name for step in self._leaves for name in _names(step)}
+        self.plan.everywhere |= names - self.plan.cut.keys()
+        return self.plan
+
+    def _run_by_all(self) -> set[int]:
+        """Steps that every part runs as a whole: serial ones, nests of which no array moves with the loop, and nests
+        that store to arrays that are everywhere. Such arrays are those that loops reduce, or that such nests store to.
+        """
+        nests = [step for step in self._leaves if step.kind == "nest"]
+        everywhere = {each.name for step in nests for each in step.outermost.reduced if each.array}
+        whole = {
+            each.array
+            for step in nests
+            for name in step.outermost.arrays
+            if name not in self.plan.written and not any(axis.moves for axis in step.outermost.axes(name))
+            for each in step.outermost.axes(name)[:1]
+        }
+        alone = {id(step) for step in self._leaves if step.kind == "serial"}
+        while True:
+            self.plan.everywhere = everywhere | whole
+            more = [
+                step
+                for step in nests
+                if id(step) not in alone
+                and (not _moving(self._narrowed(step.outermost)) or _written_by(step) & everywhere)
+            ]
+            if not more:
+                return alone
+            alone |= {id(step) for step in more}
+            everywhere |= {name for step in more for name in _written_by(step)}
+
+    def _narrowed(self, loop: LoopHalo) -> LoopHalo:
+        """The loop without arrays that are everywhere."""
+        touched = tuple(each for each in loop.touched if each.array not in self.plan.everywhere)
+        names = tuple(name for name in loop.arrays if name not in self.plan.everywhere)
+        return replace(loop, touched=touched, arrays=names)
+
+    def _aligned(self, loops: dict[int, LoopHalo]) -> dict[int, LoopHalo]:
+        """Returns the loops. If arrays may be gathered, the loops lack those that they read along another axis than the
+        one that the array is stored along."""
+        if not self._gather:
+            return loops
+        axes: dict[str, int] = {}
+        for loop in loops.values():
+            for each in _moving(loop):
+                if each.writes is not None:
+                    axes.setdefault(each.array, each.axis)
+        made = {}
+        for key, loop in loops.items():
+            written = {each.array for each in loop.touched if each.writes is not None}
+            across = {each.array for each in _moving(loop) if axes.get(each.array, each.axis) != each.axis} - written
+            names = tuple(name for name in loop.arrays if name not in across)
+            made[key] = replace(loop, arrays=names, touched=tuple(t for t in loop.touched if t.array in names))
+        return made
+
+    def _cuts_of(self, moving: list[Touched]) -> tuple[int, ...]:
+        """The rows of a nest: those of the arrays that it touches blockwise. Where it gathers all of them, its own."""
+        for each in moving:
+            cut = self.plan.cut[each.array]
+            if cut.axis == each.axis:
+                return cut.cuts
+        return self._even(moving[0].extent)
+
+    def _even(self, extent: int) -> tuple[int, ...]:
+        return tuple(part * extent // self.plan.parts for part in range(self.plan.parts + 1))
+
+    def _cut(self, nests: tuple[Step, ...], first: Touched) -> None:
+        """Cuts an array, and all that are cut together with it."""
+        group = group_of(nests, first.array, first.axis, gather=self._gather)
+        if group.why:
+            raise Refused(group.why)
+        extents = {name: self.plan.shapes[name][0][axis] for name, axis in group.axes.items()}
+        cuts = self._even(max(extents.values()))
+        for name, axis in group.axes.items():
+            self.plan.cut[name] = Cut(axis, extents[name], cuts)
+
+    def _act(self, *args: Any, **keywords: Any) -> int:
+        self.plan.actions.append(Action(*args, **keywords))
+        return len(self.plan.actions) - 1
+
+    def _before_all(self, step: Step, words: list[str]) -> None:
+        """Adds the gathering of the arrays that a step reads which every part runs."""
+        if step.calls:
+            raise Refused(f"line {step.line} calls a function, whose loops are not partitioned")
+        names = step.arrays if step.kind == "serial" else step.outermost.arrays
+        for number, name in enumerate(names):
+            cut = self.plan.cut.get(name)
+            reads = [each.reads for each in touched_by(step) if each.array == name and each.reads is not None]
+            if cut is None or not reads:
+                continue
+            why = f": {step.why}" if step.why else ""
+            if not self._gather or step.repeated:
+                raise Refused(f"every part needs all of '{name}', because of {reads[0].access}{why}")
+            words.append(f"+{number}:{self._act('gather', name, cut)}")
+
+    def _around(self, step: Step, words: list[str]) -> None:
+        loop = step.outermost
+        for number, each in enumerate(loop.reduced):
+            if each.array and not each.alone:
+                raise Refused(f"loop '{loop.variable}' in line {loop.line} reduces '{each.name}', which it also uses")
+            if each.scalar in ("u64", "c64", "c128"):
+                raise Refused(f"loop '{loop.variable}' in line {loop.line} reduces '{each.name}' of type {each.scalar}")
+            ordered = self._deterministic and each.scalar in ("f16", "bf16", "f32", "f64")
+            kind = {"op": each.op, "scalar": each.scalar, "array": each.array, "ordered": ordered}
+            start, combine = (self._act(name, each.name, **kind) for name in ("start", "combine"))
+            if each.array:
+                place = loop.arrays.index(each.name)
+                words += [f"+{place}:{start}", f"-{place}:{combine}"]
+            else:
+                words.append(f"#{number}:{start}:{combine}")
+        for place, name in enumerate(loop.arrays):
+            cut = self.plan.cut.get(name)
+            if cut is not None:
+                self._rows(name, place, cut, loop.axes(name)[cut.axis], words)
+
+    def _rows(self, name: str, place: int, cut: Cut, each: Touched, words: list[str]) -> None:
+        """The rows of a cut array that are exchanged around a nest."""
+        written = 0
+        if each.writes is not None:
+            if each.writes.low != each.writes.high or each.writes.kind != "block":
+                places = f"{each.writes.lowest} and {each.writes.highest}"
+                raise Refused(f"blocks write rows of '{name}' at several offsets: {places}")
+            written = each.writes.low or 0
+        if each.reads is not None and not each.reads.bounded:
+            words.append(f"+{place}:{self._act('gather', name, cut)}")
+            return
+        low, high, periodic = min(written, 0), max(written, 0), False
+        if each.reads is not None:
+            low, high = min(low, each.reads.low or 0), max(high, each.reads.high or 0)
+            periodic = each.reads.kind == "periodic"
+        cut = self.plan.cut[name]
+        self.plan.cut[name] = replace(
+            cut, low=min(cut.low, low), high=max(cut.high, high), periodic=cut.periodic or periodic
+        )
+        if (low or high) and name in self.plan.written:
+            words.append(f"+{place}:{self._act('halo', name, cut, low, high, periodic)}")
+        if written:
+            words.append(f"-{place}:{self._act('return', name, cut, written)}")
+
+
+def _names(step: Step) -> tuple[str, ...]:
+    return step.arrays if step.kind == "serial" else step.outermost.arrays
+
+
+def make_plan(steps: tuple[Step, ...], parts: int, gather: bool = False, deterministic: bool = False) -> Plan:
+    """How so many parts share a call. ``gather``: they may gather arrays of which a nest needs all. Raises Refused."""
+    return _Planner(steps, parts, gather, deterministic).make()

@@ -1,0 +1,42 @@
+// What one part of a call does, as text that its module carries among its sources, so that the
+// program is that of the part wherever it goes (made by python/parpy/scale/plan.py).
+//
+// Steps are separated by `;`, in the order of the nests of halos() and of the statements beside
+// them: `low:high`, the rows that the part computes, low … high - 1, either of which may be
+// missing; then words: `+array:action` and `-array:action`, a call of parpy_part_array in front of
+// the step or behind it, for an array of the step by its number; `#reduced:before:behind`, calls of
+// parpy_part_f64 or parpy_part_i64 for a number that the step reduces, by its number in
+// Halos::Loop::reduced.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/ir.h"
+
+namespace parpy {
+
+struct PartStep {
+    std::optional<std::int64_t> low, high;
+    struct Exchange {
+        std::int64_t array = 0, action = 0;
+        bool behind = false;
+    };
+    std::vector<Exchange> exchanges;
+    struct Number {
+        std::int64_t reduced = 0, before = 0, behind = 0;  // the actions
+    };
+    std::vector<Number> numbers;
+};
+
+inline constexpr std::string_view kPartSource = "<part of a call>";  // the name of the source
+
+// Null where the program is that of the whole call.
+[[nodiscard]] const std::string* part_text(const ir::Module& module);
+// Nothing if the text is malformed.
+[[nodiscard]] std::optional<std::vector<PartStep>> parse_part(std::string_view text);
+
+}  // namespace parpy

@@ -1,0 +1,203 @@
+// See partition_loops.h.
+#include "passes/parts/partition_loops.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "analysis/halos/halos.h"
+#include "ir/builder.h"
+#include "ir/visit.h"
+#include "passes/parts/part_text.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+std::int64_t floor_divided(std::int64_t a, std::int64_t b) {
+    return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
+
+class Partition {
+public:
+    Partition(PassContext& context, const Halos& halos, const std::vector<HaloLeaf>& leaves,
+              const std::vector<PartStep>& part)
+        : context_(context), part_(part), builder_(context.module) {
+        std::size_t next = 0;
+        collect(halos.nodes, leaves, next);
+        site_ = context.module.sites.size();
+        context.module.sites.push_back({Code::kP401, context.module.entry_function()->span,
+                                        "another part of the call failed", "", false, "", ""});
+        source_ = static_cast<std::uint32_t>(context.module.sources.size());
+        context.module.sources.push_back(
+            {"parts.cu",
+             "// The other parts of the call; they end it by parpy_fail where one of them fails.\n"
+             "extern \"C\" void parpy_part_array(long site, long action, void* array);\n"
+             "extern \"C\" double parpy_part_f64(long site, long action, double value);\n"
+             "extern \"C\" long parpy_part_i64(long site, long action, long value);",
+             1});
+    }
+
+    void run(Body& body) {
+        Body out;
+        for (Stmt* stmt : body) {
+            const auto found = steps_.find(stmt);
+            if (found == steps_.end()) {
+                for_each_body(*stmt, [&](Body& inside) { run(inside); });
+                out.push_back(stmt);
+                continue;
+            }
+            builder_.span = stmt->span;
+            for (const Work& work : found->second)
+                exchanges(*work.step, *work.leaf, false, out);
+            const Work& last = found->second.back();
+            if (last.loop != nullptr) {
+                clip(static_cast<For&>(*stmt), *last.leaf, *last.loop, *last.step);
+            } else {
+                for_each_body(*stmt, [&](Body& inside) { run(inside); });
+            }
+            out.push_back(stmt);
+            for (const Work& work : found->second)
+                exchanges(*work.step, *work.leaf, true, out);
+        }
+        body = std::move(out);
+    }
+
+private:
+    struct Work {
+        const PartStep* step;
+        const HaloLeaf* leaf;
+        const Halos::Loop* loop;  // of a nest
+    };
+
+    void collect(const std::vector<Halos::Node>& nodes, const std::vector<HaloLeaf>& leaves,
+                 std::size_t& next) {
+        for (const Halos::Node& node : nodes) {
+            const bool nest = node.kind == Halos::Node::Kind::kNest;
+            if (nest || node.kind == Halos::Node::Kind::kSerial) {
+                const HaloLeaf& leaf = leaves[next];
+                steps_[leaf.stmt].push_back(
+                    {&part_[next], &leaf, nest ? &node.loops.front() : nullptr});
+                ++next;
+            }
+            collect(node.inside, leaves, next);
+            collect(node.otherwise, leaves, next);
+        }
+    }
+
+    // A function of its own for each array, because its dimensions are part of its type.
+    Function* function(const std::string& name, Type type, const Var* array = nullptr) {
+        for (const Known& known : functions_) {
+            if (known.name == name && known.array == array) return known.made;
+        }
+        std::string own = name;
+        if (array != nullptr) {
+            own += "_" + std::to_string(functions_.size());
+            context_.module.sources[source_].text +=
+                "\nstatic inline void " + own + "(long site, long action, void* array) {\n    " +
+                name + "(site, action, array);\n}";
+        }
+        Function* made = context_.module.make_function(own, FunctionKind::kForeign);
+        made->target = "cpu";
+        made->span.source = source_;
+        const Type integer = Type::of(Scalar::kI64);
+        made->params = {context_.module.make_var("site", integer),
+                        context_.module.make_var("action", integer),
+                        context_.module.make_var("value", type)};
+        made->result = array == nullptr ? type : Type::none();
+        if (array != nullptr) {
+            made->params[2]->dims = array->dims;
+            made->params[2]->written = true;
+        }
+        functions_.push_back({name, array, made});
+        return made;
+    }
+
+    Expr* call(Function* callee, std::int64_t action, Expr* value) {
+        return builder_.call(callee, {builder_.integer(static_cast<std::int64_t>(site_)),
+                                      builder_.integer(action), value});
+    }
+
+    void exchanges(const PartStep& step, const HaloLeaf& leaf, bool behind, Body& out) {
+        for (const PartStep::Exchange& each : step.exchanges) {
+            if (each.behind != behind) continue;
+            Var* array = leaf.arrays.at(static_cast<std::size_t>(each.array));
+            Function* callee = function("parpy_part_array", array->type, array);
+            out.push_back(builder_.evaluate(call(callee, each.action, builder_.array(array))));
+        }
+        for (const PartStep::Number& each : step.numbers) {
+            Var* var = leaf.reduced.at(static_cast<std::size_t>(each.reduced));
+            const Scalar own = var->type.scalar;
+            const Scalar wide = is_float(own) ? Scalar::kF64 : Scalar::kI64;
+            Function* callee =
+                function(is_float(own) ? "parpy_part_f64" : "parpy_part_i64", Type::of(wide));
+            Expr* value = builder_.convert(builder_.var(var), wide);
+            Expr* other = call(callee, behind ? each.behind : each.before, value);
+            out.push_back(builder_.assign(var, builder_.convert(other, own)));
+        }
+    }
+
+    // The number of the first iteration whose row is not below `row`; rows that fall: not above.
+    static std::int64_t counter_at(const Halos::Loop& loop, std::int64_t row) {
+        if (loop.scale > 0) return -floor_divided(-(row - loop.shift), loop.scale);
+        return floor_divided(row - loop.shift, loop.scale) + 1;
+    }
+
+    void clip(For& stmt, const HaloLeaf& leaf, const Halos::Loop& loop, const PartStep& step) {
+        std::optional<std::int64_t> first, last;
+        if (step.low) (loop.scale > 0 ? first : last) = counter_at(loop, *step.low);
+        if (step.high) (loop.scale > 0 ? last : first) = counter_at(loop, *step.high);
+        if (!first && !last) return;
+        if (loop.scale == 0 || leaf.factor == 0) {
+            context_.diagnostics.internal(stmt.span, "a loop without rows is partitioned");
+            return;
+        }
+        const bool up = leaf.factor > 0;
+        const auto bound = [&](Expr*& expr, std::int64_t counter, bool least) {
+            const std::int64_t value = leaf.factor * counter + leaf.offset;
+            const auto known = constant_integer(expr);
+            if (known) {
+                expr = builder_.integer(least ? std::max(*known, value) : std::min(*known, value),
+                                        expr->type.scalar);
+            } else {
+                expr = builder_.binary(least ? Op::kMax : Op::kMin, expr,
+                                       builder_.integer(value, expr->type.scalar));
+            }
+        };
+        if (first) bound(stmt.begin, *first, up);
+        if (last) bound(stmt.end, *last, !up);
+    }
+
+    PassContext& context_;
+    const std::vector<PartStep>& part_;
+    Builder builder_;
+    std::size_t site_ = 0;
+    std::uint32_t source_ = 0;
+    struct Known {
+        std::string name;
+        const Var* array;
+        Function* made;
+    };
+    std::vector<Known> functions_;
+    // Of a loop whose bounds touch arrays there are two: that of its bounds comes first.
+    std::unordered_map<const Stmt*, std::vector<Work>> steps_;
+};
+
+}  // namespace
+
+void partition_loops(PassContext& context) {
+    std::vector<HaloLeaf> leaves;
+    const std::optional<std::size_t> arguments =
+        context.signature.empty() ? std::nullopt : std::optional(context.signature.size());
+    const Halos halos = halos_of(context.module, arguments, leaves);
+    const auto part = parse_part(*part_text(context.module));
+    if (!part || leaves.size() != part->size()) {
+        context.diagnostics.internal(context.module.entry_function()->span,
+                                     "the part was made for another program");
+        return;
+    }
+    Partition(context, halos, leaves, *part).run(context.module.entry_function()->body);
+}
+
+}  // namespace parpy

@@ -1,0 +1,20 @@
+// Makes the program that of one part of a call: of each nest it runs the iterations of its own rows
+// (part_text.h), and it calls the run-time system where rows or numbers are exchanged.
+//
+//     s = 0.0                              s = 0.0
+//     for i in range(1, 99):               parpy_part_array(site, 0, x)
+//         s += x[i - 1] * x[i + 1]         s = parpy_part_f64(site, 1, s)
+//                                          for i in range(50, 99):
+//                                              s += x[i - 1] * x[i + 1]
+//                                          s = parpy_part_f64(site, 2, s)
+//
+// Before and after: kLoops, no loop is mapped. The part was made from halos() of this program.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace parpy {
+
+void partition_loops(PassContext& context);
+
+}  // namespace parpy

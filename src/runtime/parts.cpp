@@ -1,0 +1,39 @@
+// See parts.h.
+#include "runtime/parts.h"
+
+#include "support/abi.h"
+
+namespace parpy {
+
+namespace {
+
+thread_local PartHook* current = nullptr;
+
+}  // namespace
+
+PartScope::PartScope(PartHook& hook) : around_(current) {
+    current = &hook;
+}
+
+PartScope::~PartScope() {
+    current = around_;
+}
+
+}  // namespace parpy
+
+extern "C" void parpy_part_array(std::int64_t site, std::int64_t action, void* array) {
+    if (parpy::current == nullptr || !parpy::current->array(action, array))
+        parpy_fail(site, nullptr, 0);
+}
+
+extern "C" double parpy_part_f64(std::int64_t site, std::int64_t action, double value) {
+    if (parpy::current == nullptr || !parpy::current->real(action, value))
+        parpy_fail(site, nullptr, 0);
+    return value;
+}
+
+extern "C" std::int64_t parpy_part_i64(std::int64_t site, std::int64_t action, std::int64_t value) {
+    if (parpy::current == nullptr || !parpy::current->integer(action, value))
+        parpy_fail(site, nullptr, 0);
+    return value;
+}

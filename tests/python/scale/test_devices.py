@@ -1,0 +1,556 @@
+"""Calls that several virtual devices share: results are those of one call, for any number of devices.
+
+The memory of each device is filled with values that no program makes first, so that rows nobody sent would show.
+"""
+
+from __future__ import annotations
+
+import resource
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import parpy
+from parpy.scale import partitioned
+
+CPU = parpy.CompileBackend.Cpu
+OWN_MEMORY = partitioned.own_memory
+PARTS = [1, 2, 3, 5, 8]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_there_by_chance(monkeypatch):
+    def filled(shape, dtype, axis):
+        memory = OWN_MEMORY(shape, dtype, axis)
+        memory[...] = np.nan if memory.dtype.kind == "f" else 77
+        return memory
+
+    monkeypatch.setattr(partitioned, "own_memory", filled)
+
+
+def options(parts, **fields):
+    return parpy.auto(backend=CPU, devices=range(parts), **fields)
+
+
+def shared(function, args, parts, **fields):
+    """What a call on so many devices returns, and its arrays afterwards."""
+    copies = [each.copy() if isinstance(each, np.ndarray) else each for each in args]
+    result = function(*copies, opts=options(parts, **fields))
+    return [result, *(each for each in copies if isinstance(each, np.ndarray))]
+
+
+def alone(function, args, **fields):
+    copies = [each.copy() if isinstance(each, np.ndarray) else each for each in args]
+    result = function(*copies, opts=parpy.auto(backend=CPU, **fields))
+    return [result, *(each for each in copies if isinstance(each, np.ndarray))]
+
+
+def agree(found, expected, rtol=0.0):
+    for mine, other in zip(found, expected, strict=True):
+        if other is not None:
+            np.testing.assert_allclose(mine, other, rtol=rtol, atol=0)
+
+
+@parpy.jit
+def jacobi_1d(A, B, T):
+    for t in range(T):
+        for i in range(1, len(A) - 1):
+            B[i] = 0.33 * (A[i - 1] + A[i] + A[i + 1])
+        for i in range(1, len(A) - 1):
+            A[i] = 0.33 * (B[i - 1] + B[i] + B[i + 1])
+
+
+@parpy.jit
+def jacobi_2d(A, B, T):
+    for t in range(T):
+        B[1:-1, 1:-1] = 0.2 * (A[1:-1, 1:-1] + A[1:-1, :-2] + A[1:-1, 2:] + A[2:, 1:-1] + A[:-2, 1:-1])
+        A[1:-1, 1:-1] = 0.2 * (B[1:-1, 1:-1] + B[1:-1, :-2] + B[1:-1, 2:] + B[2:, 1:-1] + B[:-2, 1:-1])
+
+
+@parpy.jit
+def swapped(A, B, T):
+    u, v = A, B
+    for t in range(T):
+        for i in range(2, len(A) - 1):
+            v[i] = u[i - 2] + t * u[i + 1]
+        u, v = v, u
+
+
+@parpy.jit
+def several_offsets(A, B, C, T):
+    for t in range(T):
+        for i in range(len(A) - 4):
+            A[i + 1] = C[i] + C[i + 4]
+            B[i + 3] = C[i + 2] + t
+        for i in range(len(A)):
+            C[i] = A[i] + B[i]
+
+
+@parpy.jit
+def backwards(A, B, T):
+    for t in range(T):
+        for i in range(len(A) - 1, 1, -1):
+            B[i] = A[i - 2]
+        for i in range(len(A)):
+            A[i] = B[i] + 1.0
+
+
+@parpy.jit
+def steps_of_two(A, B, T):
+    for t in range(T):
+        for i in range(2, len(A) - 2, 2):
+            A[i] = B[i - 1] + B[i + 1]
+        for i in range(1, len(A) - 1, 2):
+            B[i] = A[i - 1] - A[i + 1]
+
+
+@parpy.jit
+def every_other(coarse, fine, T):
+    for t in range(T):
+        for i in range(len(coarse)):
+            fine[2 * i] = coarse[i] + t
+
+
+@parpy.jit
+def product(A, B, C):
+    for i in range(A.shape[0]):
+        for j in range(B.shape[1]):
+            for k in range(A.shape[1]):
+                C[i, j] += A[i, k] * B[k, j]
+
+
+@parpy.jit
+def life(a, b, T):
+    n, m = a.shape
+    for t in range(T):
+        for i in range(n):
+            for j in range(m):
+                s = 0
+                for k in range(-1, 2):
+                    for h in range(-1, 2):
+                        s += a[(i + k) % n, (j + h) % m]
+                s -= a[i, j]
+                b[i, j] = 1 if s == 3 or (s == 2 and a[i, j] == 1) else 0
+        for i in range(n):
+            for j in range(m):
+                a[i, j] = b[i, j]
+
+
+@parpy.jit
+def down_columns(a, y):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            y[j] += a[i, j]
+
+
+@parpy.jit
+def scratch(x, T):
+    y = np.empty_like(x)
+    for t in range(T):
+        for i in range(1, len(x) - 1):
+            y[i] = x[i - 1] + x[i + 1]
+        for i in range(1, len(x) - 1):
+            x[i] = 0.5 * y[i]
+
+
+_RNG = np.random.default_rng(5)
+
+
+def _floats(*shape):
+    return _RNG.random(shape)
+
+
+EXACT = {
+    "jacobi_1d": (jacobi_1d, (_floats(61), _floats(61), 4)),
+    "jacobi_1d_short": (jacobi_1d, (_floats(7), _floats(7), 3)),
+    "jacobi_2d": (jacobi_2d, (_floats(29, 11), _floats(29, 11), 3)),
+    "float32": (jacobi_2d, (_floats(29, 11).astype("f4"), _floats(29, 11).astype("f4"), 3)),
+    "swapped": (swapped, (_floats(40), _floats(40), 5)),
+    "several_offsets": (several_offsets, (_floats(43), _floats(43), _floats(43), 3)),
+    "backwards": (backwards, (_floats(40), _floats(40), 4)),
+    "steps_of_two": (steps_of_two, (_floats(41), _floats(41), 3)),
+    "every_other": (every_other, (_floats(20), _floats(40), 3)),
+    "product": (product, (_floats(17, 13), _floats(13, 9), _floats(17, 9))),
+    "life": (life, (_RNG.integers(0, 2, (23, 14)), np.zeros((23, 14), np.int64), 5)),
+    "down_columns": (down_columns, (_floats(19, 31), _floats(31))),
+    "strided": (jacobi_1d, (_floats(80)[::2], _floats(40), 2)),
+    "empty": (jacobi_1d, (_floats(0), _floats(0), 2)),
+}
+
+
+@pytest.mark.parametrize("parts", PARTS)
+@pytest.mark.parametrize("name", EXACT)
+def test_the_bits_are_those_of_one_device(name, parts):
+    function, args = EXACT[name]
+    sums = {"deterministic": True} if name in ("product", "down_columns") else {}
+    agree(shared(function, args, parts, **sums), alone(function, args, **sums))
+
+
+@parpy.jit
+def dot(x, y):
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i] * y[i]
+    return s
+
+
+@parpy.jit
+def extremes(x, k):
+    low, high, bits = x[0] * 0 + 9.0, -9.0, 0
+    for i in range(len(x)):
+        low = min(low, x[i])
+    for i in range(len(x)):
+        high = max(high, x[i])
+    for i in range(len(k)):
+        bits = bits ^ k[i]
+    return low, high, bits
+
+
+@parpy.jit
+def histogram(k, h):
+    for i in range(len(h)):
+        h[i] = 1
+    for i in range(len(k)):
+        h[k[i]] += 1
+    for i in range(len(h)):
+        h[i] = h[i] * 2
+
+
+@parpy.jit
+def relax(x, y, eps):
+    err, n = eps + 1.0, 0
+    while err > eps and n < 500:
+        err = 0.0
+        for i in range(1, len(x) - 1):
+            y[i] = 0.5 * (x[i - 1] + x[i + 1])
+        for i in range(1, len(x) - 1):
+            err = max(err, abs(y[i] - x[i]))
+            x[i] = y[i]
+        n += 1
+    return n
+
+
+@parpy.jit
+def weighted(x, k, w):
+    for i in range(len(x)):
+        w[k[i]] += x[i]
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_reductions(parts):
+    x, y = _floats(101), _floats(101)
+    k = _RNG.integers(0, 7, 101)
+    agree(shared(dot, (x, y), parts), alone(dot, (x, y)), 1e-13)
+    agree(shared(histogram, (k, np.zeros(7, np.int64)), parts), alone(histogram, (k, np.zeros(7, np.int64))))
+    agree(shared(weighted, (x, k, np.ones(7)), parts), alone(weighted, (x, k, np.ones(7))), 1e-13)
+    line = np.zeros(30)
+    line[0] = 1.0
+    agree(shared(relax, (line, line.copy(), 1e-3), parts), alone(relax, (line, line.copy(), 1e-3)))
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_other_operators(parts):
+    @parpy.jit
+    def low(x):
+        m = 9.0
+        for i in range(len(x)):
+            m = min(m, x[i])
+        return m
+
+    @parpy.jit
+    def bits(k):
+        b, c, d = 0, -1, 3
+        for i in range(len(k)):
+            b = b ^ k[i]
+            c = c & k[i]
+            d = d | k[i]
+        return b, c, d
+
+    @parpy.jit
+    def factors(x):
+        p = 2.0
+        for i in range(len(x)):
+            p *= x[i]
+        return p
+
+    x, k = _floats(37) + 0.5, _RNG.integers(0, 1000, 37)
+    assert shared(low, (x,), parts)[0] == x.min()
+    assert shared(bits, (k,), parts)[0] == alone(bits, (k,))[0]
+    agree(shared(factors, (x,), parts)[:1], alone(factors, (x,))[:1], 1e-13)
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_deterministic_sums_have_the_same_bits_on_any_number_of_devices(parts):
+    x, y = _floats(1003), _floats(1003)
+    k = _RNG.integers(0, 7, 1003)
+    for function, args in [(dot, (x, y)), (weighted, (x, k, np.ones(7))), (dot, (x.astype("f4"), y.astype("f4")))]:
+        agree(shared(function, args, parts, deterministic=True), alone(function, args, deterministic=True))
+
+
+@parpy.jit
+def power(M, x, y, n):
+    for k in range(n):
+        for i in range(len(x)):
+            s = 0.0
+            for j in range(len(x)):
+                s += M[i, j] * x[j]
+            y[i] = s
+        norm = 0.0
+        for i in range(len(x)):
+            norm += y[i] * y[i]
+        norm = np.sqrt(norm)
+        for i in range(len(x)):
+            x[i] = y[i] / norm
+    return norm
+
+
+@parpy.jit
+def back_and_forth(x, y):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[0]):
+            y[i, j] = x[j, i] + 1
+    for i in range(x.shape[0]):
+        for j in range(x.shape[0]):
+            x[i, j] = y[i, j] * 2
+
+
+@parpy.jit
+def with_border(x, y, T):
+    for t in range(T):
+        for i in range(1, len(x) - 1):
+            y[i] = x[i - 1] + x[i + 1]
+        y[0] = y[1]
+        y[-1] = y[-2]
+        for i in range(len(x)):
+            x[i] = y[i]
+
+
+@parpy.jit
+def gathered(x, k, y):
+    for i in range(len(y)):
+        y[i] = x[k[i]]
+    for i in range(len(x)):
+        x[i] = x[i] + 1
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_arrays_are_gathered_when_asked_for(parts):
+    M, x = _floats(23, 23), _floats(23)
+    k = _RNG.integers(0, 23, 40)
+    cases = [
+        (power, (M, x, x.copy(), 3), 1e-13),
+        (back_and_forth, (M, M.copy()), 0),
+        (with_border, (x, x.copy(), 3), 0),
+        (gathered, (x, k, np.zeros(40)), 0),
+    ]
+    for function, args, rtol in cases:
+        agree(shared(function, args, parts, gather=True), alone(function, args), rtol)
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "words"),
+    [
+        (power, (np.ones((9, 9)), np.ones(9), np.ones(9), 3), ["'x[j]' in line", "each block needs all of 'x'"]),
+        (back_and_forth, (np.ones((9, 9)), np.ones((9, 9))), ["'x[j, i]' in line", "'x[i, j]' in line"]),
+        (with_border, (np.ones(9), np.ones(9), 2), ["'y[1]' in line"]),
+        (gathered, (np.ones(9), np.zeros(9, np.int64), np.ones(9)), ["data, or", "'x[k[i]]' in line"]),
+    ],
+)
+def test_otherwise_the_accesses_are_named(function, args, words):
+    before = [each.copy() if isinstance(each, np.ndarray) else each for each in args]
+    with pytest.raises(parpy.ParallelError, match="P401") as error:
+        function(*args, opts=options(3))
+    for word in words:
+        assert word in str(error.value)
+    for mine, other in zip(args, before, strict=True):
+        assert np.array_equal(mine, other)
+
+
+def test_recurrences_are_refused_with_their_iterations():
+    @parpy.jit
+    def running_sum(x, y):
+        for i in range(1, len(x)):
+            x[i] += x[i - 1]
+        for i in range(len(x)):
+            y[i] = x[i]
+
+    with pytest.raises(parpy.ParallelError, match=r"iteration i=1 writes x\[1\], iteration i=2 reads x\[1\]"):
+        running_sum(np.ones(9), np.ones(9), opts=options(2))
+    agree(shared(running_sum, (np.ones(9), np.ones(9)), 2, gather=True), alone(running_sum, (np.ones(9), np.ones(9))))
+
+
+def test_other_refusals():
+    @parpy.jit
+    def by_python(A, B, T):
+        for t in range(T):
+            B[1:-1] = A[:-2] + A[2:]
+            A, B = B, A
+
+    @parpy.jit
+    def pairs(d, x):
+        for n in range(0, len(d) - 1, 2):
+            d[n] = x[n]
+            d[n + 1] = 1.0
+
+    with pytest.raises(parpy.ParallelError, match="Python runs a part"):
+        by_python(np.ones(9), np.ones(9), 2, opts=options(2))
+    with pytest.raises(parpy.ParallelError, match="at several offsets"):
+        pairs(np.ones(10), np.ones(10), opts=options(2))
+
+    @parpy.jit
+    def returned(x, y):
+        y[1:] = x[:-1]
+        return y
+
+    @parpy.jit
+    def made(x):
+        return x[1:] + x[:-1]
+
+    for function, args in [(returned, (np.ones(9), np.zeros(9))), (made, (np.ones(9),))]:
+        with pytest.raises(parpy.ParallelError, match=r"array that it returns|Python runs a part"):
+            function(*args, opts=options(2))
+        assert all(np.ptp(each) == 0 for each in args)
+    x = np.ones(20)
+    with pytest.raises(parpy.ParallelError, match="shares memory"):
+        jacobi_1d(x, x[::-1], 2, opts=options(2))
+
+
+def test_bounds_of_loops_that_arrays_say():
+    @parpy.jit
+    def counted(n, x, y):
+        for i in range(len(n)):
+            n[i] = n[i] + 1
+        for i in range(n[25]):
+            y[i] = x[i] * 2
+
+    args = (np.full(30, 19), np.ones(30), np.zeros(30))
+    with pytest.raises(parpy.ParallelError, match=r"needs all of 'n', because of 'n\[25\]' in line"):
+        counted(*args, opts=options(3))
+    agree(shared(counted, args, 3, gather=True), alone(counted, args))
+
+
+def test_random_numbers_are_refused():
+    generator = np.random.default_rng(3)
+
+    @parpy.jit
+    def draws(x):
+        for i in range(len(x)):
+            x[i] = generator.random()
+
+    with pytest.raises(parpy.ParallelError, match="random numbers"):
+        draws(np.zeros(9), opts=options(2))
+
+
+def test_an_error_in_one_part_ends_the_call():
+    @parpy.jit
+    def checked(x, k, y):
+        for i in range(len(k)):
+            y[i] = x[k[i]]
+        s = 0.0
+        for i in range(len(k)):
+            s += y[i]
+        return s
+
+    k = np.zeros(40, np.int64)
+    k[33] = 99
+    before = threading.active_count()
+    with pytest.raises(IndexError):
+        checked(np.ones(9), k, np.ones(40), opts=parpy.par({}, backend=CPU, check="bounds", devices=range(4)))
+    assert threading.active_count() == before
+
+
+def test_mappings_by_hand():
+    @parpy.jit
+    def labelled(x, y):
+        parpy.label("i")
+        for i in range(1, len(x) - 1):
+            y[i] = x[i - 1] + x[i + 1]
+        parpy.label("j")
+        for i in range(len(x)):
+            x[i] = y[i]
+
+    x, y = _floats(41), _floats(41)
+    expected = alone(labelled, (x, y))
+    mapping = {"i": parpy.threads(4), "j": parpy.threads(2)}
+    labelled(x, y, opts=parpy.par(mapping, backend=CPU, devices=range(3), legality="strict"))
+    agree([None, x, y], expected)
+
+
+def test_calls_of_several_threads_do_not_meet():
+    args = [(_floats(50), _floats(50), 20) for _ in range(4)]
+    found = [None] * len(args)
+
+    def run(number):
+        found[number] = shared(jacobi_1d, args[number], 3)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(len(args))]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    for mine, given in zip(found, args, strict=True):
+        agree(mine, alone(jacobi_1d, given))
+
+
+def test_partitioned_arrays_stay_where_they_are():
+    x, y = _floats(61), _floats(61)
+    A, B = (parpy.buffer.from_array(each, devices=range(3)) for each in (x, y))
+    assert [len(shard) for shard in A.shards] == [20, 20, 21]
+    assert A.shape == (61,)
+    shards = A.shards
+    jacobi_1d(A, B, 4, opts=options(3))
+    expected = alone(jacobi_1d, (x, y, 4))
+    assert np.array_equal(A.numpy(), expected[1])
+    assert np.array_equal(np.asarray(B), expected[2])
+    assert np.array_equal(np.concatenate(shards), expected[1])  # views of what is there now
+    shards[1][0] = 5.0
+    assert A.numpy()[20] == 5.0
+    jacobi_1d(A, B, 2, opts=options(2))  # other blocks: copied there and back
+    assert len(A.shards) == 3
+    A.copy_from(x)
+    assert np.array_equal(A.numpy(), x)
+    assert "3 blocks along axis 0" in repr(A)
+
+
+def test_blocks_along_another_axis():
+    @parpy.jit
+    def columns(a, b):
+        for j in range(1, a.shape[1] - 1):
+            for i in range(a.shape[0]):
+                b[i, j] = a[i, j - 1] + a[i, j + 1]
+
+    a = _floats(6, 31)
+    b = parpy.buffer.from_array(np.zeros((6, 31)), devices=range(4), axis=1)
+    columns(a, b, opts=options(4))
+    assert np.array_equal(b.numpy(), alone(columns, (a, np.zeros((6, 31))))[2])
+    for wrong in ({"devices": ()}, {"devices": (0, 1), "axis": 2}):
+        with pytest.raises(ValueError, match=r"device|axis"):
+            parpy.buffer.from_array(a, **wrong)
+
+
+def _resident():
+    """Bytes of memory that the process uses."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize()
+
+
+def test_a_device_has_memory_for_its_block_alone(monkeypatch):
+    monkeypatch.setattr(partitioned, "own_memory", OWN_MEMORY)
+    x = np.ones(8_000_000)
+    before = _resident()
+    made = parpy.buffer.from_array(x, devices=range(8))
+    grown = _resident() - before
+    assert made.shards[7].sum() == 1_000_000
+    assert 0.9 * x.nbytes < grown < 1.5 * x.nbytes
+
+
+def test_the_options_are_validated():
+    for wrong in (3, "01", (0, -1), (0.5,)):
+        with pytest.raises((TypeError, ValueError)):
+            parpy.auto(devices=wrong)
+    with pytest.raises(ValueError, match="at least one device"):
+        parpy.auto(devices=())
+    assert parpy.auto(devices=[0, 1]).devices == (0, 1)
+    assert parpy.auto().devices is None
