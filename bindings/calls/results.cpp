@@ -73,6 +73,7 @@ public:
         const char what = form[at++];
         if (what == '-') Py_RETURN_NONE;
         if (what == '.') return single();
+        if (what == '{') return one_of(form, at);
         if (what == '?') {
             const nb::object value = nb::steal(single()), is_set = nb::steal(single());
             if (!value.is_valid() || !is_set.is_valid()) return nullptr;
@@ -101,6 +102,24 @@ public:
     }
 
 private:
+    // Of the forms from `at` on the one that the first result says.
+    PyObject* one_of(std::string_view form, std::size_t& at) {
+        const nb::object chosen = nb::steal(single());
+        if (!chosen.is_valid()) return nullptr;
+        PyObject* value = nullptr;
+        for (long way = 0; form[at - 1] != '}'; ++way, ++at) {
+            const std::size_t end = form.find_first_of("|}", at);
+            if (PyLong_AsLong(chosen.ptr()) == way) {
+                value = put_together(form, at);
+                if (value == nullptr) return nullptr;
+            } else {
+                next_ += numbers_in(form.substr(at, end - at));
+            }
+            at = end;
+        }
+        return value;
+    }
+
     PyObject* single() {
         const std::size_t number = next_++;
         PyObject* value = program_.results.empty() ? nullptr : arrays_.take(number);
