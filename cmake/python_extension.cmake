@@ -34,7 +34,9 @@ target_link_options(_native PRIVATE
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_link_options(_native PRIVATE -Wl,-O2 -Wl,-s)
     if(PARPY_USES_LLD)
-        target_link_options(_native PRIVATE -Wl,--icf=safe -Wl,-z,pack-relative-relocs)
+        # Equal functions become one. Debian's archives have lost the tables of addresses that matter, so that
+        # --icf=safe folds nothing of LLVM; nothing here compares addresses of functions that could be equal.
+        target_link_options(_native PRIVATE -Wl,--icf=all -Wl,-z,pack-relative-relocs)
     endif()
 endif()
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/pragmas.h"
 #include "dialects/dialect.h"
 #include "ir/visit.h"
 #include "passes/aggregates/lower_aggregates.h"
@@ -35,12 +36,7 @@
 #include "passes/cuda/promote_elements.h"
 #include "passes/legality/check_legality.h"
 #include "passes/legality/check_pragmas.h"
-#include "passes/loops/collapse_loops.h"
-#include "passes/loops/distribute_loops.h"
-#include "passes/loops/factor_reductions.h"
 #include "passes/loops/fold_constants.h"
-#include "passes/loops/fuse_loops.h"
-#include "passes/loops/interchange_loops.h"
 #include "passes/loops/lower_assertions.h"
 #include "passes/loops/narrow_math.h"
 #include "passes/loops/normalize_indices.h"
@@ -54,13 +50,23 @@
 #include "passes/mapped/normalize_reductions.h"
 #include "passes/mapped/note_host_loops.h"
 #include "passes/mapped/simplify_divisions.h"
+#include "passes/nests/collapse_loops.h"
+#include "passes/nests/contract_arrays.h"
+#include "passes/nests/distribute_loops.h"
+#include "passes/nests/factor_reductions.h"
+#include "passes/nests/fuse_loops.h"
+#include "passes/nests/fuse_outer_loops.h"
+#include "passes/nests/inline_producers.h"
+#include "passes/nests/interchange_loops.h"
 #include "passes/pass.h"
 #include "passes/slices/lower_slices.h"
 #include "passes/slices/order_calls.h"
+#include "passes/stencils/tile_time.h"
 #include "passes/types/check_doubles.h"
 #include "passes/types/check_labels.h"
 #include "passes/types/infer_types/infer_types.h"
 #include "passes/types/inline_calls.h"
+#include "passes/types/make_workers.h"
 #include "passes/types/normalize_labels.h"
 #include "passes/types/specialize_arguments.h"
 #include "passes/values/inline_arrays.h"
@@ -82,6 +88,9 @@ using enum ir::Profile;
 
 bool chooses(const PassContext& context) {
     return context.options.automatic;
+}
+bool chooses_some(const PassContext& context) {
+    return context.options.automatic || has_pragmas(context.module);
 }
 bool restructures(const PassContext& context) {
     return context.options.restructures();
@@ -116,22 +125,24 @@ bool checks_races(const PassContext& context) {
 // clang-format off
 const std::vector<Row>& table() {
     static const std::vector<Row> rows = {
+        {{"make-workers", make_workers, kSurface,
+          "before normalize-labels, which drops the pragmas that a mapping by hand replaces: the names of loops in a mapping must not depend on pragmas"}, On::kCuda},
         {{"normalize-labels", normalize_labels, kSurface,
-          "first of all: everything that follows asks for labels by the name that a mapping gives"}, On::kAll},
+          "before all later passes, which look up labels by the name that a mapping gives"}, On::kAll},
         {{"check-labels", check_labels, kSurface,
-          "before anything is folded away: a label in a branch that the call rules out is no mistake"}, On::kAll},
+          "before anything is folded away: a label in a branch that the call rules out is not a mistake"}, On::kAll},
         {{"specialize-arguments", specialize_arguments, kSurface,
-          "in front of all that depend on the call: types and shapes come from its arguments"}, On::kAll},
+          "before every pass that depends on the call: types and shapes come from its arguments"}, On::kAll},
         {{"lower-aggregates", lower_aggregates, kSurface,
-          "after specialize-arguments, which says how many dimensions arrays have; everything that follows knows numbers and arrays alone"}, On::kAll},
+          "after specialize-arguments, which sets the number of dimensions of arrays; later passes know only numbers and arrays"}, On::kAll},
         {{"inline-calls", inline_calls, kSurface,
           "before types are inferred: afterwards a function is copied for each combination of arguments"}, On::kAll},
         {{"check-doubles", check_doubles, kSurface,
-          "as soon as the arguments are known: what the device cannot hold is refused before it is typed", lacks_double}, On::kAll},
+          "as soon as the arguments are known: types that the device does not have are refused before inference", lacks_double}, On::kAll},
         {{"infer-types", infer_types, kValues,
           "as soon as parameters have types: nothing else works on untyped expressions"}, On::kAll},
         {{"inline-arrays", inline_arrays, kValues,
-          "right after infer-types, which finds the functions that return arrays: what follows knows names of arrays alone"}, On::kAll},
+          "right after infer-types, which finds the functions that return arrays; later passes know only names of arrays"}, On::kAll},
         {{"fold-constants", fold_constants, kValues,
           "before anything that asks for constants: bounds, subscripts, conversions of literals"}, On::kAll},
         {{"lower-names", lower_names, kTyped,
@@ -139,7 +150,7 @@ const std::vector<Row>& table() {
         {{"order-calls", order_calls, kTyped,
           "as soon as it is known which arrays a call writes; before slices and loops lose the order of their bounds"}, On::kAll},
         {{"lower-assertions", lower_assertions, kTyped,
-          "after constants are folded, which decides some; before any use is counted: what is dropped reads nothing"}, On::kAll},
+          "after constants are folded, which decides some assertions; before uses are counted: dropped assertions read nothing"}, On::kAll},
         {{"narrow-math", narrow_math, kTyped,
           "after constants have their final type: it looks at conversions to and from f64"}, On::kAll},
         {{"normalize-loops", normalize_loops, kTyped,
@@ -149,17 +160,23 @@ const std::vector<Row>& table() {
         {{"normalize-indices", normalize_indices, kLoops,
           "last of the normal forms: signs follow from the ranges of the final loop variables"}, On::kAll},
         {{"check-bounds", check_bounds, kLoops,
-          "as soon as subscripts have their final form: what is refused needs no mapping"}, On::kAll},
+          "as soon as subscripts have their final form: a refused program needs no mapping"}, On::kAll},
         {{"check-pragmas", check_pragmas, kLoops,
           "while loops are those that pragmas speak of: afterwards they are cut, merged and moved"}, On::kAll},
         {{"settle-reductions", settle_reductions, kLoops,
-          "opts.deterministic: before loops are moved, merged or mapped, which must not decide what is fused", has_settled_bits}, On::kAll},
+          "opts.deterministic: before loops are moved, merged or mapped, which must not decide which operations are fused", has_settled_bits}, On::kAll},
         {{"distribute-loops", distribute_cpu_loops, kLoops,
-          "before fuse-loops, which may join what it takes apart with neighbours", restructures}, On::kAll, distribute_cuda_loops},
+          "before fuse-loops, which may join the separated parts with their neighbours", restructures}, On::kAll, distribute_cuda_loops},
+        {{"inline-producers", inline_cpu_producers, kLoops,
+          "before fuse-loops: nests that store arrays of their own are still separate", restructures}, On::kAll, inline_cuda_producers},
         {{"fuse-loops", fuse_loops, kLoops,
-          "while nests stand as they were written: interchange-loops may order two of them differently", restructures}, On::kAll},
+          "while nests are as they were written: interchange-loops may order two of them differently", restructures}, On::kAll},
+        {{"contract-arrays", contract_arrays, kLoops,
+          "after fuse-loops, which brings loads to the stores; before any loop is judged that shares the array's memory", restructures}, On::kAll},
         {{"interchange-loops", interchange_cpu_loops, kLoops,
-          "in front of choose-mapping, which maps the loops as they then stand", restructures}, On::kAll, interchange_cuda_loops},
+          "before choose-mapping, which maps the loops in their new order", restructures}, On::kAll, interchange_cuda_loops},
+        {{"fuse-outer-loops", fuse_outer_loops, kLoops,
+          "after interchange-loops, which moves independent loops outwards: neighbours may be alike then", restructures}, On::kCuda},
         {{"collapse-loops", collapse_cpu_loops, kLoops,
           "after interchange-loops: which loops are neighbours is settled then", restructures}, On::kAll, collapse_cuda_loops},
         {{"factor-reductions", factor_reductions, kLoops,
@@ -167,13 +184,13 @@ const std::vector<Row>& table() {
         {{"normalize-returns", normalize_cpu_returns, kLoops,
           "before code is put into Gpu blocks, by choose-mapping or map-loops: nothing may leave them"}, On::kAll, normalize_cuda_returns},
         {{"choose-mapping", choose_cpu_mapping, kLoops,
-          "automatic mode: in front of map-loops, which treats its choice like a user's", chooses}, On::kAll, choose_cuda_mapping},
+          "automatic mode and pragmas: before map-loops, which treats the choice like a user's", chooses_some}, On::kAll, choose_cuda_mapping},
         {{"map-loops", map_cpu_loops, kMapped,
           "after the loops have their final form: levels are given by how parallel loops nest"}, On::kAll, map_cuda_loops},
         {{"infer-reductions", infer_reductions, kMapped,
-          "after map-loops: only parallel loops are asked, and each is told what it reduces"}, On::kAll},
+          "after map-loops: only parallel loops are examined, and each gets the list of its reductions"}, On::kAll},
         {{"atomic-updates", atomic_updates, kMapped,
-          "after infer-reductions: what it found needs no atomics; before check-legality, which refuses what is left"}, On::kAll},
+          "after infer-reductions: reductions need no atomics; before check-legality, which refuses the remaining updates"}, On::kAll},
         {{"check-legality", check_legality, kMapped,
           "after infer-reductions, whose updates may run in any order; before anything is rewritten for a target", chosen_by_hand}, On::kAll},
         {{"note-host-loops", note_host_loops, kMapped,
@@ -181,37 +198,39 @@ const std::vector<Row>& table() {
         {{"normalize-reductions", normalize_reductions, kMapped,
           "before code is laid out around the loops: an element that no iteration touches is left alone"}, On::kAll},
         {{"guard-operands", guard_operands, kMapped,
-          "after all that refuse or map loops; before normalize-accesses, which takes apart what the guards read", reports}, On::kAll},
+          "after every pass that rejects or maps loops; before normalize-accesses, which splits the expressions that the guards read", reports}, On::kAll},
         {{"guard-subscripts", guard_subscripts, kMapped,
           "for the same reasons, where instrument-bounds does not check all subscripts", guards_subscripts}, On::kAll},
         {{"normalize-accesses", normalize_accesses, kMapped,
-          "opts.check, and on the simulator: after all that refuse or map loops, which then say the same with and without it", checks_subscripts}, On::kAll},
+          "opts.check, and on the simulator: after every pass that rejects or maps loops, so that diagnostics are the same with checking on or off", checks_subscripts}, On::kAll},
         {{"instrument-bounds", instrument_bounds, kMapped,
-          "the same: before instrument-races, whose marks have the subscripts of what they watch", checks_subscripts}, On::kAll},
+          "opts.check: before instrument-races, whose marks have the subscripts of the accesses that they watch", checks_subscripts}, On::kAll},
         {{"guard-variables", guard_variables, kMapped,
-          "after all that ask which scalars an iteration passes on: it adds some; before instrument-races, which forgets which loops are parallel"}, On::kAll},
+          "after every pass that asks which scalars an iteration passes on, because it adds some; before instrument-races, which forgets which loops are parallel"}, On::kAll},
         {{"instrument-races", instrument_races, kMapped,
           "opts.check: last of the checks: it forgets which loops are parallel", checks_races}, On::kCpu},
         {{"guard-recursion", guard_recursion, kMapped,
-          "after all that compare calls with the functions that they call; before kernels are made of what calls them"}, On::kAll},
+          "after every pass that compares calls with the called functions; before kernels are made of their callers"}, On::kAll},
         {{"guard-steps", guard_steps, kMapped,
           "while loops are those of the source: afterwards some are counted, and none steps by zero"}, On::kAll},
         {{"count-loops", count_loops, kMapped,
-          "after all that tell of iterations by the variable; before loops are spread over threads, which lengthens their steps"}, On::kAll},
+          "after the last pass that identifies iterations by the loop variable; before loops are spread over threads, which lengthens their steps"}, On::kAll},
         {{"simplify-divisions", simplify_divisions, kMapped,
-          "after all that make divisions, and while the ranges of a function's parameters and variables are known in all of it"}, On::kAll},
+          "after every pass that makes divisions, and while the ranges of a function's parameters and variables are known in all of it"}, On::kAll},
         {{"place-arrays", place_arrays, kMapped,
-          "when it is known which threads run what; before split-kernels, which tells what kernels share"}, On::kCuda},
+          "as soon as the threads of each statement are known; before split-kernels, which finds the arrays that kernels share"}, On::kCuda},
+        {{"tile-time", tile_time, kMapped,
+          "automatic mode: after every pass that compares or analyses subscripts, on CUDA also after place-arrays; before split-kernels, which splits nests", chooses}, On::kAll},
         {{"contract-kernels", contract_kernels, kMapped,
-          "automatic mode: after all that compare or analyse subscripts, and place-arrays, which gives memory to arrays of loops; before split-kernels, which takes nests apart", chooses}, On::kCuda},
+          "automatic mode: after every pass that compares or analyses subscripts, and after place-arrays, which gives memory to arrays of loops; before split-kernels, which splits nests", chooses}, On::kCuda},
         {{"split-kernels", split_kernels, kMapped,
           "after infer-reductions: a reduced scalar may be updated in several kernels, others tie them together"}, On::kCuda},
         {{"narrow-indices", narrow_indices, kMapped,
-          "before kernels are outlined: what is narrow there is narrow in their parameters too"}, On::kCuda},
+          "before kernels are outlined: variables that are narrow there are narrow in their parameters too"}, On::kCuda},
         {{"outline-kernels", outline_kernels, kKernels,
           "after split-kernels: every nest is now one kernel"}, On::kCuda},
         {{"jam-loops", jam_loops, kKernels,
-          "while loops still have levels, which say how many iterations a thread runs; before the reductions, which take updates apart"}, On::kCuda},
+          "while loops still have levels, which say how many iterations a thread runs; before the reductions, which split updates"}, On::kCuda},
         {{"legalize-cuda-calls", legalize_cuda_calls, kKernels,
           "before the reductions, whose own calls every thread must make"}, On::kCuda},
         {{"legalize-cuda-reductions", legalize_cuda_reductions, kKernels,
@@ -225,13 +244,13 @@ const std::vector<Row>& table() {
         {{"pair-iterations", pair_iterations, kTarget,
           "after promote-elements, which knows loops by the form that they have until then"}, On::kCuda},
         {{"overlap-launches", overlap_launches, kTarget,
-          "last on the GPU: all launches are there, and nothing may come in front of the wait it puts first", overlaps}, On::kCuda},
+          "last on the GPU: all launches exist, and nothing may precede the wait that it puts first", overlaps}, On::kCuda},
         {{"contract-loops", contract_loops, kMapped,
-          "after all that compare or analyse subscripts: it makes new ones; in front of simplify-signs, for the subscripts that it copies"}, On::kCpu},
+          "after every pass that compares or analyses subscripts, because it makes new ones; before simplify-signs, for the subscripts that it copies"}, On::kCpu},
         {{"simplify-signs", simplify_signs, kMapped,
-          "after all that compare or analyse subscripts: it makes two spellings of each"}, On::kCpu},
+          "after every pass that compares or analyses subscripts: it makes two spellings of each"}, On::kCpu},
         {{"outline-workers", outline_workers, kKernels,
-          "last of all that see a nest as one: afterwards the loops of the workers are functions"}, On::kCpu},
+          "last pass that sees a nest as one: afterwards the loops of the workers are functions"}, On::kCpu},
         {{"legalize-cpu", legalize_cpu, kTarget,
           "after everything that recognises reductions by their updates: none is left"}, On::kCpu},
     };

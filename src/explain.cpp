@@ -10,18 +10,20 @@
 #include "analysis/accumulations.h"
 #include "analysis/geometry.h"
 #include "analysis/memory/dependences.h"
+#include "analysis/memory/occurrence_text.h"
 #include "analysis/pragmas.h"
 #include "analysis/scatters.h"
 #include "analysis/traffic.h"
+#include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/depth.h"
 #include "ir/visit.h"
 #include "passes/cpu/contract_loops.h"
 #include "passes/cuda/contractions/contract_kernels.h"
-#include "passes/legality/legality_text.h"
 #include "passes/mapped/choose_mapping.h"
 #include "passes/pass.h"
+#include "passes/stencils/tile_time.h"
 #include "support/deep_stack.h"
 
 namespace parpy {
@@ -97,11 +99,14 @@ public:
         return placed;
     }
 
-    void contractions(const std::vector<ContractionNote>& notes, Explanation& out) const {
-        for (const ContractionNote& note : notes) {
+    // What passes say beside loops: a field of the table.
+    template <class Note>
+    void notes(const std::vector<Note>& notes, std::string Explanation::Loop::* field,
+               Explanation& out) const {
+        for (const Note& note : notes) {
             const auto found = std::ranges::find(loops_, note.loop);
             if (found == loops_.end()) continue;
-            out.loops[static_cast<std::size_t>(found - loops_.begin())].contraction = note.text;
+            out.loops[static_cast<std::size_t>(found - loops_.begin())].*field = note.text;
         }
     }
 
@@ -257,6 +262,19 @@ std::vector<const Stmt*> loops_of(const Module& module) {
     return loops;
 }
 
+// Names of arrays that the program makes and stores to.
+std::vector<std::string> arrays_made(const Module& module) {
+    const Body& body = module.entry_function()->body;
+    const VarSet stored = uses_of(body).stored;
+    std::vector<std::string> names;
+    for_each_stmt(body, [&](const Stmt& stmt) {
+        const auto* alloc = stmt.as<Alloc>();
+        if (alloc != nullptr && stored.contains(alloc->array))
+            names.push_back(alloc->array->shown());
+    });
+    return names;
+}
+
 void list_kernels(const Module& module, Explanation& out) {
     for_each_stmt(module.entry_function()->body, [&](const Stmt& stmt) {
         const auto* launch = stmt.as<Launch>();
@@ -295,7 +313,13 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
         if (refuted) return true;
         if (!run_passes(normal, passes.subspan(asked + 1, ordered - asked - 1))) return false;
         as_written = loops_of(module);
-        return run_passes(normal, passes.subspan(ordered, chosen - ordered));
+        out.inlined = arrays_made(module);
+        if (!run_passes(normal, passes.subspan(ordered, chosen - ordered))) return false;
+        for (const std::string& name : arrays_made(module)) {
+            const auto stays = std::ranges::find(out.inlined, name);
+            if (stays != out.inlined.end()) out.inlined.erase(stays);
+        }
+        return true;
     };
     const bool ordinary = order();
     for (const Diagnostic& each : early.all())
@@ -313,16 +337,19 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
     explainer.mapping(out);
     if (!legal) return out;
     std::size_t next = judged;
-    const auto contractions = [&](std::string_view pass, auto* notes) {
-        const std::size_t contracted = place(pass);
-        if (contracted >= passes.size()) return true;
-        if (!run_passes(mapped, passes.subspan(judged, contracted - judged))) return false;
-        explainer.contractions(notes(mapped), out);
-        next = contracted;
+    const auto notes = [&](std::string_view pass, auto* of_pass, auto field) {
+        const std::size_t here = place(pass);
+        if (here >= passes.size()) return true;
+        if (!run_passes(mapped, passes.subspan(next, here - next))) return false;
+        explainer.notes(of_pass(mapped), field, out);
+        next = here;
         return true;
     };
-    if (!contractions("contract-loops", contraction_notes)) return out;
-    if (options.automatic && !contractions("contract-kernels", kernel_contraction_notes))
+    constexpr auto kContraction = &Explanation::Loop::contraction;
+    if (options.automatic && !notes("tile-time", time_tile_notes, &Explanation::Loop::time_tiles))
+        return out;
+    if (!notes("contract-loops", contraction_notes, kContraction)) return out;
+    if (options.automatic && !notes("contract-kernels", kernel_contraction_notes, kContraction))
         return out;
     const std::size_t outlined = std::min(place("outline-kernels") + 1, passes.size());
     if (!run_passes(mapped, passes.subspan(next, outlined - next))) return out;

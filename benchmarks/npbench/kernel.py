@@ -54,7 +54,7 @@ class Kernel:
     returns: tuple[str, ...] = ()  # which outputs the texts return, in this order
     steps: str = ""  # the size that is a number of time steps, which a check may cut
     tolerance: float = 0.0  # relative error in the 2-norm; 0: what the type of the result suggests
-    cpu_function: Callable[..., None] | None = None  # where the CPU wants its loops in another order
+    cpu_function: Callable[..., None] | None = None  # by rows, which a CPU may run faster
 
     @property
     def by_hand(self) -> bool:

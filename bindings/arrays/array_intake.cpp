@@ -115,7 +115,7 @@ bool refuse_device_scalar(IntakeFault& fault) {
 }
 
 bool refuse_elements(IntakeFault& fault, const std::string& described) {
-    return refuse(fault, Code::kP551, described + " that cannot be compiled for",
+    return refuse(fault, Code::kP551, described + " that cannot be compiled",
                   std::string("element types are ") + kSupportedTypes);
 }
 
@@ -153,8 +153,7 @@ bool refuse_dtype(PyArray_Descr* descr, IntakeFault& fault) {
             break;
     }
     return refuse(fault, Code::kP551,
-                  "has elements of type '" + name + "', which cannot be compiled for",
-                  std::move(help));
+                  "has elements of type '" + name + "', which cannot be compiled", std::move(help));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace {
 
 bool refuse_strides(IntakeFault& fault) {
     return refuse(fault, Code::kP556,
-                  "is a device array whose strides are no multiples of its element size",
+                  "is a device array whose strides are not multiples of its element size",
                   "pass a contiguous copy");
 }
 

@@ -122,7 +122,7 @@ PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* 
             const bool is_array = PyObject_HasAttrString(value, "dtype") != 0;
             fault = {Code::kP557,
                      "is read from an object of type '" + std::string(Py_TYPE(value)->tp_name) +
-                         "', which is no dict" +
+                         "', which is not a dict" +
                          (is_array ? " and has no fields" : " and has no such attribute"),
                      std::string("pass a dict with the keys, or an object with the attributes, "
                                  "that the function reads") +
@@ -130,7 +130,7 @@ PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* 
         } else if (PyErr_ExceptionMatches(PyExc_ValueError)) {
             const std::string fields = field_names(value);
             if (!fields.empty()) {
-                fault = {Code::kP557, "is no field of the records", "their fields are " + fields};
+                fault = {Code::kP557, "is not a field of the records", "their fields are " + fields};
             }
         }
         raise_fault(surface, static_cast<std::size_t>(&leaf - surface.leaves.data()), fault);

@@ -1,6 +1,7 @@
 // What Python sees of explain(): plain dicts, which parpy.studies.explain lays out.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "module/bind_jit.h"
 #include "parpy/explain.h"
@@ -30,6 +31,7 @@ nb::dict described(const Explanation::Loop& loop) {
     out["verdict"] = loop.verdict;
     out["reason"] = loop.reason;
     out["contraction"] = loop.contraction;
+    out["time_tiles"] = loop.time_tiles;
     out["witness"] = loop.witness;
     out["atomic"] = loop.atomic;
     out["level"] = loop.level;
@@ -114,6 +116,7 @@ nb::dict explanation(nb::handle function, nb::tuple arguments, nb::handle option
     out["loops"] = loops;
     out["kernels"] = kernels;
     out["arrays"] = arrays;
+    out["inlined"] = found.inlined;
     out["flops"] = found.flops;
     out["notes"] = notes;
     return out;

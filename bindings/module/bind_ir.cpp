@@ -318,7 +318,8 @@ Stmt* make_barrier(Module& module, std::string_view scope, Span span) {
 
 Stmt* make_print(Module& module, std::vector<std::string> texts, std::vector<Expr*> values,
                  Span span) {
-    if (texts.size() != values.size() + 1) throw nb::value_error("texts stand around values");
+    if (texts.size() != values.size() + 1)
+        throw nb::value_error("there must be one text more than values");
     auto* stmt = module.make<ir::Print>(span);
     stmt->texts = std::move(texts);
     stmt->values = std::move(values);

@@ -49,7 +49,7 @@ struct Expected {
 
 ir::Scalar scalar_named(const std::string& name) {
     if (const auto scalar = ir::scalar_from_name(name)) return *scalar;
-    raise(Code::kP563, "the interface names a type '" + name + "', which is none", {});
+    raise(Code::kP563, "the interface names '" + name + "', which is not a type", {});
 }
 
 std::string list_text(std::span<const std::optional<std::int64_t>> values) {
@@ -136,7 +136,7 @@ public:
             if (PyErr_CheckSignals() != 0) nb::raise_python_error();  // which may have made it fail
             if (error.code == Code::kP900 &&
                 !error.located) {  // all that the text itself can return
-                raise(Code::kP563, "the host code returned an error that is none of ParPy's",
+                raise(Code::kP563, "the host code returned an error that ParPy does not know",
                       "return 0, or what parpy_launch and parpy_fetch returned");
             }
             set_python_error(error);

@@ -98,7 +98,7 @@ void prepare(nb::handle function, nb::tuple arguments, nb::handle options) {
     }
 }
 
-// Calls that follow are compiled anew.
+// Later calls are compiled again.
 void forget_compiled(nb::handle function) {
     jit_function(function)->state->generation.store(0, std::memory_order_relaxed);
 }
@@ -161,7 +161,7 @@ void bind_tune(nb::module_& m) {
           "Automatic calls like this one use `best` from now on.");
     m.def("prepare", prepare, "function"_a, "arguments"_a, "options"_a.none(),
           "Compiles for a call; other threads may run meanwhile.");
-    m.def("forget_compiled", forget_compiled, "function"_a, "Calls that follow are compiled anew.");
+    m.def("forget_compiled", forget_compiled, "function"_a, "Later calls are compiled again.");
     m.def("written_arguments", written_arguments, "function"_a, "arguments"_a,
           "The parameters, and the captured arrays, that a call may store to.");
     m.def("array_view", array_view, "object"_a.none(),

@@ -67,13 +67,18 @@ std::string result_text(const Program& program, std::size_t argument) {
 // paths differ {f64[1] | None}.
 std::string results_text(const Program& program, std::size_t first) {
     std::string out;
+    bool chooses = false;
     for (const char each : program.result_form) {
         if (each == '<' || each == '>' || (each >= '0' && each <= '9')) continue;  // of which class
         if (each == '|') {
             out += " | ";
             continue;
         }
-        if (each == '{') ++first;  // which of them
+        if (each == '.' && !out.empty() && out.back() == '{' && !chooses) {
+            ++first;  // which of them
+            chooses = true;
+            continue;
+        }
         const bool follows =
             !out.empty() && out.find_last_of("({ ") != out.size() - 1 && each != ')' && each != '}';
         out += follows ? ", " : "";

@@ -18,6 +18,7 @@ void bind_device_memory(nb::module_& m);
 void bind_eval(nb::module_& m);
 void bind_analysis(nb::module_& m);
 void bind_explain(nb::module_& m);
+void bind_halo(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_tune(nb::module_& m);
 void bind_buffer(nb::module_& m);
@@ -40,6 +41,7 @@ NB_MODULE(_native, m) {
     parpy::bind_eval(m);
     parpy::bind_analysis(m);
     parpy::bind_explain(m);
+    parpy::bind_halo(m);
     parpy::bind_text(m);
     parpy::bind_tune(m);
     parpy::bind_buffer(m);

@@ -20,7 +20,7 @@ LoopBody::LoopBody(PyObject* parsed, PyObject* parameters) : surface(parsed, par
             if (take_fast(value.ptr(), view) || intake.take(value.ptr(), view, fault)) continue;
         } else {
             if (PyErr_Occurred() != nullptr) nb::raise_python_error();
-            fault = {Code::kP101, "is not defined", "define it in front of the decorator"};
+            fault = {Code::kP101, "is not defined", "define it before the decorator"};
         }
         raise_fault(surface, own + i, fault);
         nb::raise_python_error();

@@ -56,9 +56,8 @@ struct Program {
     bool by_hand = false;              // the kernels are the user's own, not made of loops
     std::vector<Slot> slots;
     std::vector<ResultArray> results;
-    // Function::result_form, or "{…|…}" of several, of which the first result says the number. Its
-    // numbers and arrays are the arguments behind those of the call.
-    std::string result_form;
+    std::string result_form;  // Function::result_form; its numbers and arrays are the arguments
+                              // behind those of the call
     // For which calls the program is legal: of each item one bound must hold.
     std::vector<std::vector<ArgumentBound>> requirements;
     std::vector<ir::Site> sites;  // where it can fail; the numbers that parpy_fail is called with
@@ -67,14 +66,10 @@ struct Program {
     std::vector<std::pair<int, std::size_t>> counted;
 };
 
-// How many numbers and arrays such a form is put together from.
-[[nodiscard]] inline std::size_t numbers_in(std::string_view form) {
-    const auto count = [&](char each) { return std::ranges::count(form, each); };
-    return static_cast<std::size_t>(count('.') + 2 * count('?') + count('{'));
-}
 // How many numbers and arrays it returns.
 [[nodiscard]] inline std::size_t result_count(const Program& program) {
-    return numbers_in(program.result_form);
+    const auto count = [&](char form) { return std::ranges::count(program.result_form, form); };
+    return static_cast<std::size_t>(count('.') + 2 * count('?'));
 }
 
 // Called after every pass that changed the program, with its IR text and the seconds it took.

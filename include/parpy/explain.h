@@ -30,6 +30,7 @@ struct Explanation {
         LoopPar mapping;          // threads 0: sequential
         std::string level;        // sequential, workers, vector, blocks, threads
         std::string contraction;  // that it is one, and how it is computed, or why it is none
+        std::string time_tiles;   // of a loop over time: how it is computed in tiles, or why not
     };
     // A loop as a kernel runs it, which may be a part of a nest, brought down to fewer levels.
     struct Placed {
@@ -53,6 +54,7 @@ struct Explanation {
     bool restructured = false;    // which is not that of the text
     std::vector<Kernel> kernels;  // CUDA
     std::vector<Array> arrays;
+    std::vector<std::string> inlined;  // arrays of its own whose elements are computed where used
     bool gpu_code = false;  // array code outside of mapped loops runs on the GPU (kGpuCode)
     double flops = 0;       // operations on floating-point numbers
     // What the call would report: refusals, performance notes.

@@ -1,8 +1,8 @@
-"""ParPy: loop nests of Python functions, compiled for all cores of a CPU or for an NVIDIA GPU.
+"""ParPy compiles loops of Python functions for all cores of a CPU or for an NVIDIA GPU.
 
-Decorate a function with ``parpy.jit`` and call it: the compiler chooses how its loops run, and refuses what would
-change the result. To say it yourself, name loops with ``parpy.label`` and write
-``f(x, y, opts=parpy.par({'i': parpy.threads(1024)}))``.
+Decorate a function with ``parpy.jit`` and call it. The compiler chooses how its loops run, and refuses a parallel loop
+that would change the result. To map loops by hand, name them with ``parpy.label`` and write ``f(x, y,
+opts=parpy.par({'i': parpy.threads(1024)}))``.
 """
 
 from importlib import import_module
@@ -71,6 +71,7 @@ __all__ = [
     "external",
     "gpu",
     "guvectorize",
+    "halo",
     "jit",
     "label",
     "math",
@@ -102,6 +103,7 @@ _NAMES = {
     "explain": ".studies.explain",
     "explain_code": ".studies.codes",
     "guvectorize": ".ufuncs.guvectorize",
+    "halo": ".scale.halo",
     "load_ipython_extension": ".studies.cell_magic",
     "show_config": ".studies.configuration",
     "tune": ".studies.tune",
@@ -121,6 +123,7 @@ if TYPE_CHECKING:
     from . import torch as torch
     from .arrays.callbacks import callback
     from .calls.compile_string import compile_string
+    from .scale.halo import halo
     from .studies.cell_magic import load_ipython_extension as load_ipython_extension
     from .studies.cell_magic import unload_ipython_extension as unload_ipython_extension
     from .studies.codes import explain_code

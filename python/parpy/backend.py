@@ -1,4 +1,4 @@
-"""Which back ends this machine has, and which one ``CompileBackend.Auto`` stands for."""
+"""The back ends of this machine, and the back end that ``CompileBackend.Auto`` means."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["available", "backends", "is_enabled", "set_default"]
 
 
 class Backends(list[CompileBackend]):
-    """A list of back ends, which is called for a copy of it, too: ``available()`` equals ``available``."""
+    """A list of back ends. Calling the list returns a copy: ``available()`` equals ``available``."""
 
     def __call__(self) -> list[CompileBackend]:
         return list(self)
@@ -25,7 +25,7 @@ available: Backends
 
 
 def is_enabled(backend: CompileBackend, verbose: bool = False) -> bool:
-    """Whether code for ``backend`` can run on this machine. ``verbose`` prints why not."""
+    """Returns whether code for ``backend`` can run on this machine. ``verbose`` prints the reason if it cannot."""
     if not isinstance(backend, CompileBackend):
         raise TypeError(f"expected a parpy.CompileBackend, not {backend!r}")
     if backend in (CompileBackend.Cpu, CompileBackend.Sim, CompileBackend.Auto):
@@ -47,7 +47,9 @@ def __getattr__(name: str) -> Backends:
 
 
 def set_default(backend: CompileBackend) -> None:
-    """Makes ``CompileBackend.Auto`` stand for ``backend``; Auto restores the choice by the hardware."""
+    """Sets the back end that ``CompileBackend.Auto`` means. ``set_default(CompileBackend.Auto)`` restores the choice by
+    the hardware.
+    """
     if not isinstance(backend, CompileBackend):
         raise TypeError(f"expected a parpy.CompileBackend, not {backend!r}")
     _native.set_default_backend(backend.value)

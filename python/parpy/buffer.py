@@ -53,10 +53,10 @@ Shape = int | Sequence[int]
 
 
 class Buffer(DeviceArray):
-    """An array; made by the functions of this module.
+    """An array in the memory of one back end. The functions of this module make buffers.
 
-    ``shape`` is its extents, ``dtype`` the ``ElemSize`` of its elements, ``backend``, also as ``backend()``, says in
-    whose memory it lies.
+    ``shape`` is the tuple of its sizes, ``dtype`` the ``ElemSize`` of its elements, and ``backend`` (also
+    ``backend()``) the back end whose memory holds it.
     """
 
     __slots__ = ("backend", "dtype")
@@ -71,7 +71,7 @@ class Buffer(DeviceArray):
     # ------------------------------------------------------------ what it is
 
     def size(self) -> int:
-        """Bytes of all elements, as ``nbytes``."""
+        """Returns the number of bytes of all elements, which is also ``nbytes``."""
         return int(self.nbytes)
 
     def __repr__(self) -> str:
@@ -104,29 +104,31 @@ class Buffer(DeviceArray):
     # ------------------------------------------------------------ contents
 
     def sync(self) -> None:
-        """Waits for what was enqueued on GPUs."""
+        """Waits until the GPUs have finished their work."""
         if self.on_gpu:
             _native.synchronize()
 
     def numpy(self) -> Any:
-        """The elements as a NumPy array: the memory itself on the host, a copy of that of a GPU."""
+        """Returns a NumPy array: the memory itself if the buffer is on the host, a copy if it is on a GPU."""
         if not self.on_gpu:
             return self._view
         return host_copy(self._view)
 
     def torch(self) -> Any:
-        """The elements as a PyTorch tensor that shares the memory."""
+        """Returns a PyTorch tensor that shares the memory."""
         torch = importlib.import_module("torch")
         if not self.on_gpu and self.dtype.name == "BF16":
             return torch.from_numpy(self._view.view(np.uint16)).view(torch.bfloat16)
         return torch.from_dlpack(self) if self.on_gpu else torch.from_numpy(self._view)
 
     def copy(self) -> Buffer:
-        """A buffer of its own with the same elements, in C order."""
+        """Returns a new buffer with the same elements in C order."""
         return _copied(self, self.dtype, self.backend)
 
     def copy_from(self, source: Any) -> None:
-        """Fills the buffer with the elements of another array of the same shape, converted to its type."""
+        """Copies the elements of another array into the buffer and converts them to its type. Raises ValueError for
+        another shape.
+        """
         source = from_array(source)
         if source.shape != self.shape:
             raise ValueError(f"an array of shape {source.shape} cannot be copied into a buffer of shape {self.shape}")
@@ -136,12 +138,12 @@ class Buffer(DeviceArray):
             np.copyto(self._view, source.numpy().astype(self._view.dtype, copy=False))
 
     def with_type(self, dtype: Any) -> Buffer:
-        """The elements converted to another type; the buffer itself where it has that type."""
+        """Returns the elements converted to another type, or the buffer itself if it has that type."""
         wanted = _elem_size(dtype)
         return self if wanted is self.dtype else _copied(self, wanted, self.backend)
 
     def reshape(self, *shape: Any) -> Buffer:
-        """The same memory with other extents; one of them may be -1."""
+        """Returns a buffer that shares the memory and has another shape; one size may be -1."""
         given = shape[0] if len(shape) == 1 and isinstance(shape[0], Iterable) else shape
         wanted = tuple(map(operator.index, given))
         count, own = math.prod(size for size in wanted if size != -1), math.prod(self.shape)
@@ -155,7 +157,7 @@ class Buffer(DeviceArray):
 
     @property
     def T(self) -> Buffer:
-        """The same memory with the dimensions in reverse."""
+        """A buffer that shares the memory and has the dimensions in reverse order."""
         return Buffer(self._view.T, self.dtype, self.backend)
 
     def __getitem__(self, index: Any) -> Any:
@@ -192,13 +194,13 @@ class Buffer(DeviceArray):
 
     def _only(self) -> Any:
         if math.prod(self.shape) != 1:
-            raise TypeError(f"{self!r} is no single number")
+            raise TypeError(f"{self!r} is not a single number")
         return self.numpy().item()
 
     def __index__(self) -> int:
         """The integer that is its only element; raises TypeError for other buffers."""
         if math.prod(self.shape) != 1 or self.dtype.name[0] not in "IU":
-            raise TypeError(f"{self!r} is no single integer")
+            raise TypeError(f"{self!r} is not a single integer")
         return int(self.numpy().item())
 
 
@@ -258,13 +260,15 @@ def _extents(shape: Shape) -> tuple[int, ...]:
 
 @hides_frames
 def empty(shape: Shape, dtype: Any = ElemSize.F64, backend: CompileBackend | None = None) -> Buffer:
-    """A buffer with arbitrary elements. Without a ``backend``: on the GPU where there is one, else on the host."""
+    """Returns a buffer with arbitrary elements. Without a ``backend`` it is on the GPU if there is one, and otherwise
+    on the host.
+    """
     return _made(shape, dtype, backend, False)
 
 
 @hides_frames
 def zeros(shape: Shape, dtype: Any = ElemSize.F64, backend: CompileBackend | None = None) -> Buffer:
-    """A buffer of zeros."""
+    """Returns a buffer of zeros. The ``backend`` is chosen as by ``empty``."""
     return _made(shape, dtype, backend, True)
 
 
@@ -278,7 +282,9 @@ def _made(shape: Shape, dtype: Any, backend: CompileBackend | None, zeroed: bool
 
 @hides_frames
 def full(shape: Shape, fill_value: Any, dtype: Any = None, backend: CompileBackend | None = None) -> Buffer:
-    """A buffer whose elements are all ``fill_value``; without a ``dtype`` of the type that NumPy gives the value."""
+    """Returns a buffer whose elements are all ``fill_value``. Without a ``dtype`` it has the type of
+    ``np.asarray(fill_value)``.
+    """
     made = empty(shape, np.asarray(fill_value).dtype if dtype is None else dtype, backend)
     made[...] = fill_value
     return made
@@ -290,44 +296,45 @@ def on_gpu(view: Any, dtype: str) -> Buffer:
 
 
 def sync(backend: CompileBackend | None = None) -> None:
-    """Waits for what was enqueued on GPUs, as ``parpy.sync`` does."""
+    """Waits until the GPUs have finished all work of this process, as ``parpy.sync`` does."""
     wait_for(backend)
 
 
 def empty_cache() -> None:
-    """Gives the memory of GPUs that arrays and calls have freed back to the system; it waits for the GPUs.
+    """Returns the GPU memory of freed arrays to the system, after waiting for the GPUs.
 
-    ParPy keeps what it has freed, for the next array: other libraries cannot use it until then.
+    ParPy keeps freed memory for later arrays, and other libraries cannot use it until this call.
     """
     _native.empty_device_cache()
 
 
 @hides_frames
 def empty_like(other: Any) -> Buffer:
-    """A buffer with shape, type and place of another array, and arbitrary elements."""
+    """Returns a buffer with the shape, type and place of another array, and arbitrary elements."""
     like = from_array(other)
     return empty(like.shape, like.dtype, like.backend)
 
 
 @hides_frames
 def zeros_like(other: Any) -> Buffer:
-    """A buffer of zeros with shape, type and place of another array."""
+    """Returns a buffer of zeros with the shape, type and place of another array."""
     like = from_array(other)
     return zeros(like.shape, like.dtype, like.backend)
 
 
 @hides_frames
 def full_like(other: Any, fill_value: Any) -> Buffer:
-    """A buffer with shape, type and place of another array, whose elements are all ``fill_value``."""
+    """Returns a buffer with the shape, type and place of another array, whose elements are all ``fill_value``."""
     like = from_array(other)
     return full(like.shape, fill_value, like.dtype, like.backend)
 
 
 @hides_frames
 def from_array(array: Any, backend: CompileBackend | None = None) -> Buffer:
-    """A buffer over the memory of an array of any library, where it is in the back end's memory; else a copy.
+    """Returns a buffer over the memory of another library's array. If the array is not in the memory of ``backend``,
+    the buffer is a copy there.
 
-    Without a ``backend`` the memory is shared wherever it is.
+    Without a ``backend`` the memory is always shared. Raises TypeError for element types that buffers do not have.
     """
     if isinstance(array, Buffer):
         return array if backend is None or _backend(backend) is array.backend else _moved(array, _backend(backend))
@@ -366,9 +373,10 @@ def from_raw(
     strides: Sequence[int] | None = None,
     owner: object = None,
 ) -> Buffer:
-    """A buffer over memory at an address, which must stay valid; ``owner`` is kept alive with it.
+    """Returns a buffer over the memory at the address ``pointer``, which must stay valid; the buffer keeps ``owner``
+    alive.
 
-    ``strides`` are in bytes; without them the elements lie in C order.
+    ``strides`` are in bytes; without them the elements are in C order.
     """
     kind, place = _elem_size(dtype), _backend(backend)
     steps = None if strides is None else tuple(strides)

@@ -37,15 +37,15 @@ def call(
     opts: CompileOptions | None = None,
     vmap_method: str | None = "sequential",
 ) -> Any:
-    """What ``function(*args)`` returns, as arrays of JAX with the shapes and types of ``result``.
+    """Returns the results of ``function(*args)`` as JAX arrays with the shapes and types of ``result``.
 
     ``function`` is decorated with ``parpy.jit`` or not. ``result`` is a ``jax.ShapeDtypeStruct``, or a tuple of them
-    for several results. A function that returns nothing stores its results to its last parameters: it is called with
-    new arrays of zeros behind ``args``. Arrays of JAX never change, so the function cannot store to ``args``. Python
-    numbers stay numbers of the call; arrays without dimensions are numbers of their type. ``vmap_method`` is that of
-    ``jax.pure_callback``; gradients need a ``jax.custom_vjp`` around the call.
+    for several results. A function that returns nothing must store its results to its last parameters: it is called
+    with new arrays of zeros after ``args``. JAX arrays never change, so the function cannot store to ``args``. Python
+    numbers stay numbers of the call, and arrays of shape ``()`` are numbers of their type. ``vmap_method`` is that of
+    ``jax.pure_callback``. For gradients, put a ``jax.custom_vjp`` around the call.
 
-    Raises TypeError where the function takes another number of arguments, and what the call raises.
+    Raises TypeError if the function takes another number of arguments, and every exception that the call raises.
     """
     compiled = _as_jit(function)
     given_opts = auto(backend=CompileBackend.Cpu) if opts is None else opts

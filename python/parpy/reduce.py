@@ -1,6 +1,7 @@
-"""Reductions of slices: ``parpy.reduce.sum(x[:, :], axis=1)`` and its kin, which parpy has too.
+"""Reductions of slices, such as ``parpy.reduce.sum(x[:, :], axis=1)``. The package has the same functions as
+``parpy.sum`` and so on.
 
-The module can be called: ``parpy.reduce()`` is a LoopPar with its reduce field set.
+Calling the module, ``parpy.reduce()``, returns a LoopPar that declares its loop to be a reduction.
 """
 
 from __future__ import annotations

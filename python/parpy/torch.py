@@ -51,22 +51,23 @@ def op(
     setup_context: Callable[..., None] | None = None,
     opts: CompileOptions | None = None,
 ) -> Any:
-    """Registers a function, decorated with ``parpy.jit`` or not, with ``torch.library``; the result is called like it.
+    """Registers a function, decorated with ``parpy.jit`` or not, with ``torch.library`` and returns the operator, which
+    is called like the function.
 
-    Parameters that are annotated as ``int``, ``float`` or ``bool`` are numbers, all others tensors, on the CPU or on a
-    GPU. ``name`` is that of the operator, ``parpy::`` and the name of the function where it is left out. ``mutates``
-    names the tensors that the function stores to; by default those that its text does not show to be read only.
+    Parameters annotated as ``int``, ``float`` or ``bool`` are numbers; all others are tensors, on the CPU or on a GPU.
+    ``name`` is the name of the operator; the default is ``parpy::`` and the name of the function. ``mutates`` names the
+    tensors that the function stores to; by default these are all tensors that its text does not show to be read-only.
 
-    A function that returns tensors needs their shapes and types where nothing is computed: ``like`` names the tensor
-    that each result is like, or ``fake`` is a function that makes empty results of fake arguments, as
-    ``torch.library.register_fake`` takes it. A function annotated as ``-> float`` or ``-> int`` returns a number.
+    A function that returns tensors must describe their shapes and types for calls that compute nothing. ``like`` names
+    the tensor that each result resembles, or ``fake`` is a function that makes empty results from fake arguments, as
+    for ``torch.library.register_fake``. A function annotated with ``-> float`` or ``-> int`` returns a number.
 
-    ``backward(ctx, *gradients)`` returns a gradient for each parameter, None for numbers; ``ctx.saved_tensors`` are the
-    tensors among the arguments, ``ctx.numbers`` the other arguments by name, unless ``setup_context(ctx, inputs,
-    output)`` keeps something else. ``opts`` are the options of the calls.
+    ``backward(ctx, *gradients)`` returns a gradient for each parameter, and None for numbers. ``ctx.saved_tensors`` are
+    the tensors among the arguments and ``ctx.numbers`` the other arguments by name, unless ``setup_context(ctx, inputs,
+    output)`` saves something else. ``opts`` are the options of the calls.
 
-    Raises TypeError where the function returns tensors and nobody says which, and ValueError for names that are no
-    parameters.
+    Raises TypeError if the function returns tensors and neither ``like`` nor ``fake`` describes them, and ValueError
+    for names that are not parameters.
     """
     if function is None:
         return partial(
@@ -102,7 +103,7 @@ class _Operator:
         written = [each for each in self.tensors if not only_reads(source, each)] if mutates is None else mutates
         for each in (*written, *self.like):
             if each not in self.tensors:
-                raise ValueError(f"'{each}' is no tensor among the parameters of '{compiled.__name__}'")
+                raise ValueError(f"'{each}' is not a tensor among the parameters of '{compiled.__name__}'")
         self.written = tuple(written)
         self.number = _NUMBERS.get(signature.return_annotation)
         self.returns = self.number is not None or _returns_values(source)

@@ -82,7 +82,9 @@ def _value_of(unknown: _Unknown) -> Any:
 
 
 class Symbol(_Unknown):
-    """An extent that each call decides; wherever the symbol stands it is the same. In the function it is a number."""
+    """A size that each call decides. All dimensions with the same symbol have the same size, which is a number in the
+    function.
+    """
 
     __slots__ = ()
     kind = "N"
@@ -119,7 +121,7 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lt", "l
 
 
 class TypeVar(_Unknown):
-    """A type that each call decides; wherever the variable stands it is the same."""
+    """A type that each call decides. All annotations with the same variable have the same type."""
 
     __slots__ = ()
     kind = "T"

@@ -112,6 +112,14 @@ double cost_of(const Stmt& stmt) {
     return cost(stmt);
 }
 
+double cost_of_operators(const Expr& expr) {
+    double sum = cost(expr);
+    for_each_expr(expr, [&](const Expr& e) {
+        if (e.op == Op::kLoad) sum -= cost(e);
+    });
+    return sum;
+}
+
 double cost_of_step(const TileShape& shape, Scalar type) {
     const auto bytes = static_cast<double>(shape.lanes * size_in_bytes(type));
     return static_cast<double>(shape.rows * shape.vectors) * std::max(1.0, bytes / 32) * kFused;

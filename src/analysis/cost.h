@@ -9,6 +9,8 @@ namespace parpy {
 
 // Nanoseconds of one iteration of `loop`. Trip counts that are not known are guessed.
 [[nodiscard]] double cost_of_iteration(const ir::For& loop);
+// Of an expression, without what it loads.
+[[nodiscard]] double cost_of_operators(const ir::Expr& expr);
 // Of one step of a kTile.
 [[nodiscard]] double cost_of_step(const ir::TileShape& tile, ir::Scalar type);
 // Of a statement; of loops in it likewise.

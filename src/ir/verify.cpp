@@ -183,7 +183,8 @@ void Verifier::stmt(const Stmt& s) {
         case StmtKind::kAlloc: {
             const Var* array = s.as<Alloc>()->array;
             if (array != nullptr && (!array->type.is_array() || array->dims.empty())) {
-                fail(s.span, "the allocated '" + array->name + "' is no array of known extents");
+                fail(s.span,
+                     "the allocated '" + array->name + "' is not an array of known extents");
             }
             break;
         }
@@ -266,11 +267,12 @@ void Verifier::store(const Store& s) {
                          to_string(s.value->type));
     }
     if (s.copied > 0 && !copies_to_shared(s))
-        fail(s.span, "'" + s.array->name + "' is no shared array that elements are copied to");
+        fail(s.span, "'" + s.array->name + "' is not a shared array that elements are copied to");
 }
 
 void Verifier::update(const std::optional<Op>& op, Span span, bool atomic) {
-    if (op && !is_update(*op)) fail(span, "'" + std::string(text(*op)) + "' is no update operator");
+    if (op && !is_update(*op))
+        fail(span, "'" + std::string(text(*op)) + "' is not an update operator");
     if (op && !atomic && from(Profile::kTarget)) fail(span, "an update was not legalised");
 }
 
@@ -286,7 +288,7 @@ void Verifier::loop(const For& s) {
     }
     if (from(Profile::kValues)) {
         if (!s.var->type.is_scalar() || !is_integer(s.var->type.scalar)) {
-            fail(s.span, "loop variable '" + s.var->name + "' is no integer");
+            fail(s.span, "loop variable '" + s.var->name + "' is not an integer");
         }
         for (const Expr* bound : {s.begin, s.end, s.step}) {
             if (bound->type != s.var->type) {

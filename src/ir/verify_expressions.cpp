@@ -111,7 +111,7 @@ void Verifier::element(const Var* array, const std::vector<Expr*>& indices, std:
     if (!array->type.is_array()) {
         // Before, a number that is subscripted is the user's error, which infer_types reports.
         if (from(Profile::kValues)) {
-            fail(span, "'" + array->name + "' is subscripted but is no array");
+            fail(span, "'" + array->name + "' is subscripted but is not an array");
         }
         return;
     }

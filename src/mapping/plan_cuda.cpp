@@ -6,6 +6,7 @@
 // same mapping everywhere.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "analysis/geometry.h"
 #include "analysis/jams.h"
@@ -24,6 +25,7 @@ constexpr double kFetch = 10000;          // ns until the host knows what a kern
 constexpr double kBytesPerNs = 4000;      // of the whole card
 constexpr double kThreadsAtOnce = 65536;  // draw that bandwidth
 constexpr double kSector = 32;            // bytes: the least that is moved
+constexpr double kStep = 1500;            // ns of a loop that a single block starts anew
 constexpr double kSlower = 30;            // one GPU thread against one CPU core
 constexpr std::int64_t kThreadsPerBlock = 256;
 constexpr std::int64_t kMostPerBlock = 1024;
@@ -100,6 +102,15 @@ private:
         if (children.empty()) return best;
         const double blocks = around * traffic_.trips(loop);
         Plan nested{rest(loop, children, blocks), {{&loop, blocks_of(loop)}}};
+        const bool single = blocks == 1 && constant_trip_count(loop) == 1 &&
+                            std::ranges::any_of(children, [&](For* child) {
+                                return executions(*child) > executions(loop);
+                            });
+        const bool before = std::exchange(single_, single_ || single);
+        if (single) {
+            for (For* child : children)
+                nested.nanoseconds += kStep * executions(*child) / executions_;
+        }
         const bool only = alone && children.size() == 1 && tight(loop, *children[0]);
         // Threads beyond those of the narrowest loop would idle in it.
         std::int64_t common = 0;
@@ -109,6 +120,7 @@ private:
         }
         for (For* child : children)
             nested.append(threads(*child, blocks, only, common));
+        single_ = before;
         if (nested.nanoseconds < best.nanoseconds) best = nested;
         if (only) {
             if (const auto plan = jammed(loop, *children[0], around);
@@ -186,14 +198,14 @@ private:
         const double trips = traffic_.most_trips(loop);
         const auto whole = static_cast<std::int64_t>(
             std::clamp(std::ceil(trips), 1.0, static_cast<double>(kMostAlone)));
-        if (around == 1) {
+        if (around == 1 && !single_) {
             request.threads = request.reduce ? std::min(whole, kMostReducing) : whole;
             request.threads_per_block = kThreadsPerBlock;
         } else if (together > 0) {
             request.threads = together;
         } else if (request.reduce) {
             request.threads = reducing_threads(loop, around);
-        } else if (!alone || whole <= kMostPerBlock) {
+        } else if (!alone || single_ || whole <= kMostPerBlock) {
             request.threads = std::min(whole, kMostPerBlock);
         } else {
             request.threads = whole;
@@ -317,6 +329,7 @@ private:
     Traffic traffic_;
     SequentialTime time_;
     double executions_ = 1;  // of the kernel being planned, per call of the function
+    bool single_ = false;    // one block runs a loop in order, and in it what is planned
 };
 
 }  // namespace

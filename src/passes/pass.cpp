@@ -50,7 +50,7 @@ bool run_passes(PassContext& context, std::span<const Pass> passes, const Trace&
         }
         if (kVerify && !ir::verify(context.module, pass.after, context.diagnostics)) {
             context.diagnostics.internal(
-                {}, "pass '" + std::string(pass.name) + "' left a malformed program behind");
+                {}, "pass '" + std::string(pass.name) + "' produced a malformed program");
             return false;
         }
     }

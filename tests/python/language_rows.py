@@ -2,7 +2,7 @@
 that compiled code takes, each with a program that the tests run, and every function that it knows; numpy.md lists the
 functions of NumPy.
 
-`python tests/python/language_rows.py` writes both pages anew.
+`python tests/python/language_rows.py` writes both pages again.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ EXPRESSIONS = [
     Row(
         ast.Name,
         "`a`, `math.pi`",
-        "variables, and what stands outside of the function, read anew at each call",
+        "variables, and globals and closure values, which are read again at each call",
         "return k",
     ),
     Row(
@@ -213,7 +213,7 @@ EXPRESSIONS = [
     Row(
         ast.List,
         "`[1, 2]`",
-        "to loop over, behind `in`, as subscripts, in `np.array`, under a name that is only read; else Python keeps it",
+        "to loop over, after `in`, as subscripts, in `np.array`, under a name that is only read; else Python keeps it",
         "s = 0\nw = [1, k, 1]\nfor a in [1, k]:\n    s += a * w[k]\n"
         "x[[0, 1]] = x[[1, k]]\nreturn s, k in [1, 2], np.array([s, 2.5]), [s, k]",
     ),

@@ -37,6 +37,7 @@ const std::string_view kHelp =
   --eval                   run the result in the reference interpreter instead of printing it, on
                            arrays filled with a fixed pattern, and print what they hold afterwards
   --set NAME=VALUE         ... with this value of a scalar parameter (default 3)
+  --halos                  print what blocks of iterations touch beyond their own
   --quiet                  print nothing but errors
 Errors and warnings go to standard output too, so that golden files show them; the exit status tells.
 )";
@@ -290,6 +291,8 @@ Arguments parse_arguments(int count, char** values) {
             if (!number(digits, out.values[setting.substr(0, equals)])) {
                 out.error = "malformed --set";
             }
+        } else if (flag == "--halos") {
+            out.halos = true;
         } else if (flag == "--quiet") {
             out.quiet = true;
         } else if (flag == "--help") {

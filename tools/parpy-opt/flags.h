@@ -28,6 +28,7 @@ struct Arguments {
     std::optional<ir::Profile> verify;
     bool print_pipeline = false;
     bool spans = false, trace = false, quiet = false, help = false, eval = false;
+    bool halos = false;
     std::map<std::string, double> values;  // --set
     std::optional<Backend> emit;
     std::string file;

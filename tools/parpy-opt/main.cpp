@@ -5,6 +5,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "analysis/halos/halos.h"
 #include "emit/emit.h"
 #include "evaluation.h"
 #include "flags.h"
@@ -152,6 +153,8 @@ int run(Arguments& arguments) {
         const ir::Profile profile =
             arguments.verify.value_or(passes.empty() ? ir::Profile::kTyped : passes.back().after);
         ok = evaluate_and_print(arguments, module, profile, diagnostics);
+    } else if (ok && arguments.halos) {
+        std::cout << text_of(halos_of(module));
     } else if (ok && arguments.emit) {
         std::cout << emit_program(module, *arguments.emit, arguments.options).text;
     } else if (ok && !arguments.quiet && !arguments.trace) {

@@ -124,7 +124,7 @@ def _check_names(source: FunctionSource, options: dict[str, Any]) -> None:
             if name not in known:
                 close = get_close_matches(name, known, n=1)
                 hint = f"; did you mean '{close[0]}'?" if close else ""
-                raise TypeError(f"{option} names '{name}', which is no variable of '{code.co_name}'{hint}")
+                raise TypeError(f"{option} names '{name}', which is not a variable of '{code.co_name}'{hint}")
 
 
 class Annotated:

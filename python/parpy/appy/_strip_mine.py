@@ -1,4 +1,4 @@
-"""The program with its vectors written out: what ``dump_final_appy`` prints.
+"""Writes a program with its vectors written out, which ``dump_final_appy`` prints.
 
 Loops with ``simd`` run in steps of ``appy.MVL``, over vectors of subscripts that ``appy.vidx`` gives; tensor statements
 become loops. The result is a program of APPy: it runs as it stands, in Python and compiled, and gives the same. What

@@ -1,4 +1,4 @@
-"""APPy's functions that NumPy has not, for numbers and arrays."""
+"""The functions of APPy that NumPy does not have, for numbers and arrays."""
 
 from __future__ import annotations
 

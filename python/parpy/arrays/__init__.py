@@ -1,1 +1,1 @@
-"""What the arrays of parpy.buffer and parpy.cuda have in common."""
+"""Code that the arrays of parpy.buffer and parpy.cuda share."""

@@ -17,12 +17,12 @@ _R = TypeVar("_R")
 
 
 def callback(function: Callable[_P, _R]) -> Callback[_P, _R]:
-    """Lets jit functions call ``function`` from the code that runs on the host.
+    """Lets compiled functions call the Python function ``function`` from code that runs on the host.
 
-    Python runs it, with the numbers and arrays as they are at that point; what stands around the call in a jit function
-    is compiled. Loops around it run one iteration after the other. Arrays are given to it as ``parpy.buffer.Buffer``
-    over the same memory, with the shape and type that they have, in plain Python, too; ``x.numpy()`` is NumPy's array.
-    Arrays of types that buffers do not have are given as they are.
+    The function gets the numbers and arrays with their values at that point; the code around the call is compiled, and
+    loops around the call run one iteration after the other. Arrays arrive as ``parpy.buffer.Buffer`` objects that share
+    the memory and have the same shape and type, also in plain Python; ``x.numpy()`` returns the NumPy array. Arrays
+    with element types that buffers do not have arrive unchanged.
     """
     if not callable(function):
         raise TypeError(f"callback takes a function, not {type(function).__name__}")

@@ -1,4 +1,4 @@
-"""What parpy.buffer and parpy.cuda's arrays have in common: copies with conversion, fills and comparisons.
+"""The operations that the arrays of parpy.buffer and parpy.cuda share: copies with conversion, fills and comparisons.
 
 An array is described by a NumPy array, its view. On the host that is the array itself; on a GPU it says address, shape
 and strides, and NumPy must not read an element of it: all work is done there, by the compiled functions of this file.

@@ -259,7 +259,7 @@ def transposed(array: Any, order: Sequence[int]) -> Any:
         return array.permute(*order)
     if not hasattr(array, "transpose"):
         raise TypeError(
-            f"'axis' and 'axes' need arrays with a method 'transpose', which {type(array).__name__} has not"
+            f"'axis' and 'axes' need arrays with a method 'transpose', which {type(array).__name__} does not have"
         )
     return array.transpose(tuple(order))
 

@@ -1,1 +1,1 @@
-"""Decorators, options, errors and warnings: what a call needs beside the compiled program."""
+"""Decorators, options, errors and warnings: the parts of a call around the compiled program."""

@@ -1,7 +1,7 @@
-"""compile_string: text as print_compiled shows it, edited or not, back to a function.
+"""compile_string makes a function from text that print_compiled has shown, edited or not.
 
-The text has up to three parts, each behind a marker line: the interface, which is comment to a compiler and
-describes the arguments of a call (interface.py), device code, host code.
+The text has up to three parts, each after a marker line: the interface, which is comment to a compiler and describes
+the arguments of a call (interface.py), device code, host code.
 """
 
 from __future__ import annotations
@@ -29,12 +29,14 @@ _MISSING = object()
 
 @hides_frames
 def compile_string(fun_name: str, code: str, opts: CompileOptions | None = None) -> Callable[..., Any]:
-    """The function ``fun_name`` of generated source text, which may have been edited.
+    """Returns the function ``fun_name`` of generated source text, which may have been edited.
 
-    ``code`` is text as ``print_compiled`` gives it: the interface and the host part, for GPUs the device part too.
-    Everything may be changed but the interface: the arguments, and the names of the entry functions. The result
-    takes the arguments of the Python function that the text was made from, of the same types and shapes, and the
-    same scalars. ``opts`` gives ``includes``, ``libs``, ``extra_flags``, ``stream`` and ``backend``.
+    ``code`` is text that ``print_compiled`` has returned: the interface, the host part and, for a GPU, the device part.
+    You may change everything except the interface, which lists the arguments, and the names of the entry functions. The
+    result takes the arguments of the Python function from which the text was made, with the same types, shapes and
+    scalars. Of ``opts`` only ``includes``, ``libs``, ``extra_flags``, ``stream`` and ``backend`` are used.
+
+    Raises BackendError if the text does not compile or its interface was changed.
     """
     if not isinstance(fun_name, str) or not isinstance(code, str):
         raise TypeError("compile_string takes the name of the function and the text, both str")

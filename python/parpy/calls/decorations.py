@@ -113,4 +113,4 @@ def _annotation(kind: object) -> object:
         return SIZES[kind.name]
     if isinstance(kind, Array) and isinstance(kind.element, Scalar):
         return BufferType(SIZES[kind.element.name], tuple(symbol(":") for _ in range(kind.ndim)))
-    raise TypeError(f"parpy.jit takes numbers and arrays, which {kind} is none of")
+    raise TypeError(f"parpy.jit takes numbers and arrays, not {kind}")

@@ -1,5 +1,6 @@
-"""Arguments that are no numbers and no arrays: tuples, objects, dicts, None, functions, types and texts. Compiled code
-is made for them, and gets the numbers and arrays in them."""
+"""Arguments that are neither numbers nor arrays: tuples, objects, dicts, None, functions, types and texts. Compiled
+code is made for them, and gets the numbers and arrays in them.
+"""
 
 from __future__ import annotations
 

@@ -18,5 +18,5 @@ def warn() -> None:
     for name, (least, default) in _NUMBERS.items():
         value = os.environ.get(name, "")
         if value and not (value.isascii() and value.isdecimal() and least <= int(value) < 2**64):
-            text = f"the environment variable {name} is {value!r}, which is no whole number from {least} on; {default}"
+            text = f"the environment variable {name} is {value!r}, not a whole number from {least} on; {default}"
             warn_of(text)

@@ -15,10 +15,10 @@ from .raised import exception_of
 
 
 class CompileError(RuntimeError):
-    """A function cannot be compiled, or not for these arguments.
+    """A function cannot be compiled, or cannot be compiled for these arguments.
 
-    `codes` holds the code of each error in the message, in order. `attributes` are those of arguments that are integers
-    and would become floats, where nothing else is wrong.
+    `codes` holds the code of each error in the message, in order. `attributes` names attributes of arguments that are
+    integers and would become floats, if nothing else is wrong.
     """
 
     codes: tuple[str, ...] = ()
@@ -48,15 +48,15 @@ CompileAssertionError = _like(AssertionError)  # an assertion in compiled code d
 
 
 class ParallelError(CompileError):
-    """A loop cannot run in parallel as requested without changing the result."""
+    """A loop cannot run in parallel as requested, because that would change the result."""
 
 
 class BackendError(CompileError):
-    """A back end is missing, or refused the program or its arguments."""
+    """A back end is missing, or it refused the program or its arguments."""
 
 
 class InternalError(CompileError):
-    """A fault of ParPy itself."""
+    """A fault of ParPy itself. Please report it."""
 
 
 _BY_FLAVOUR: dict[str, type[CompileError]] = {

@@ -133,19 +133,22 @@ def external(
 ) -> _Declaration:
     """Declares the function ``ext_name`` of C++ or CUDA C++ by a Python function with the same parameters.
 
-    The annotations of the Python function, types of ``parpy.types``, are those of the external one; arrays and rows of
-    them, ``h(x[i])``, are passed as pointers to their first element. ``header`` is a file to include, which is looked
-    for in ``opts.includes``; functions that the compiler knows need none. ``backend`` is where it exists, ``target``
-    whether it runs on the host or on the device; CUDA functions are ``__device__`` functions or, for
-    ``Target.Host``, C++ that is called between kernels, and the simulator's are CUDA's. With
-    ``parallelize=parpy.threads(n)`` the first ``n`` threads of a block make each call, with the same arguments, and
-    must agree on the result; on the CPU it is one call.
-    In plain Python the Python function runs.
+    The annotations of the Python function are types of ``parpy.types`` and give the types of the external function.
+    Arrays, and rows of arrays such as ``h(x[i])``, are passed as pointers to their first element. ``header`` is a file
+    to include, which is searched for in ``opts.includes``; functions that the compiler knows need no header.
+    ``backend`` is the back end on which the function exists, and ``target`` says whether it runs on the host or on the
+    device. CUDA functions are ``__device__`` functions, or with ``Target.Host`` C++ functions that the host calls
+    between kernels. The simulator uses the functions of CUDA.
+
+    With ``parallelize=parpy.threads(n)`` the first ``n`` threads of a block make each call with the same arguments, and
+    must agree on the result; on the CPU there is one call. In plain Python the Python function runs.
+
+    Raises ValueError for a name that C++ does not allow.
     """
     if not isinstance(ext_name, str) or not ext_name:
         raise TypeError("external takes the name of the function, a str")
     if not _NAME.fullmatch(ext_name):
-        raise ValueError(f"{ext_name!r} is no name of a C++ function: write for example 'f' or 'std::cbrt'")
+        raise ValueError(f"{ext_name!r} is not the name of a C++ function: write for example 'f' or 'std::cbrt'")
     if not isinstance(backend, CompileBackend):
         raise TypeError(f"backend must be a parpy.CompileBackend, not {backend!r}")
     if not isinstance(target, Target):
@@ -153,7 +156,7 @@ def external(
     if header is not None and not isinstance(header, str):
         raise TypeError(f"header must be the name of a file, not {header!r}")
     if header and not _HEADER.fullmatch(header):
-        raise ValueError(f"{header!r} is no name of a header: write for example 'f.h' or '<cmath>'")
+        raise ValueError(f"{header!r} is not the name of a header: write for example 'f.h' or '<cmath>'")
     if parallelize is not None and not isinstance(parallelize, LoopPar):
         raise TypeError(f"parallelize must be a parpy.LoopPar, not {parallelize!r}")
     if parallelize is not None and parallelize._threads > (most := min(parallelize._tpb, LoopPar.DEFAULT_TPB)):

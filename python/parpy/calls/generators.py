@@ -1,4 +1,4 @@
-"""What a generator of random numbers gives to one call of compiled code: a key, with which the call makes its own."""
+"""Gives each call of compiled code a key from a generator of random numbers; the call makes its own numbers from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interface of generated text: what it is called with, as comment in front of the code.
+"""The interface of generated text: a comment before the code that lists the arguments of a call.
 
 bindings/module/interface_text.h writes most of it; added here is what only Python knows, and a checksum: an interface
 that was changed would have the program read memory that it was not given.
@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"(\w+)(?: = (\S+))?(?: limit (\d+))?$")
 _NAME = re.compile(r"(?:global )?\w+(?:\[(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")\])?")
 _ENTRY = re.compile(r"(\w+)\[(['\"].*)\]")
 _SLOT = re.compile(rf"result \d+|{_NAME.pattern}")
-_FORMS = {each: each for each in "(){}|"} | {"None": "-"}  # what stands for itself in the form of a result
+_FORMS = {each: each for each in "()}|"} | {"None": "-", "{": "{."}  # what stands for itself in the form of a result
 _PLACE = re.compile(r"place (\d+): (P\d+) (.*)$")
 _INTEGER = re.compile(r"-?\d{1,19}$")
 _WEAK = {"int": "i64", "float": "f64", "complex": "c128", "pybool": "bool"}
@@ -162,7 +162,7 @@ def _read_line(line: str, found: dict[str, Any]) -> None:
         forms = [_FORMS.get(part, "?" if part.endswith("?") else ".") for part in parts]
         found["result_form"] = "".join(forms)
         for form, part in zip(forms, parts, strict=True):
-            found["returns"] += {".": [part], "?": [part[:-1], "bool"], "{": ["i64"]}.get(form, [])
+            found["returns"] += {".": [part], "?": [part[:-1], "bool"], "{.": ["i64"]}.get(form, [])
     elif name == "slots":
         names = [argument["name"] for argument in found["arguments"]]
         names += [f"result {index}" for index in range(len(found["returns"]))]

@@ -81,18 +81,23 @@ def jit(
 ) -> _Decorator: ...
 @hides_frames
 def jit(function: Any = _MISSING, /, **keywords: Any) -> Any:
-    """Compiles ``function`` for the types and shapes it is called with.
+    """Compiles ``function`` for the types and shapes of its calls.
 
-    A call takes the arguments of the function and three keywords: ``opts`` (a ``parpy.CompileOptions``, as made
-    by ``parpy.par``) says how its loops run, ``seq=True`` runs the Python function itself, ``debug=True`` prints the
-    program after every stage of its compilation and checks assertions. The undecorated function is ``__wrapped__``.
+    A call takes the arguments of the function and three keywords. ``opts`` is a ``parpy.CompileOptions``, for example
+    from ``parpy.par``, and says how the loops run. ``seq=True`` runs the Python function itself. ``debug=True`` prints
+    the program after every stage of its compilation and checks assertions. The attribute ``__wrapped__`` is the
+    undecorated function.
 
-    ``jit`` takes the keywords and signatures of ``numba.jit``: ``fastmath=True`` is ``fast_math=True`` of calls without
-    ``opts``, and ``boundscheck=True`` their ``check="bounds"``; ``nopython parallel cache nogil inline error_model``
-    ask for what happens anyway: loops run in parallel where that is proved, compiled code is kept on disk, and calls
-    let other threads run. A signature such as ``"float64(float64[:], int32)"`` says the types of numbers, which
-    arguments are converted to, and the element types and dimensions of arrays, which are checked; of a list of several,
-    each call has the types of its arguments. Raises TypeError for other keywords.
+    ``jit`` accepts the keywords and signatures of ``numba.jit``. For calls without ``opts``, ``fastmath=True`` means
+    ``fast_math=True`` and ``boundscheck=True`` means ``check="bounds"``. The keywords ``nopython``, ``parallel``,
+    ``cache``, ``nogil``, ``inline`` and ``error_model`` have no effect, because ParPy always runs proved loops in
+    parallel, keeps compiled code on disk and lets other threads run during a call. A signature such as
+    ``"float64(float64[:], int32)"`` gives the types of numbers, to which arguments are converted, and the element types
+    and dimensions of arrays, which are checked. In a list of signatures, each call uses the one that has the types of
+    its arguments.
+
+    Raises TypeError for other keywords. A call raises CompileError if the function cannot be compiled for the
+    arguments, and ParallelError if a requested loop cannot run in parallel.
     """
     if isinstance(function, _native.JitFunction):
         return function
@@ -386,11 +391,13 @@ def _as_jit(function: Callable[..., Any]) -> _native.JitFunction:
 
 @hides_frames
 def print_compiled(function: Callable[..., Any], *args: Any, opts: CompileOptions | None = None) -> str:
-    """The source that ``function``, decorated or not, becomes for arguments like ``args``: device and host part.
+    """Returns the source text that ``function`` becomes for arguments like ``args``: the device part and the host part.
 
-    The arguments are given as those of a call, ``print_compiled(f, x, n, opts=p)``, or as one list or tuple,
-    ``print_compiled(f, [x, n], p)``. The hardware need not be present; the same arguments and options give the same
-    text in any process, but where parpy.tune has found a mapping for an automatic call.
+    The function may be decorated or not. The arguments are given as in a call, ``print_compiled(f, x, n, opts=p)``, or
+    as one list or tuple, ``print_compiled(f, [x, n], p)``. The hardware need not be present. The same arguments and
+    options give the same text in every process, unless ``parpy.tune`` has found a mapping for an automatic call.
+
+    Raises CompileError if the function cannot be compiled for these arguments.
     """
     compiled = _as_jit(function)
     args, opts = arguments_of(compiled, args, opts)
@@ -427,17 +434,20 @@ def interpret(function: Callable[..., Any], args: Sequence[Any], opts: CompileOp
 
 
 def clear_cache() -> None:
-    """Forgets everything compiled so far, in this process and on disk, and gives back the memory of GPUs that was
-    freed, as ``parpy.buffer.empty_cache`` does."""
+    """Forgets all compiled code, in this process and on disk, and returns freed GPU memory to the system, as
+    ``parpy.buffer.empty_cache`` does.
+    """
     _native.clear_cache()
     _native.empty_device_cache()
 
 
 def sync(backend: CompileBackend | None = None) -> None:
-    """Waits for everything that this process enqueued on GPUs, and reports what went wrong there.
+    """Waits until the GPUs have finished all work of this process.
 
-    With a ``backend``: for what was enqueued there. Nothing is where calls return when they are done, on the CPU and on
-    the simulator.
+    With a ``backend`` it waits for that back end alone. On the CPU and on the simulator a call has finished when it
+    returns, so there is nothing to wait for.
+
+    Raises BackendError if a kernel failed, and TypeError if ``backend`` is not a ``CompileBackend``.
     """
     if backend is not None and not isinstance(backend, CompileBackend):
         raise TypeError(f"expected a parpy.CompileBackend, not {backend!r}")

@@ -1,4 +1,4 @@
-"""What the package tells the logger "parpy": nothing above DEBUG, as errors are exceptions and advice is warnings."""
+"""The messages for the logger "parpy". All have the level DEBUG: errors are exceptions and advice is a warning."""
 
 from __future__ import annotations
 

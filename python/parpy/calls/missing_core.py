@@ -1,4 +1,4 @@
-"""What to do where the compiled core of the package cannot be loaded: read when the import fails, and never else."""
+"""Advice for an import that cannot load the compiled core. Only a failed import loads this module."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def advice(error: ImportError) -> str:
     python = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
     if fitting:
         text = f"the compiled core of ParPy, {_PACKAGE / fitting[0]}, cannot be loaded: {error}"
-        fix = "install ParPy and NumPy anew: pip install --force-reinstall parpy numpy"
+        fix = "install ParPy and NumPy again: pip install --force-reinstall parpy numpy"
         if "GLIBC" in str(error):
             fix = "this system is older than the wheel: build ParPy here, pip install --no-binary parpy parpy"
     elif there:
@@ -31,7 +31,7 @@ def advice(error: ImportError) -> str:
         fix = "in a checkout 'make build' makes it; elsewhere: pip install --force-reinstall parpy"
     others = [path for path in _others() if any(path.glob("_native.*.so"))]
     if others:
-        fix += f"; another ParPy, which has one, is in {others[0]}: the folder in front of it on the path hides it"
+        fix += f"; another ParPy, which has one, is in {others[0]}: an earlier folder on the path hides it"
     return f"{text}\nhelp: {fix}"
 
 

@@ -1,4 +1,4 @@
-"""What a user says about a compilation: LoopPar, the enumerations, CompileOptions.
+"""The options of a compilation: LoopPar, the enumerations, CompileOptions.
 
 Validated here, on assignment. The core sees the options through bindings/module/bind_options.cpp, which converts an
 object once and again only after an assignment (``_OptionsBase._invalidate``).
@@ -22,9 +22,10 @@ from .tracebacks import hides_frames
 
 
 class CompileBackend(enum.Enum):
-    """Where compiled code runs. ``Auto`` is CUDA where a driver and a device are present, else the CPU.
+    """The machine that compiled code runs on.
 
-    ``Triton`` is a name that programs may compare with; what is compiled for it is refused.
+    ``Auto`` means CUDA if a driver and a device are present, and otherwise the CPU. ``Sim`` runs the CUDA text of a
+    program on the CPU. Programs may compare with ``Triton``, but nothing can be compiled for it.
     """
 
     Auto = "auto"
@@ -36,7 +37,7 @@ class CompileBackend(enum.Enum):
 
     @property
     def value(self) -> str:
-        """What the compiler calls it. Raises BackendError for Triton, which it does not know."""
+        """The name that the compiler uses. Raises BackendError for ``Triton``, which has no compiler here."""
         if self is CompileBackend.Triton:
             refuse_call(
                 "P560",
@@ -51,24 +52,26 @@ class CompileBackend(enum.Enum):
 
 
 class Target(enum.Enum):
-    """Whether an external function runs on the host or on the device."""
+    """The place where an external function runs: the host or the device."""
 
     Host = "host"
     Device = "device"
 
 
 class Size:
-    """A type of elements and numbers, as NumPy, PyTorch and ctypes know it."""
+    """A type of elements and numbers, with its names in NumPy, PyTorch and ctypes."""
 
     name: str
     value: str
 
     def size(self) -> int:
-        """Bytes of one element."""
+        """Returns the number of bytes of one element."""
         return 1 if self.name == "Bool" else int(self.name.lstrip("BCFIU")) // 8
 
     def to_numpy(self) -> type[np.generic]:
-        """The NumPy scalar type, such as ``numpy.int32``; of BF16 that of ``ml_dtypes``, which NumPy has none for."""
+        """Returns the NumPy scalar type, such as ``numpy.int32``. BF16 is the type of the package ``ml_dtypes``,
+        because NumPy has none; without that package this raises ModuleNotFoundError.
+        """
         scalar: type[np.generic]
         if self.name == "BF16":
             try:
@@ -82,7 +85,7 @@ class Size:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """NumPy's dtype, so that NumPy takes an ElemSize for one."""
+        """The NumPy dtype. NumPy functions therefore accept an ElemSize as ``dtype``."""
         return np.dtype(self.to_numpy())
 
     def __eq__(self, other: object) -> bool:
@@ -100,15 +103,16 @@ class Size:
         return kinds[self.name[0]] + self.name.lstrip("BCFIU")
 
     def to_torch(self) -> Any:
-        """The ``torch.dtype``. Raises ValueError for the unsigned types that PyTorch does not compute with."""
+        """Returns the ``torch.dtype``. Raises ValueError for U16, U32 and U64, which PyTorch does not compute with."""
         if self.name in ("U16", "U32", "U64"):
             raise ValueError(f"PyTorch has no type for parpy.types.{self.name}")
         torch = importlib.import_module("torch")  # only where the user has it and asks for it
         return getattr(torch, "bool" if self.name == "Bool" else self._long_name())
 
     def to_ctype(self) -> type[Any]:
-        """The ctypes class, such as ``ctypes.c_int32``. 16-bit floats, which C has no type for, go as their bits in a
-        ``ctypes.c_uint16``; raises ValueError for complex numbers."""
+        """Returns the ctypes class, such as ``ctypes.c_int32``. C has no 16-bit floats, so those are
+        ``ctypes.c_uint16`` with the same bits. Raises ValueError for complex numbers.
+        """
         import ctypes
 
         if self.name in ("C64", "C128"):
@@ -155,7 +159,7 @@ SIZES: Final[dict[str, Size]] = {size.value: size for size in (*ElemSize, *MoreS
 
 
 class LoopPar:
-    """How one labelled loop runs. Immutable: each method returns a changed copy."""
+    """The way in which one labelled loop runs. Objects are immutable: each method returns a changed copy."""
 
     __slots__ = ("_reduce", "_threads", "_tpb")
     DEFAULT_TPB: ClassVar[int] = 1024
@@ -177,23 +181,27 @@ class LoopPar:
         raise AttributeError("a LoopPar is immutable; threads(), reduce() and tpb() return changed copies")
 
     def threads(self, nthreads: SupportsIndex) -> LoopPar:
-        """The same with this many threads requested."""
+        """Returns a copy that requests ``nthreads`` threads for the loop. Raises TypeError if that is not an integer,
+        and ValueError if it is not positive.
+        """
         count = _count(nthreads, "the number of threads")
         return LoopPar()._set(count, self._reduce, self._tpb)
 
     def reduce(self) -> LoopPar:
-        """The same, with the loop declared to be a reduction."""
+        """Returns a copy that declares the loop to be a reduction."""
         return LoopPar()._set(self._threads, True, self._tpb)
 
     par_reduction = reduce
 
     def tpb(self, tpb: SupportsIndex) -> LoopPar:
-        """The same with this many threads per block."""
+        """Returns a copy that requests ``tpb`` threads per block. Raises TypeError if that is not an integer, and
+        ValueError if it is not positive.
+        """
         count = _count(tpb, "the number of threads per block")
         return LoopPar()._set(self._threads, self._reduce, count)
 
     def is_parallel(self) -> bool:
-        """Whether threads are requested: a loop that is mapped to ``LoopPar()`` stays sequential."""
+        """Returns whether threads are requested. A loop that is mapped to ``LoopPar()`` stays sequential."""
         return self._threads > 0
 
     def _fields(self) -> tuple[int, bool, int]:
@@ -236,12 +244,16 @@ def _count(value: Any, what: str, least: int = 1) -> int:
 
 @hides_frames
 def threads(n: SupportsIndex) -> LoopPar:
-    """A LoopPar that requests ``n`` threads: an int, or what stands for one, such as an array without dimensions."""
+    """Returns a LoopPar that requests ``n`` threads. ``n`` is an int, or an object that has an integer value, such as a
+    NumPy array of shape ``()``.
+
+    Raises TypeError if ``n`` is not an integer, and ValueError if it is not positive.
+    """
     return LoopPar().threads(n)
 
 
 def par_reduction() -> LoopPar:
-    """A LoopPar with its reduce field set."""
+    """Returns a LoopPar that declares its loop to be a reduction."""
     return LoopPar().reduce()
 
 
@@ -322,7 +334,7 @@ def _as_mapping(name: str, value: object) -> dict[str, LoopPar]:
             number = loop if type(loop) is int and loop > 0 else "n"
             refuse_call(
                 "P550",
-                f"label '{label}' is mapped to {loop!r}, which is no parpy.LoopPar",
+                f"label '{label}' is mapped to {loop!r}, which is not a parpy.LoopPar",
                 f"write parpy.threads({number}), or parpy.threads({number}).reduce() for a loop that reduces",
             )
     return _FrozenDict(value)
@@ -334,7 +346,7 @@ def _as_strings(name: str, value: object) -> list[str]:
     items = list(value)
     for item in items:
         if not isinstance(item, str):
-            raise TypeError(f"option '{name}' must be a list of str; {item!r} is none")
+            raise TypeError(f"option '{name}' must be a list of str; {item!r} is not a str")
     return _FrozenList(items)
 
 
@@ -535,23 +547,24 @@ def _no_field(name: str) -> str:
 
 @hides_frames
 def par(p: Mapping[str, LoopPar], **fields: Unpack[OptionsOfPar]) -> CompileOptions:
-    """The default options with the loops of ``p`` mapped as it says: from label to LoopPar.
+    """Returns the default options with a mapping: ``p`` is a dict from the label of a loop to its LoopPar.
 
-    ``fields`` are further fields of CompileOptions, such as ``backend``.
+    ``fields`` are further fields of CompileOptions, such as ``backend``. Raises CompileError, which is also a
+    TypeError, if ``p`` is not such a dict.
     """
     return CompileOptions(parallelize=p, **fields)
 
 
 def seq() -> CompileOptions:
-    """The default options with no loop mapped: everything runs sequentially."""
+    """Returns the default options without a mapping: all loops of compiled code run sequentially."""
     return CompileOptions()
 
 
 @hides_frames
 def auto(**fields: Unpack[OptionsBeside]) -> CompileOptions:
-    """Options under which the compiler chooses the mapping, as it does for a call without ``opts``.
+    """Returns options under which the compiler chooses the mapping, as in a call without ``opts``.
 
-    It runs in parallel what is proved to be independent or a reduction, where that pays. ``fields`` are those of
-    CompileOptions but ``parallelize``, such as ``backend``.
+    The compiler runs a loop in parallel if it has proved that the iterations are independent or form a reduction, and
+    if that pays. ``fields`` are the fields of CompileOptions except ``parallelize``, for example ``backend``.
     """
     return CompileOptions(automatic=True, **fields)

@@ -20,7 +20,7 @@ _quiet = _Quiet()
 
 
 class PerformanceWarning(ParPyWarning):
-    """A mapping that leaves much of a loop nest to the host, or whose loops run in parallel unproved."""
+    """A call runs slower than it could: for example, much of a loop nest runs on the host, or Python runs a loop."""
 
 
 def warn(code: str, text: str) -> None:

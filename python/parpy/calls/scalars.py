@@ -1,4 +1,4 @@
-"""Numbers that are arguments, in forms that compiled code does not take: what it takes in their place."""
+"""Converts numbers among the arguments to forms that compiled code takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which line of the user's code called the package, and warnings that name it."""
+"""Finds the line of the user's code that called the package, and issues warnings that name it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Device arrays: memory of the GPU, or of the simulator, under NumPy's shapes.
 
-Every array is a view of its memory as NumPy would have it; slices, reshapes and transposes are NumPy's own, on
-a NumPy array that stands for the device's. On a GPU that array holds device addresses and is never read.
+Every array is a view of its memory as NumPy would have it; slices, reshapes and transposes are NumPy's own, on a NumPy
+array that represents the device's. On a GPU that array holds device addresses and is never read.
 """
 
 from __future__ import annotations
@@ -379,7 +379,9 @@ _native.set_kernel_array_type(DeviceNDArray)
 def device_array(
     shape: int | tuple[int, ...], dtype: Any = np.float64, strides: Any = None, order: str = "C", stream: Any = 0
 ) -> DeviceNDArray:
-    """A device array with arbitrary contents."""
+    """Returns a device array of the given shape with arbitrary contents. ``order`` is "C" or "F"; ``strides`` are in
+    bytes.
+    """
     sizes, kind = _sizes(shape), _elements(dtype)
     handle = handle_of(stream)
     if order not in ("C", "F"):
@@ -402,7 +404,7 @@ def _sizes(shape: Any) -> tuple[int, ...]:
     """The extents that a shape says."""
     parts = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     if not all(is_int(part) and part >= 0 for part in parts):
-        raise ValueError(f"a shape is an int or a tuple of them, none of them negative, not {shape!r}")
+        raise ValueError(f"a shape is an int that is not negative, or a tuple of such ints, not {shape!r}")
     return tuple(map(int, parts))
 
 
@@ -420,7 +422,7 @@ def _elements(dtype: Any) -> np.dtype[Any]:
 
 @hides_frames
 def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
-    """A device array with shape, type and order of another array."""
+    """Returns a device array with the shape, type and order of another array, and arbitrary contents."""
     return device_array(*_like(ary), stream=stream)
 
 
@@ -434,7 +436,7 @@ def _like(ary: Any) -> tuple[tuple[int, ...], np.dtype[Any], None, str]:
 
 @hides_frames
 def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: DeviceNDArray | None = None) -> DeviceNDArray:
-    """A copy of an array on the device; ``to``: the device array to fill."""
+    """Copies an array to the device and returns the copy. ``to`` is an existing device array to fill instead."""
     if to is None and isinstance(obj, DeviceNDArray):
         return obj
     source = obj if isinstance(obj, DeviceNDArray) else np.asarray(obj)
@@ -462,17 +464,17 @@ def _is_record(dtype: np.dtype[Any]) -> bool:
 
 
 def is_cuda_array(obj: Any) -> bool:
-    """Whether ``obj`` is an array on the device, ours or another library's."""
+    """Returns whether ``obj`` is an array on the device, from ParPy or from another library."""
     return isinstance(obj, DeviceNDArray) or hasattr(obj, "__cuda_array_interface__")
 
 
 @hides_frames
 def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
-    """Another library's array on the GPU as one of ours; they share the memory."""
+    """Returns another library's GPU array as a device array that shares the memory."""
     if isinstance(obj, DeviceNDArray):
         return obj
     if not hasattr(obj, "__cuda_array_interface__"):
-        raise TypeError(f"{type(obj).__name__} is no array on the GPU; write to_device(…), which copies an array to it")
+        raise TypeError(f"{type(obj).__name__} is not an array on the GPU; to_device(…) copies one to it")
     return from_cuda_array_interface(obj.__cuda_array_interface__, obj, sync)
 
 

@@ -1,4 +1,4 @@
-"""``cuda.compile`` and its kin: the PTX of a function for the types of its arguments, without a launch."""
+"""``cuda.compile`` and its relatives: the PTX of a function for the types of its arguments, without a launch."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def compile(
     )
     name = str((abi_info or {}).get("abi_name", pyfunc.__name__))
     if not name.isidentifier():
-        raise ValueError(f"{name!r} is no name of a function")
+        raise ValueError(f"{name!r} is not the name of a function")
     if not device:
         text = device_text(Kernel(pyfunc, (), chosen), wanted)
         return _ptx(text, pyfunc.__name__, cc, [*chosen.flags], chosen.fast_math), void

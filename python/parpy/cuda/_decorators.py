@@ -91,18 +91,23 @@ def jit(
     shared_memory_carveout: int | str | None = None,
     **unknown: Any,
 ) -> Any:
-    """Compiles a function of which every thread of a launch runs the body, as ``numba.cuda.jit`` does.
+    """Compiles a kernel: a function whose body every thread of a launch runs, as with ``numba.cuda.jit``.
 
-    With a signature, or a list of them, arguments are checked against it and numbers converted to it; without, the
-    types of the arguments decide. ``device=True`` makes a function that kernels call; ``debug=True`` checks
-    subscripts, assertions and variables without a value, and on the simulator races and barriers as well;
-    ``boundscheck=True`` is the same. ``link``: files that define foreign functions (``declare_device``). ``fma``:
-    whether a GPU may round ``a * b + c`` once, as CUDA C++ does; the simulator rounds twice. ``launch_bounds``: the
-    most threads of a block, or a tuple of these and the blocks that a multiprocessor shall hold; ``max_registers``: of
-    a thread. ``extensions``: objects whose ``prepare_args(ty, val, stream, retr)`` makes an argument one that kernels
-    take. ``inline``, ``forceinline``, ``opt``, ``lto``, ``cache`` and ``shared_memory_carveout`` are taken for
-    compatibility: device functions are inlined by the compiler, compiled code is always cached, and the driver divides
-    a multiprocessor's memory by what the kernel needs.
+    With a signature, or a list of signatures, arguments are checked and numbers are converted to its types; without
+    one, the arguments decide the types. ``device=True`` makes a function that kernels call. ``debug=True`` (or
+    ``boundscheck=True``) checks subscripts, assertions and variables without a value, and on the simulator also races
+    and barriers. ``link`` lists the files that define foreign functions (see ``declare_device``). ``fma`` says whether
+    a GPU may round ``a * b + c`` once, as CUDA C++ does; the simulator rounds twice. ``launch_bounds`` is the largest
+    number of threads of a block, or a tuple of that and the number of blocks that a multiprocessor should hold.
+    ``max_registers`` is the largest number of registers of a thread. ``extensions`` are objects whose method
+    ``prepare_args(ty, val, stream, retr)`` replaces an argument by one that kernels take.
+
+    ``inline``, ``forceinline``, ``opt``, ``lto``, ``cache`` and ``shared_memory_carveout`` are accepted for
+    compatibility and have no effect: the compiler inlines device functions, compiled code is always cached, and the
+    driver divides the memory of a multiprocessor.
+
+    Raises TypeError for other keywords. With a signature, the decorator raises CompileError for a kernel that cannot be
+    compiled; without one, the launch raises it.
     """
     for name in unknown:
         if name not in WITHOUT_EFFECT:

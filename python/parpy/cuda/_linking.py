@@ -113,7 +113,7 @@ class LTOIR(LinkableCode):
 def linked(link: Any) -> tuple[str, ...]:
     """The paths of the files to compile or link with a kernel."""
     if not isinstance(link, str | list | tuple | LinkableCode) and not hasattr(link, "__fspath__"):
-        raise TypeError(f"what is linked is a path or a list of paths, not {link!r}")
+        raise TypeError(f"link takes a path or a list of paths, not {link!r}")
     paths = tuple(map(_path, link if isinstance(link, list | tuple) else [link]))
     for path in paths:
         if not path.endswith((".cu", *DEVICE_CODE)):
@@ -130,17 +130,20 @@ def _path(link: Any) -> str:
 def declare_device(
     name: str, sig: Any, link: Any = (), use_cooperative: bool = False, abi: str | None = None
 ) -> ForeignFunction:
-    """A function of CUDA C++ that kernels call by the name it is assigned to here.
+    """Declares a function of CUDA C++, which kernels call by the name that the result is assigned to.
 
-    ``sig``: as ``int32(int32, CPointer(float32))``; arrays go to pointers. ``link``: the files that define it; or give
-    them to ``cuda.jit``. CUDA C++ (.cu) is compiled with the kernel and runs on the simulator as well; .ptx, .cubin,
-    .fatbin, .o, .a and .ltoir hold code for GPUs, as ``nvcc -dc`` makes it. It is ``extern "C" __device__``, and by
-    ``abi`` hands over its result as C does ("c"), through a pointer in front of its parameters, itself returning a
-    status ("numba"), or through one behind them ("out"). Without ``abi`` the parameters of its CUDA C++ say which; of
-    other code it is "c".
+    ``sig`` is a signature such as ``int32(int32, CPointer(float32))``; kernels pass arrays for pointers. ``link`` lists
+    the files that define the function, which may also be given to ``cuda.jit``. A file with CUDA C++ (.cu) is compiled
+    with the kernel and also runs on the simulator; files with the endings .ptx, .cubin, .fatbin, .o, .a and .ltoir hold
+    code for GPUs that ``nvcc -dc`` has made. The function is ``extern "C" __device__``. ``abi`` says how it returns its
+    result: ``"c"`` as in C, ``"numba"`` through a pointer before its parameters with a status as the C result, and
+    ``"out"`` through a pointer after them. Without ``abi``, the parameters in the CUDA C++ text decide; for other files
+    it is ``"c"``.
+
+    Raises ValueError for a name that is not an identifier and for another ``abi``.
     """
     if not isinstance(name, str) or not name.isidentifier():
-        raise ValueError(f"{name!r} is no name of a function")
+        raise ValueError(f"{name!r} is not the name of a function")
     if abi not in (None, "c", "numba", "out"):
         raise ValueError(f"the abi of a function is 'c', 'numba' or 'out', not {abi!r}")
     wanted = number_signature(sig, with_result=True)

@@ -1,4 +1,4 @@
-"""Names of numba.cuda that have nothing to do here, and those that stand for what there is not.
+"""Names of numba.cuda that have no effect here, and names of features that ParPy does not have.
 
 What cleans up, profiles or opens handles does what it can; the rest raises NotImplementedError with the nearest thing
 that works.

@@ -32,7 +32,9 @@ _FAILED = 999  # CUDA's number of errors that it has no other one for
 
 
 class Stream:
-    """Work on a stream runs in order; that of two streams at the same time. Give it to launches and copies."""
+    """A queue of work for the GPU. Work on one stream runs in order, and work on two streams may overlap. Launches and
+    copies take a stream.
+    """
 
     __slots__ = ("__weakref__", "_kind", "_lock", "_native", "_number", "_waiting", "handle")
 
@@ -167,11 +169,11 @@ def handle_of(given: Any) -> int:
         if type(given) is int and given > 0
         else ""
     )
-    raise TypeError(f"{given!r} is no stream; 0 and None are the default one{hint}")
+    raise TypeError(f"{given!r} is not a stream; 0 and None are the default stream{hint}")
 
 
 class Event:
-    """A point in a stream. ``record`` puts it there; ``elapsed_time`` is that between two, in milliseconds."""
+    """A point in the work of a stream. ``record`` sets it; ``elapsed_time`` measures the time between two events."""
 
     __slots__ = ("__weakref__", "_native", "_seconds", "_timing")
 
@@ -181,14 +183,14 @@ class Event:
         self._timing = timing
 
     def record(self, stream: Any = 0) -> None:
-        """Puts the event behind the work that is on the stream now."""
+        """Sets the event after the work that is on the stream now."""
         handle = handle_of(stream)
         if self._native is not None:
             self._native.record(handle)
         self._seconds = time.perf_counter()
 
     def query(self) -> bool:
-        """Whether the work in front of the event has ended."""
+        """Returns whether the work before the event has ended."""
         return self._native is None or self._native.query()
 
     def wait(self, stream: Any = 0) -> None:
@@ -203,7 +205,7 @@ class Event:
             self._native.synchronize()
 
     def elapsed_time(self, end: Event) -> float:
-        """Milliseconds from this event to ``end``; both have happened."""
+        """Returns the milliseconds from this event to ``end``; both must have happened."""
         if not isinstance(end, Event):
             raise TypeError(f"the time between two events is asked for, not that to {end!r}")
         if not (self._timing and end._timing):

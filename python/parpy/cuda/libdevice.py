@@ -1,6 +1,6 @@
 """CUDA's own functions of numbers, for kernels: ``libdevice.fast_sinf(x)``, ``libdevice.fadd_rd(x, y)``.
 
-Names and types are those of NVIDIA's libdevice: functions of float64 and, with an ``f`` behind the name, of float32;
+Names and types are those of NVIDIA's libdevice: functions of float64 and, with an ``f`` after the name, of float32;
 arguments are converted to these types. Those with several results return a tuple.
 """
 

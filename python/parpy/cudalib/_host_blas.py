@@ -1,5 +1,6 @@
-"""The routines of levels 2 and 3 on the CPU: NumPy's products of the matrices that the arguments stand for. Matrices
-are given in column order, as cuBLAS reads them; each function returns what is stored."""
+"""The routines of levels 2 and 3 on the CPU: NumPy's products of the matrices that the arguments describe. Matrices are
+given in column order, as cuBLAS reads them; each function returns what is stored.
+"""
 
 from __future__ import annotations
 

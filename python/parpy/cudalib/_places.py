@@ -1,4 +1,4 @@
-"""Where a call of a library runs, and its operands there."""
+"""Decides where a call of a library runs, and brings its operands there."""
 
 from __future__ import annotations
 

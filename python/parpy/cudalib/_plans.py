@@ -1,5 +1,6 @@
-"""What calls of a library have in common whose operands lie alike: checked and spelled once, they are made again with
-other addresses and numbers."""
+"""Plans of library calls. Calls whose operands have the same layout share a plan: it is checked and made once, and
+later calls use it with other addresses and numbers.
+"""
 
 from __future__ import annotations
 

@@ -322,7 +322,7 @@ class QRNG(_Source):
         integer = f"u{self._bits // 8}"
         count = size if size is not None else math.prod(shape_of(ary)) if library_of(ary) is not None else 0
         if count % self._ndim:
-            raise ValueError(f"{count} numbers are no points of {self._ndim} dimensions: a multiple of it is needed")
+            raise ValueError(f"{count} numbers are not points of {self._ndim} dimensions: a multiple of it is needed")
 
         def run(generator: _Generator, array: Any, n: int) -> None:
             kind = f"{dtype_of(array).kind}{dtype_of(array).itemsize}"

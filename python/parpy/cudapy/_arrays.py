@@ -28,7 +28,7 @@ def elemType(value: Any) -> Type:
 def element_type(given: Any) -> Type:
     """``given``, which elements of arrays can have; CudaPyError where they cannot."""
     if not isinstance(given, Type) or not given.scalar:
-        raise CudaPyError(f"{given!r} is no type of elements; write cp.Bool, cp.Int, cp.Float or cp.Double")
+        raise CudaPyError(f"{given!r} is not an element type; write cp.Bool, cp.Int, cp.Float or cp.Double")
     return given
 
 

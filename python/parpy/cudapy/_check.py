@@ -1,7 +1,7 @@
 """The static types of CudaPy: every expression has one, every variable exactly one, and nothing converts by itself.
 
-Only literals adapt: an integer to ``float`` and ``double``, a float to ``double``. Found once per function, in
-front of its lowering; mistakes are reported where they stand. What has no type is kept in ``untyped``: the lowering
+Only literals adapt: an integer to ``float`` and ``double``, a float to ``double``. Types are found once per function,
+before its lowering, and mistakes are reported at their place. What has no type is kept in ``untyped``: the lowering
 refuses most of that with a better reason.
 """
 
@@ -208,7 +208,7 @@ class Checker:
         if kind != Int or not isinstance(inner, ast.Constant) or type(inner.value) is not int:
             return
         if inner.value >= 2**31 + (inner is not node):
-            self._error(node, f"{ast.unparse(node)} is no int: these have 32 bits", "write it as a float, 3e9")
+            self._error(node, f"{ast.unparse(node)} is not an int: an int has 32 bits", "write it as a float, 3e9")
 
     def _agree(self, node: ast.expr, found: CType | None, wanted: CType, what: str) -> None:
         self._fits(node, wanted)
@@ -287,7 +287,7 @@ class Checker:
         if isinstance(value, Coordinates):
             self._error(node, f"'{ast.unparse(node)}' has three parts", f"write {ast.unparse(node)}.x")
         if type(value) is int and value not in _INT:
-            self._error(node, f"'{ast.unparse(node)}' is {value}, which is no int: these have 32 bits")
+            self._error(node, f"'{ast.unparse(node)}' is {value}, which is not an int: an int has 32 bits")
         return type_of(value)
 
     def _constant(self, node: ast.expr) -> Any:
@@ -320,7 +320,7 @@ class Checker:
         if value is None or value in _INT:
             return
         if all(known is not None and known in _INT for known in map(self._integer, operands)):
-            self._error(node, f"'{ast.unparse(node)}' is {value}, which is no int: these have 32 bits")
+            self._error(node, f"'{ast.unparse(node)}' is {value}, which is not an int: an int has 32 bits")
 
     def _binary(self, node: ast.expr, left: ast.expr, op: ast.operator, right: ast.expr) -> CType | None:
         symbol = _SYMBOLS[type(op)]

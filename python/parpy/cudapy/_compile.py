@@ -47,7 +47,7 @@ class Template:
             self.source, self.signature = function.source, function.signature
             return
         if not isinstance(function, FunctionType):
-            raise TemplateError(f"{function!r} is no function")
+            raise TemplateError(f"{function!r} is not a function")
         self.source = source_of(function)
         self.signature = _commented(function, self.source.text)
 
@@ -68,7 +68,7 @@ class Template:
             try:
                 ast.parse(textwrap.dedent(text))
             except SyntaxError:
-                raise TemplateError(f"with '{new}' in place of '{old}' '{self.name}' is no Python") from None
+                raise TemplateError(f"with '{new}' in place of '{old}' '{self.name}' is not Python") from None
         made = Template(self)
         source = self.source
         made.source = FunctionSource(source.function, source.name, text, source.first_line)
@@ -83,7 +83,7 @@ def _substitutions(pairs: tuple[Any, ...]) -> list[tuple[str, str]]:
             raise TemplateError(f"a substitution is a pair (new, 'old'), not {pair!r}")
         new, old = pair
         if not isinstance(old, str) or not old.isidentifier():
-            raise TemplateError(f"what is replaced is a name: write (new, 'old'), not {old!r} in second place")
+            raise TemplateError(f"write a replacement as (new, 'old') with a name as 'old', not {old!r}")
         if isinstance(new, FunctionType) and new.__name__.isidentifier():
             found.append((new.__name__, old))
         elif isinstance(new, Template):

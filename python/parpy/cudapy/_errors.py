@@ -1,4 +1,4 @@
-"""The exceptions of CudaPy, under ParPy's: each is also what the rest of ParPy raises for such mistakes."""
+"""The exceptions of CudaPy, under ParPy's: each is also the class that the rest of ParPy raises for such mistakes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Lowers CudaPy kernels: the language of kernels with C's types.
 
-What Checker found decides: `/` and `%` of ints truncate, variables have the type of their first value, and
-names such as `idx` stand for what CudaPy defines, not for globals.
+The types that Checker found decide: `/` and `%` of ints truncate, variables have the type of their first value, and
+names such as `idx` mean the values that CudaPy defines, not globals.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Pointer:
     def __post_init__(self) -> None:
         if not isinstance(self.element, Type) or not self.element.scalar:
             raise CudaTypeError(
-                f"{self.element!r} is no type of elements; write cp.Bool, cp.Int, cp.Float or cp.Double"
+                f"{self.element!r} is not an element type; write cp.Bool, cp.Int, cp.Float or cp.Double"
             )
 
     def __repr__(self) -> str:
@@ -70,8 +70,8 @@ def type_named(text: str) -> CType:
     match = _PARAMETER.match(text.strip())
     stars = match.group(2).count("*") if match else 0
     if match is None or match.group(1) not in _NAMED or stars > 1:
-        allowed = "void, bool, int, float, double, and a star behind one of them"
-        raise CudaTypeError(f"'{text.strip()}' is no type; there are {allowed}")
+        allowed = "void, bool, int, float, double, and each of them with a star"
+        raise CudaTypeError(f"'{text.strip()}' is not a type; there are {allowed}")
     found = _NAMED[match.group(1)]
     if not stars:
         return found
@@ -103,8 +103,8 @@ def as_signature(given: Any, name: str) -> Signature:
     if isinstance(given, str):
         found = parse_signature(given)
         if found is None:
-            raise CudaTypeError(f"'{given}' is no signature; write for example 'void (float a, float* X)'")
+            raise CudaTypeError(f"'{given}' is not a signature; write for example 'void (float a, float* X)'")
         return found._replace(name=name)
     if isinstance(given, list | tuple) and given and all(isinstance(each, Type | Pointer) for each in given):
         return _signature(name, given[0], tuple(given[1:]))
-    raise CudaTypeError(f"{given!r} is no signature; write a text, or a list of types with the result's first")
+    raise CudaTypeError(f"{given!r} is not a signature; write a string, or a list of types with the result's first")

@@ -1,5 +1,6 @@
-"""The names that CudaPy kernels know without importing them, and the C types of what stands outside of a kernel:
-globals, NumPy's numbers and arrays, functions of libraries."""
+"""The names that CudaPy kernels know without importing them, and the C types of values outside of a kernel: globals,
+NumPy's numbers and arrays, functions of libraries.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""The parameters of the entry that are no numbers and no arrays, put together from the numbers and arrays in them:
-tuples, objects with their methods, functions."""
+"""The parameters of the entry that are neither numbers nor arrays, put together from the numbers and arrays in them:
+tuples, objects with their methods, functions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which calls of a function draw random numbers, and from which generators, read off its text: methods of its variables
+"""Finds, from the text of a function, the calls that draw random numbers and their generators: methods of its variables
 and of objects outside, functions of `np.random`, and functions that are called with a generator or draw themselves.
 """
 

@@ -1,4 +1,4 @@
-"""What stands for records until types are known, and what is known of arguments before a kernel is parsed."""
+"""The forms of records before types are known, and the facts about arguments before a kernel is parsed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a language lowers, as tables, and the ways into them: `lower` an expression, a `statement`, a `block` of them.
+"""The tables of what a language lowers, and the functions that use them: `lower` an expression, a `statement`, a
+`block` of them.
 
 Lowering is recursive through every kind of node: each kind is lowered by a function of its own, which comes back here
 for the parts of its node. The tables are put together in languages.py, above all of these functions; the function that

@@ -1,6 +1,4 @@
-"""Lowers what stands in front of the first statement of a function: its parameters, and what annotations say of
-them.
-"""
+"""Lowers the parameters of a function and their annotations."""
 
 from __future__ import annotations
 

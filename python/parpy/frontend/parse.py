@@ -1,8 +1,8 @@
 """From a Python function to a surface module: the function and every jit function it reaches.
 
-`parse` is what the call path uses, once per decorated function. The result never changes; each
-specialisation works on a clone of its module. How statements, expressions and calls are lowered
-stands in the files beside this one; what names stand for in syntax/names.py.
+`parse` is what the call path uses, once per decorated function. The result never changes; each specialisation works on
+a clone of its module. The files beside this one lower statements, expressions and calls; what names stand for in
+syntax/names.py.
 """
 
 from __future__ import annotations

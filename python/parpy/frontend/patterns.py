@@ -1,4 +1,4 @@
-"""What the syntax tree alone shows of an expression: constants, keys, what is subscripted."""
+"""Facts about an expression that the syntax tree alone shows: constants, keys, subscripted names."""
 
 from __future__ import annotations
 

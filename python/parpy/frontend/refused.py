@@ -1,4 +1,4 @@
-"""What to say of expressions and statements outside the language: what it is, and the way out."""
+"""The messages for expressions and statements outside the language: a description, and a way out."""
 
 from __future__ import annotations
 

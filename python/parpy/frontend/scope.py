@@ -1,5 +1,4 @@
-"""What every part of the frontend needs about the function it is working on: positions, errors,
-variables, and what a name or attribute stands for.
+"""The state of the frontend for one function: positions, errors, variables, and the meaning of names and attributes.
 
 Everything else the frontend does is a function of a FunctionScope and a node of the syntax tree (lowering.py).
 """
@@ -489,7 +488,7 @@ class FunctionScope:
         self.error(
             "P028",
             node,
-            f"'{name}' stands outside of a kernel",
+            f"'{name}' is used outside of a kernel",
             "decorate the function with @parpy.cuda.jit; loops of @parpy.jit functions are mapped by the compiler",
         )
         return False

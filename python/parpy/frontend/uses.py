@@ -1,4 +1,4 @@
-"""What functions do with their variables, read off their texts: which are arrays, which records."""
+"""Finds, from the text of functions, which of their variables are arrays and which are records."""
 
 from __future__ import annotations
 

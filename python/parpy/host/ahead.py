@@ -1,4 +1,4 @@
-"""What a function that Python runs in parts would do, found out without running the compiled ones (host/driver.py)."""
+"""Finds out what a function that Python runs in parts would do, without running the compiled parts (host/driver.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What Python runs in place of a small statement: the same, and a look at whether compiled code would give that."""
+"""The code that Python runs in place of a small statement: the statement, and a check that compiled code would give the
+same.
+"""
 
 from __future__ import annotations
 

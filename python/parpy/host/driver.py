@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from inspect import signature
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,17 @@ from .small_regions import SmallRegions
 from .splitter import AGAIN, BY_PYTHON, CALL, RUN, Splitter
 from .unset import NO_VALUE
 
+_MOST_CONFIGURED = 16
+
+
+class _Configured(NamedTuple):
+    """What a driver runs under certain options."""
+
+    values: dict[str, Any]  # of the options
+    per_region: list[CompileOptions]
+    again: CompileOptions  # for statements that Python runs
+    called: Called
+
 
 class Driver:
     """What a call of such a function runs."""
@@ -63,7 +74,7 @@ class Driver:
         self.regions = splitter.regions
         self._live = rebuilt(source.function, splitter.driver(node, False), shift=source.line_shift)
         self._dry = rebuilt(source.function, splitter.driver(node, True), shift=source.line_shift)
-        self._options: dict[int, tuple[CompileOptions, dict[str, Any], list[CompileOptions]]] = {}
+        self._configured: list[_Configured] = []
         self._methods = methods
         self._findings = _check(splitter, methods)
         self._slow = slow_loops(source, splitter.resolver)
@@ -98,16 +109,16 @@ class Driver:
 
     def _own(self, opts: CompileOptions | None, debug: bool) -> dict[str, Any]:
         """What the function that Python runs calls and reads besides its arguments."""
-        per_region = None if opts is None else self._per_region(opts)
+        configured = None if opts is None else self._configured_for(opts)
+        per_region = None if configured is None else configured.per_region
 
         def run(index: int, *inputs: Any) -> Any:
             return run_region(self.regions[index], inputs, None if per_region is None else per_region[index], debug)
 
         def again(index: int, group: int, *inputs: Any) -> Any:
-            chosen = None if opts is None else CompileOptions(**{**opts._values, "parallelize": {}})
-            return self._small.run(index, group, inputs, chosen)
+            return self._small.run(index, group, inputs, None if configured is None else configured.again)
 
-        called = self._called if opts is None else Called(opts, _jit, _small_driver)
+        called = self._called if configured is None else configured.called
         return {RUN: run, CALL: called, AGAIN: again, BY_PYTHON: self._splitter.by_python, NO_VALUE: UNSET} | HELPERS
 
     def _symbols(self, values: tuple[Any, ...]) -> AbstractContextManager[None]:
@@ -131,7 +142,7 @@ class Driver:
         self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., None], seen: Seen
     ) -> Any:
         """The same, also for the functions that Python calls; those that were `seen` are not looked at."""
-        per_region = None if opts is None else self._per_region(opts)
+        per_region = None if opts is None else self._configured_for(opts).per_region
         seen.drivers[self._splitter.source.function] = self
         unknown: set[str] = set()  # variables that regions give other values than the zeros here
 
@@ -182,10 +193,17 @@ class Driver:
             for place, region in zip(self._splitter.places, self.regions, strict=True)
         ]
 
+    def _configured_for(self, opts: CompileOptions) -> _Configured:
+        for known in self._configured:
+            if known.values == opts._values:
+                return known
+        ours = CompileOptions(**opts._values)  # the caller may change its own
+        again = CompileOptions(**{**opts._values, "parallelize": {}})
+        made = _Configured(dict(ours._values), self._per_region(ours), again, Called(ours, _jit, _small_driver))
+        self._configured = [made, *self._configured[: _MOST_CONFIGURED - 1]]
+        return made
+
     def _per_region(self, opts: CompileOptions) -> list[CompileOptions]:
-        known = self._options.get(id(opts))
-        if known is not None and known[0] is opts and known[1] == opts._values:
-            return known[2]
         compiled = self._splitter.nested.union(*(place.labels for place in self._splitter.places))
         for label in opts.parallelize:
             if label in self._splitter.run_by_python and label not in compiled:
@@ -194,11 +212,7 @@ class Driver:
         missed = near_miss_of_nested(opts, places, self._splitter.nested)
         if missed is not None:
             self._splitter.refuse_near_miss(*missed)
-        made = per_region(opts, places, self._splitter.nested)
-        if len(self._options) > 64:
-            self._options.clear()
-        self._options[id(opts)] = (opts, dict(opts._values), made)
-        return made
+        return per_region(opts, places, self._splitter.nested)
 
 
 def _allocated(region: Region, inputs: tuple[Any, ...], space: dict[str, Any]) -> dict[str, Any]:

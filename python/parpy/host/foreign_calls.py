@@ -1,5 +1,6 @@
-"""Calls of functions and classes that compiled code does not know and that are no functions of NumPy: `sorted`,
-`deque`, `tuple`. Python makes them, between compiled parts."""
+"""Calls of functions and classes that compiled code does not know and that are not functions of NumPy: `sorted`,
+`deque`, `tuple`. Python makes them, between compiled parts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Which local variables of a Python function are read later: the usual backward analysis, over the syntax tree."""
+"""Finds the local variables of a Python function that are read later, by the usual backward analysis over the syntax
+tree.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the names of a function stand for: functions, objects outside of it, and arrays."""
+"""The meaning of the names of a function: functions, objects outside of it, and arrays."""
 
 from __future__ import annotations
 

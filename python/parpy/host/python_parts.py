@@ -1,4 +1,6 @@
-"""Which parts of a function Python runs: allocation, callbacks, other names for arrays, functions with such parts."""
+"""Finds the parts of a function that Python runs: allocation, callbacks, other names for arrays, functions with such
+parts.
+"""
 
 from __future__ import annotations
 

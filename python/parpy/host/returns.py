@@ -1,5 +1,6 @@
-"""What a function returns of which Python runs a part: compiled code computes it, in front of the return, and Python
-returns arrays and parts of them under the names that it knows them by."""
+"""The results of a function that Python runs in part: compiled code computes them before the return, and Python returns
+arrays and parts of them under the names that it knows them by.
+"""
 
 from __future__ import annotations
 

@@ -31,12 +31,12 @@ def _why_python(part: ast.AST, resolver: Resolver) -> tuple[str, str] | None:
     """What Python runs there, and what to write instead."""
     if isinstance(part, ast.Call) and resolver.calls_unknown(part):
         shown = ast.unparse(part.func)
-        return f"compiled code does not know '{shown}'", "call it in front of the loop, or write it out"
+        return f"compiled code does not know '{shown}'", "call it before the loop, or write it out"
     if is_statement_of_python(part):
         what, fix = (STATEMENTS | EXPRESSIONS)[type(part)]  # type: ignore[index]
         return f"compiled code has no {what.removeprefix('a ').removeprefix('an ')}", fix
     if resolver.kept.assigned_by(part):
-        return "it assigns to attributes that are no numbers", "change elements instead, self.x[:] = …"
+        return "it assigns to attributes that are not numbers", "change elements instead, self.x[:] = …"
     if isinstance(part, ast.Call) and (is_for_python(part) or resolver.kept.is_called(part)):
         return f"compiled code cannot call '{ast.unparse(part)}'", "write the arguments out"
     if isinstance(part, ast.Subscript) and resolver.is_of_list(part):
@@ -44,16 +44,16 @@ def _why_python(part: ast.AST, resolver: Resolver) -> tuple[str, str] | None:
     if isinstance(part, ast.Assign) and resolver.resizes(part):
         return (
             f"'{ast.unparse(part.targets[0])}' gets another size",
-            "count what is used of an array, or keep its size",
+            "count the elements that are used, or keep the size",
         )
     if isinstance(part, ast.With) and not resolver.is_on_gpu(part):
         return "compiled code has no such 'with'", "put it around the call of the function"
     if resolver.kept.is_computed(part):
-        return f"'{attribute_name(part)}' could not be computed in front of it", "assign it when the object is made"
+        return f"'{attribute_name(part)}' could not be computed before the call", "assign it when the object is made"
     if resolver.keeps(part):
         if isinstance(part, ast.Name) and part.id in resolver.made_by_python:
             what = f"'{part.id}' is a function that compiled code does not have"
             return what, "let it take plain parameters and assign to none of the variables around it"
         shown = f"'{part.id}' is a list, dict or set" if isinstance(part, ast.Name) else "it makes a list, dict or set"
-        return shown, "store to an array, x[i] = value, which np.empty makes in front of the loop"
+        return shown, "store to an array, x[i] = value, which np.empty makes before the loop"
     return None

@@ -196,9 +196,9 @@ class Splitter:
             made.body = self._split(made.body, behind, at_break, at_continue) or [_pass(node)]
         elif isinstance(made, ast.With):
             if self._leaves(made):
-                fix = "put the return, break or continue behind the block"
+                fix = "put the return, break or continue after the block"
                 self._refuse("P308", made, "'with parpy.gpu' is left before its end", fix)
-            fix = "allocate, call callbacks and assign names of arrays in front of the block"
+            fix = "allocate, call callbacks and assign names of arrays before the block"
             self._refuse("P022", made, "'with parpy.gpu' holds a statement that only Python can run", fix)
         else:
             made = self._called(node)

@@ -1,5 +1,6 @@
-"""Calls some of whose arguments are no numbers and no arrays: tuples, objects, dicts, None, functions, types and texts.
-What is compiled depends on what these consist of."""
+"""Calls with arguments that are neither numbers nor arrays: tuples, objects, dicts, None, functions, types and texts.
+The compiled program depends on their contents.
+"""
 
 from __future__ import annotations
 

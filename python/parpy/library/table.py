@@ -1,4 +1,4 @@
-"""Which functions and methods of NumPy the library has, and for how many arguments."""
+"""The functions and methods of NumPy that the library has, and their numbers of arguments."""
 
 from __future__ import annotations
 

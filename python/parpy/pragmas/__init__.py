@@ -1,1 +1,1 @@
-"""`#pragma` comments: their grammar, the statements that they stand in front of, and what they ask of the compiler."""
+"""`#pragma` comments: their grammar, the statements that they belong to, and their requests to the compiler."""

@@ -65,8 +65,13 @@ def _follower(comment: Comment, statements: Sequence[ast.stmt], shift: int) -> a
             behind = each
         simple = not hasattr(each, "body") and not hasattr(each, "cases")
         if simple and each.lineno < line <= (each.end_lineno or each.lineno):
-            return Fault("P031", comment.whole, "a pragma inside of a statement belongs to none", "write it in front")
-    fix = "write it directly in front of a for loop or an assignment, in its block"
+            return Fault(
+                "P031",
+                comment.whole,
+                "this pragma is inside of a statement, not before one",
+                "write it before the statement",
+            )
+    fix = "write it directly before a for loop or an assignment, in the same block"
     if behind is None:
         return Fault("P031", comment.whole, "no statement follows the pragma", fix)
     if comment.column > behind.col_offset + 1:
@@ -85,7 +90,7 @@ def _joined(first: Pragma, second: Pragma) -> Pragma | Fault:
     """Two pragmas in front of one statement: one of them is `atomic`."""
     if isinstance(first, StatementPragma) and isinstance(second, StatementPragma) and first.atomic != second.atomic:
         return StatementPragma(first.place, True, first.dims + second.dims)
-    fault = Fault("P032", second.place, "another pragma stands in front of the same statement", "write them as one")
+    fault = Fault("P032", second.place, "the same statement has another pragma", "write them as one")
     fault.notes.append((first.place, "the other pragma"))
     return fault
 
@@ -100,14 +105,14 @@ def _misfit(pragma: Pragma, node: ast.stmt, tree: Function) -> list[Fault]:
         what = "atomic" if pragma.atomic else "a pragma of dimensions"
         return [
             Fault(
-                "P031", pragma.place, f"{what} stands in front of {_described(node)}, which is no assignment",
-                "write '#pragma parallel for' in front of loops" if isinstance(node, ast.For) else "move it down",
+                "P031", pragma.place, f"{what} needs an assignment, not {_described(node)}",
+                "write '#pragma parallel for' before loops" if isinstance(node, ast.For) else "move it down",
             )
         ]  # fmt: skip
     if pragma.atomic and _operator_of(node) is None:
         return [
             Fault(
-                "P031", pragma.place, f"'{ast.unparse(node)}' is no update that can be atomic",
+                "P031", pragma.place, f"'{ast.unparse(node)}' is not an update that can be atomic",
                 "write x[i] += e, x[i] = x[i] + e or x[i] = max(x[i], e)",
             )
         ]  # fmt: skip
@@ -117,16 +122,12 @@ def _misfit(pragma: Pragma, node: ast.stmt, tree: Function) -> list[Fault]:
 def _misfit_of_loop(pragma: LoopPragma, node: ast.stmt, tree: Function) -> list[Fault]:
     word = "sequential for" if pragma.sequential else "parallel for" if pragma.parallel else "simd"
     if not isinstance(node, ast.For):
-        fix = (
-            "move it in front of the loop that follows" if _loop_follows(node, tree) else "write it in front of a loop"
-        )
+        fix = "move it directly before the loop that follows" if _loop_follows(node, tree) else "write it before a loop"
         if isinstance(node, ast.While):
             fix = "write a loop over a range: how often a while loop runs is not known"
         elif isinstance(node, ast.Assign | ast.AugAssign) and any(isinstance(p, ast.Slice) for p in ast.walk(node)):
             fix = "of a statement over slices, name the dimension: '#pragma :N=>simd'"
-        return [
-            Fault("P031", pragma.place, f"'{word}' stands in front of {_described(node)}, which is no for loop", fix)
-        ]
+        return [Fault("P031", pragma.place, f"'{word}' needs a for loop, not {_described(node)}", fix)]
     return [fault for each in pragma.lists for fault in _misfit_of_names(each, node, tree)]
 
 

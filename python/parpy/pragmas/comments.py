@@ -43,8 +43,8 @@ def comments_of(text: str, first_line: int) -> Iterator[Comment | Fault]:
             yield Fault(
                 "P031",
                 comment.whole,
-                "a pragma behind a statement belongs to none",
-                "write it on a line of its own, in front of the statement",
+                "this pragma follows a statement on the same line",
+                "write it on a line of its own, before the statement",
             )
         else:
             yield comment

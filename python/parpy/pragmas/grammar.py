@@ -43,8 +43,8 @@ _ELSEWHERE = {  # words that others have, and what to write
     "omp": "leave out 'omp': the words of APPy follow '#pragma' directly",
     "acc": "leave out 'acc': the words of APPy follow '#pragma' directly",
     "single": "write '#pragma sequential for', which one worker runs",
-    "workshare": "write '#pragma simd' in front of the loop, whose iterations the lanes of the worker share",
-    "collapse": "write '#pragma parallel for' in front of each loop",
+    "workshare": "write '#pragma simd' before the loop, whose iterations the lanes of the worker share",
+    "collapse": "write '#pragma parallel for' before each loop",
     "private": "leave it out: what an iteration assigns is its own, but for reductions and shared(…)",
 }
 _FORMS = "write for example '#pragma parallel for', '#pragma simd' or '#pragma :N=>parallel'"
@@ -127,13 +127,13 @@ class _Reader:
         close = get_close_matches(token.text.lower(), allowed, n=1, cutoff=0.6)
         fix = f"did you mean '{close[0]}'?" if close else f"allowed are {', '.join(allowed)}"
         fix = _ELSEWHERE.get(token.text, fix)
-        return self._refuse("P030", token, f"'{token.text}' is no {what} of a pragma", fix)
+        return self._refuse("P030", token, f"'{token.text}' is not a {what} of a pragma", fix)
 
     def _expect(self, text: str, behind: str) -> Token:
         token = self._next()
         if token is None or token.text != text:
             found = "the end of the pragma" if token is None else f"'{token.text}'"
-            raise self._refuse("P030", token, f"'{text}' is expected behind {behind}, not {found}")
+            raise self._refuse("P030", token, f"'{text}' is expected after {behind}, not {found}")
         return token
 
     # ------------------------------------------------------------ loops
@@ -153,7 +153,7 @@ class _Reader:
                     allowed = ("for",)
                 raise self._unknown(token, allowed, "word")
             if word in found and word not in ("reduction", *_LISTS):
-                raise self._refuse("P032", token, f"'{word}' is said twice", "leave out one of them")
+                raise self._refuse("P032", token, f"'{word}' is given twice", "leave out one of them")
             self._in_order(token, found)
             found.setdefault(word, token)
             if word in ("block", "num_warps") or (word == "simd" and self.begins_with("(")):
@@ -177,7 +177,7 @@ class _Reader:
         """Directives come first: `parallel for`, `sequential for`, `simd`."""
         word = token.text
         if word == "for" and [*found][-1:] not in (["parallel"], ["sequential"]):
-            raise self._refuse("P030", token, "'for' stands behind 'parallel' or 'sequential'", _FORMS)
+            raise self._refuse("P030", token, "'for' must follow 'parallel' or 'sequential'", _FORMS)
         if word in ("parallel", "sequential") and found:
             first = next(iter(found))
             if {word, first} == {"parallel", "sequential"}:
@@ -192,14 +192,14 @@ class _Reader:
                 "P030",
                 token,
                 f"a pragma does not begin with '{word}'",
-                f"write '#pragma parallel for {word}', if the loop behind it is to run in parallel",
+                f"write '#pragma parallel for {word}', if the loop after it is to run in parallel",
             )
 
     def _agree(self, found: dict[str, Token], values: dict[str, int], lists: list[Names]) -> None:
         if "sequential" in found:
             if "for" not in found:
                 raise self._refuse(
-                    "P030", None, "'for' is expected behind 'sequential'", "write '#pragma sequential for'"
+                    "P030", None, "'for' is expected after 'sequential'", "write '#pragma sequential for'"
                 )
             others = [word for word in ("simd", "block", "num_warps", "reduction") if word in found]
             if others:
@@ -210,13 +210,13 @@ class _Reader:
             raise self._refuse("P032", found["block"], what, "leave out one of them")
         if "num_warps" in values and found.keys() & {"simd", "block"} and "parallel" not in found:
             raise self._refuse(
-                "P032", found["num_warps"], "'num_warps' is said of workers, and a simd loop has none of its own",
+                "P032", found["num_warps"], "'num_warps' describes workers, and a simd loop has no workers of its own",
                 "write it in the pragma of the parallel loop around it",
             )  # fmt: skip
         for each in lists:
             for name, place in zip(each.names, each.places, strict=True):
                 if each.names.count(name) > 1:
-                    self.fault = Fault("P032", place, f"'{name}' stands in '{each.clause}' twice", "name it once")
+                    self.fault = Fault("P032", place, f"'{name}' is listed twice in '{each.clause}'", "name it once")
                     raise Refused
 
     def _width(self, word: str, token: Token) -> int:
@@ -258,7 +258,7 @@ class _Reader:
                 break
             if behind is None or behind.text != ",":
                 found = "nothing" if behind is None else f"'{behind.text}'"
-                raise self._refuse("P030", behind, f"',' or ')' is expected behind '{token.text}', not {found}")
+                raise self._refuse("P030", behind, f"',' or ')' is expected after '{token.text}', not {found}")
         return Names(clause, tuple(names), tuple(places), op)
 
     def _reduction(self) -> Names:
@@ -295,7 +295,7 @@ class _Reader:
                 before = self.comment.text[: first.begin].split()
                 apart = before[-1] == "=>"  # from its arrow
                 fix = f"write '{before[-2]}=>{first.text}'" if apart else f"write '{before[-1]},{first.text}'"
-                raise self._refuse("P030", first, f"'{first.text}' is apart from its dimension", fix)
+                raise self._refuse("P030", first, f"'{first.text}' is separated from its dimension", fix)
             if first.text.isidentifier() and ":" not in word.text:
                 raise self._unknown(first, _PROPERTIES if not atomic else ("atomic",), "word")
             if continued and ":" not in word.text:
@@ -305,7 +305,7 @@ class _Reader:
             if dimension is not None:
                 slice_, rest = dimension[0], word.text[dimension.end() :].lstrip("=-> ") or rest
             fix = f"write '{slice_}=>{rest}'"
-            raise self._refuse("P030", word, f"'=>' is expected behind '{slice_}'", fix)
+            raise self._refuse("P030", word, f"'=>' is expected after '{slice_}'", fix)
         written = Token(self.comment.text[first.begin : arrow].rstrip(), first.begin, arrow)
         low, high = self._slice(written)
         self._at = arrow + 2
@@ -337,13 +337,13 @@ class _Reader:
     def _slice(self, written: Token) -> tuple[ast.expr | None, ast.expr]:
         parts = _parts(written.text)
         if len(parts) == 1:
-            raise self._refuse("P030", written, f"'{written.text}' is no slice", f"write ':{written.text}=>…'")
+            raise self._refuse("P030", written, f"'{written.text}' is not a slice", f"write ':{written.text}=>…'")
         if len(parts) > 2:
             raise self._refuse(
                 "P030",
                 written,
                 f"the slice '{written.text}' has a step",
-                "a dimension of a pragma has none: write low:high",
+                "a dimension of a pragma has no step: write low:high",
             )
         low, high = (part.strip() for part in parts)
         if not high:
@@ -356,17 +356,17 @@ class _Reader:
         try:
             return ast.parse(text, mode="eval").body
         except SyntaxError:
-            raise self._refuse("P030", written, f"'{text}' is no expression of Python") from None
+            raise self._refuse("P030", written, f"'{text}' is not a Python expression") from None
 
     def _property(self, found: dict[str, Token], given: dict[str, int | str]) -> None:
         token = self._next()
         if token is None:
-            raise self._refuse("P030", None, "a property is expected behind ','")
+            raise self._refuse("P030", None, "a property is expected after ','")
         word = token.text
         if word not in _PROPERTIES:
             raise self._unknown(token, _PROPERTIES, "property")
         if word in found:
-            raise self._refuse("P032", token, f"'{word}' is said twice", "leave out one of them")
+            raise self._refuse("P032", token, f"'{word}' is given twice", "leave out one of them")
         found[word] = token
         if word in ("reduce", "reduction"):
             self._reduced(word, given)
@@ -397,7 +397,7 @@ class _Reader:
             name = self._next()
             if name is None or not name.text.isidentifier():
                 what = "nothing" if name is None else f"'{name.text}'"
-                raise self._refuse("P030", name, f"the name of what is reduced into is expected, not {what}")
+                raise self._refuse("P030", name, f"the name of a variable or array is expected, not {what}")
             given["target"] = name.text
         self._expect(")", f"what '{word}' reduces")
 

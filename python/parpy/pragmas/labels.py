@@ -1,5 +1,6 @@
-"""What pragmas ask of the compiler: labels of loops, which src/analysis/pragmas.h reads. One that begins with "pragma"
-is nobody's name."""
+"""Writes the requests of pragmas as labels of loops, which src/analysis/pragmas.h reads. Users cannot give a loop a
+label that begins with "pragma".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pragmas consist of: the data that the grammar makes of a comment, each with its place."""
+"""The parts of pragmas: the data that the grammar makes from a comment, each with its place."""
 
 from __future__ import annotations
 

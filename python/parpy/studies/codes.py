@@ -21,7 +21,7 @@ _CURES = {
     "P206": "give the function the arguments that it declares",
     "P218": "call the function with the arguments that it declares",
     "P232": "call the function with other types, or on another back end, as the author's message says",
-    "P302": "put the label directly in front of a for loop or of a statement over slices",
+    "P302": "put the label directly before a for loop or a statement over slices",
     "P403": "check the loop with opts.check='races'; legality='strict' refuses it, legality='trust' stops the warning",
     "P420": "find out why the condition is false; the note names the iteration",
     "P421": "correct the subscript, whose value and iteration the message names",
@@ -118,9 +118,9 @@ def _cures(code: str, text: str) -> list[str]:
 
 
 def explain_code(code: str) -> str:
-    """The meaning of a diagnostic code such as ``"P401"``, an example and the ways to mend it, as text.
+    """Returns, as text, the meaning of a diagnostic code such as ``"P401"``, an example and the ways to mend it.
 
-    Raises ValueError for a code that no diagnostic has.
+    Raises ValueError for a code that ParPy does not have.
     """
     for each in diagnostics():
         if each.code == code.strip().upper():

@@ -1,4 +1,4 @@
-"""``parpy.show_config``: what is installed, and what is found on this machine."""
+"""``parpy.show_config`` describes the installation and this machine."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _versions() -> str:
             found.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:
             continue
-    return ", ".join(found) or "none of those that ParPy works with"
+    return ", ".join(found) or "none of the libraries that ParPy works with"
 
 
 def _nvrtc(native: dict[str, object]) -> str:
@@ -108,7 +108,7 @@ def _devices(native: dict[str, object]) -> dict[str, str]:
 def _cache(native: dict[str, object]) -> dict[str, str]:
     folder = str(native["cache"])
     if not folder:
-        return {"folder": "none: compiled code is not kept (PARPY_CACHE, PARPY_CACHE_DIR)"}
+        return {"folder": "disabled: compiled code is not kept (PARPY_CACHE, PARPY_CACHE_DIR)"}
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

@@ -1,4 +1,4 @@
-"""parpy.explain: what the compiler knows about a call and decides for it, for a terminal, a notebook or a tool."""
+"""parpy.explain shows the facts and decisions of the compiler about a call, for a terminal, a notebook or a tool."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from ..calls.options import CompileBackend, CompileOptions, LoopPar
 from ..calls.tracebacks import hides_frames
 from ..host.driver import Driver
 from ..host.structures import Structures
+from ..scale.halo import halo_found
+from ..scale.halo_text import summary
 from .explain_picture import picture
 from .explain_pragmas import pragmas_of
 from .explain_text import in_turns, page, remarks_of, shortened, table, width, wrapped
@@ -146,7 +148,9 @@ class Explanation:
         lines = [
             f"memory: {_amount(read, 'B')} read, {_amount(written, 'B')} written; "
             f"{_amount(self.facts['flops'], 'flop')}; at least {_duration(self.seconds)} on {machine}",
+            *self._inlined(),
             *self._measured(),
+            *self.facts.get("halo", []),
             f"mapping: {self.mapping!r}" + (", restructure=True" if self.facts["restructured"] else ""),
         ]
         for kernel in self.facts["kernels"]:
@@ -156,6 +160,10 @@ class Explanation:
             together = f", {cluster} blocks a cluster" if cluster else ""
             lines.append(f"kernel {kernel['name']}: {grid} blocks of {block} threads{together}")
         return lines
+
+    def _inlined(self) -> list[str]:
+        names = ", ".join(dict.fromkeys(self.facts["inlined"]))
+        return [f"computed where they are used, not stored: {names}"] if names else []
 
     def _measured(self) -> list[str]:
         found = self.facts.get("measured")
@@ -234,22 +242,24 @@ class Explanation:
 def explain(
     function: Callable[..., Any], *args: Any, opts: CompileOptions | None = None, measured: bool = False
 ) -> Explanation:
-    """What a call ``function(*args, opts=opts)`` would do, without running it.
+    """Explains what a call ``function(*args, opts=opts)`` would do, without running it.
 
-    The arguments are given as those of the call, or as one list or tuple, ``explain(f, [x, n])``. For each loop: the
-    verdict on running it in parallel, with the reason or the iterations that conflict, and what it runs on; the mapping
-    in the form that ``opts`` takes; kernels, memory traffic, arithmetic, performance notes. A mapping that would be
-    refused is explained, not raised. Where Python runs a part of the function, the compiled parts are explained
-    together, and its lines are listed. The estimate of the time is the roofline of Williams, Waterman and Patterson
-    (2009); ``measured=True`` runs the function, on copies of the arrays, and adds the time of a call.
+    The arguments are given as in a call, or as one list or tuple, ``explain(f, [x, n])``. The result shows for each
+    loop whether it may run in parallel, with the reason or with two iterations that conflict, and where it runs. It
+    also has the mapping in the form that ``opts`` takes, the kernels, the memory traffic in bytes, the arithmetic
+    operations, and performance notes. A mapping that a call would refuse is explained and not raised. If Python runs a
+    part of the function, the compiled parts are explained together and the lines of Python are listed. The estimated
+    time is the roofline of Williams, Waterman and Patterson (2009). ``measured=True`` also runs the function on copies
+    of the arrays and adds the time of a call.
 
-    Raises CompileError where the call cannot be compiled at all, and with ``measured`` TypeError for arguments that
-    cannot be copied, and what the call itself raises.
+    Raises CompileError if the call cannot be compiled. With ``measured`` it raises TypeError for arguments that cannot
+    be copied, and every exception that the call itself raises.
     """
     compiled = _as_jit(function)
     args, opts = arguments_of(compiled, args, opts)
     explanation: Explanation = looked_at(compiled, args, partial(_explained, compiled, opts))
     explanation.facts["pragmas"] = bool(compiled.__parpy_source__.pragmas)
+    explanation.facts["halo"] = summary(looked_at(compiled, args, partial(halo_found, compiled, opts)))
     if measured:
         seconds, runs = time_of_call(compiled, args, opts)
         explanation.facts["measured"] = {"seconds": seconds, "runs": runs}
@@ -273,7 +283,7 @@ def _explained(compiled: _native.JitFunction, opts: CompileOptions | None, args:
     if driver is None:
         return Explanation(_native.explain(compiled, args, opts))
     found = driver.inspect(args, opts, _native.explain)
-    lists: dict[str, Any] = {name: [] for name in ("loops", "kernels", "arrays", "notes")}
+    lists: dict[str, Any] = {name: [] for name in ("loops", "kernels", "arrays", "inlined", "notes")}
     facts, *others = found or [{**_NOTHING_COMPILED, **lists, "function": compiled.__name__}]
     for more in others:
         for kernel in more["kernels"]:

@@ -1,4 +1,4 @@
-"""The mapping that is used, as pragmas: in front of which lines of the program to write which."""
+"""Writes the mapping of a call as pragmas, each with the line of the program that it belongs before."""
 
 from __future__ import annotations
 

@@ -92,6 +92,6 @@ _TURN = re.compile(r"'turn_of_\w+' carries a value from one iteration to the nex
 def remarks_of(loop: Loop, count: int) -> list[str]:
     """What is said below a loop that is there so often."""
     because = loop["witness"] or loop["reason"]
-    because = _TURN.sub("its names stand for other arrays in the next iteration", because)
-    turns = f"compiled {count} times, once for each array that its names stand for" if count > 1 else ""
-    return [each for each in (because, loop["contraction"], turns) if each]
+    because = _TURN.sub("its names refer to other arrays in the next iteration", because)
+    turns = f"compiled {count} times, once for each array that its names refer to" if count > 1 else ""
+    return [each for each in (because, loop["time_tiles"], loop["contraction"], turns) if each]

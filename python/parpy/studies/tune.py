@@ -56,18 +56,21 @@ def tune(
     progress: bool | None = None,
     force: bool = False,
 ) -> TunedOptions:
-    """The options with which ``function(*args)`` runs fastest, of those that ``seconds`` are enough to try.
+    """Searches for the options with which ``function(*args)`` runs fastest, for about ``seconds`` seconds, and returns
+    them.
 
-    The arguments are given as those of the call, or as one list or tuple, ``tune(f, [x, n])``. What is found can be
-    passed as ``opts``; its attribute ``tuning`` says what was tried. Automatic calls with arguments of the same types
-    and shapes use it from then on, in later processes too, and another tune() of the same call returns it at once,
-    unless ``force`` is set; ``parpy.clear_cache`` forgets it. ``opts`` are fields to keep, such as ``backend`` or
-    ``fast_math``; a mapping among them is tried as well. ``progress`` shows a bar; by default where standard error is a
-    terminal or a notebook.
+    The arguments are given as in a call, or as one list or tuple, ``tune(f, [x, n])``. The result can be passed as
+    ``opts``; its attribute ``tuning`` reports the trials. Automatic calls with arguments of the same types and shapes
+    use it from then on, also in later processes. Another ``tune`` of the same call returns it at once unless ``force``
+    is set; ``parpy.clear_cache`` forgets it. ``opts`` are fields to keep, such as ``backend`` or ``fast_math``; if they
+    contain a mapping, it is one of the trials. ``progress`` shows a bar; the default is to show it if standard error is
+    a terminal or a notebook.
 
-    The function runs many times, on copies of the arrays that it may write. Only mappings that are proved, or
-    reductions, are run, and their results are compared with those of the automatic mapping. Raises ValueError for
-    functions without loops and TypeError for arguments that cannot be copied; and what the call itself would raise.
+    The function runs many times, on copies of the arrays that it may change. Only mappings that are proved, or
+    reductions, run, and their results are compared with those of the automatic mapping.
+
+    Raises ValueError for a function without loops, TypeError for arguments that cannot be copied, and every exception
+    that the call itself would raise.
     """
     if not isinstance(function, _native.JitFunction) and not isroutine(function):
         raise TypeError(f"parpy.tune takes functions decorated with parpy.jit, not {type(function).__name__}")

@@ -38,7 +38,7 @@ class _Array:
         else:
             facts = _native.array_view(value)
             if facts is None:
-                raise TypeError(f"argument {name} cannot be copied: it is no array")
+                raise TypeError(f"argument {name} cannot be copied: it is not an array")
             dtype = SIZES[facts["scalar"]].dtype
             self.view = described(facts["pointer"], tuple(facts["shape"]), dtype, tuple(facts["strides"]), value)
             self.device, self.stream = facts["device"], facts["stream"]

@@ -1,4 +1,4 @@
-"""What parpy.tune hands back, and what it shows meanwhile."""
+"""The result of parpy.tune, and the progress that it shows."""
 
 from __future__ import annotations
 

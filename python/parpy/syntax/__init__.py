@@ -1,1 +1,1 @@
-"""The text of a user's function: where it stands, its names, annotations and paths."""
+"""The text of a user's function: its place, names, annotations and paths."""

@@ -1,7 +1,7 @@
-"""Local names for functions, modules, shapes and indices of threads, which stand for these: `exp = math.exp`,
-`s = x.shape`, `t = cuda.threadIdx`.
+"""Local names for functions, modules, shapes and indices of threads, for example `exp = math.exp`, `s = x.shape`, `t =
+cuda.threadIdx`.
 
-Such a name is assigned once, among the outermost statements of the function, and is no value in compiled code.
+Such a name is assigned once, among the outermost statements of the function, and is not a value in compiled code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the annotations of a function's parameters say, for the frontend and for the check of each call.
+"""The meaning of the annotations of a function's parameters, for the frontend and for the check of each call.
 
 Types of parpy.types count, and NumPy's scalar types; other annotations are for readers.
 """

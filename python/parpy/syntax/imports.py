@@ -1,7 +1,7 @@
-"""Names that a function imports, elsewhere than in `try`: to compiled code they stand outside of the function.
+"""Names that a function imports, elsewhere than in `try`: for compiled code they are outside of the function.
 
-The statements are left out of the syntax tree; what the names stand for is imported when the function is first looked
-at. A name that anything else in the function gives a value is a variable, and Python runs its import.
+The statements are left out of the syntax tree; the modules are imported when the function is first looked at. A name
+that anything else in the function gives a value is a variable, and Python runs its import.
 """
 
 from __future__ import annotations

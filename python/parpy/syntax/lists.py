@@ -1,7 +1,7 @@
 """Lists, dicts and sets that a function makes.
 
 A list that is written out and only read is a tuple in compiled code. The others are Python's: Python runs the
-statements that they stand in.
+statements that contain them.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""What Python's functions give of texts that are written out, as the constants that they are: `ord("A")`, `len("abc")`,
-`b"A"[0]`."""
+"""Evaluates Python's functions of string constants to constants: `ord("A")`, `len("abc")`, `b"A"[0]`."""
 
 from __future__ import annotations
 

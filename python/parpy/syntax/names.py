@@ -1,4 +1,4 @@
-"""What the names in a function stand for.
+"""The meaning of the names in a function.
 
 Python itself has decided which names are local (the code object says so); the others are looked up
 when the function is first compiled: closure cells, then globals, then builtins. Every look-up also

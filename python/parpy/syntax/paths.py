@@ -1,4 +1,4 @@
-"""Where the statements of a function end."""
+"""Finds how the statements of a function end."""
 
 from __future__ import annotations
 

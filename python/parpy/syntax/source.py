@@ -137,7 +137,7 @@ class FunctionSource:
             _refuse(
                 "P004",
                 f"the text at this place is not that of the function '{self.function.__name__}'",
-                "the file changed after it was imported: reload it, or start Python anew",
+                "the file changed after it was imported: reload it, or restart Python",
                 self,
             )
         return node

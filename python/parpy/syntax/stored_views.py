@@ -1,5 +1,5 @@
 """Other shapes of arrays that statements store through, and generators that loops make to draw from: these get a name
-in front of the statement.
+before the statement.
 
 x.T[i, j] = v                      x_T = x.T
                                    x_T[i, j] = v

@@ -1,7 +1,7 @@
 """Names that arrays take in turns: `src, dst = dst, src`, `if t % 2: src = b`.
 
-Compiled code knows arrays, not names for several of them. So there is a number that says which arrays the names stand
-for, one for all names that are assigned to each other, and a statement that uses them is there once for each choice of
+Compiled code knows arrays, not names for several of them. So there is a number that says which arrays the names mean,
+one for all names that are assigned to each other, and a statement that uses them is there once for each choice of
 arrays that it may meet:
 
     src, dst = a, b                    turn = 1

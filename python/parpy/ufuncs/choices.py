@@ -1,4 +1,4 @@
-"""Where ``target='auto'`` runs calls of host arrays: where they took less time, copies included."""
+"""Chooses where ``target='auto'`` runs calls of host arrays: where they took less time, copies included."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which sizes the dimensions of a layout have in a call, and the shapes of its operands, by NumPy's rules."""
+"""The sizes of the dimensions of a layout in a call, and the shapes of its operands, by NumPy's rules."""
 
 from __future__ import annotations
 

@@ -131,21 +131,21 @@ def guvectorize(
     cache: bool = True,
     nopython: bool = True,
 ) -> Any:
-    """Makes a generalised universal function of a function of arrays, which stores its results to its last arguments:
+    """Makes a generalised universal function from a function of arrays that stores its results to its last arguments:
     ``@guvectorize(['void(float32[:,:], float32[:,:], float32[:,:])'], '(m,n),(n,p)->(m,p)')``.
 
-    The layout, in NumPy's grammar, names the core dimensions of each operand: names that occur twice are equal sizes,
-    numbers are sizes, ``n?`` is a dimension that all may lack. An operand without core dimensions is a number, or, if
-    its type is ``float32[:]``, an array of one element, which outputs always are. Dimensions in front of the core ones
-    are loops: they broadcast, and the compiler maps them together with the loops of the function. Without signatures
-    (``guvectorize('(n)->()')``) each combination of types is compiled when a call first has it; results then have the
-    type that the inputs have in common, unless ``out`` says another.
+    The layout, in NumPy's grammar, names the core dimensions of each operand. Equal names are equal sizes, numbers are
+    fixed sizes, and ``n?`` is a dimension that may be missing in all operands. An operand without core dimensions is a
+    number or, with the type ``float32[:]``, an array of one element; outputs are always arrays. All dimensions before
+    the core dimensions are loops: they broadcast, and the compiler maps them together with the loops of the function.
+    Without signatures (``guvectorize('(n)->()')``) each combination of types is compiled at its first call, and results
+    have the common type of the inputs unless ``out`` has another type.
 
-    ``writable_args`` are inputs, by number or name, that the function stores to as well: they are arrays of the exact
-    type at calls. ``target`` and the other keywords are those of ``parpy.vectorize``.
+    ``writable_args`` lists inputs, by number or name, that the function stores to; calls must pass arrays of the exact
+    type for them. ``target`` and the other keywords are those of ``parpy.vectorize``.
 
-    Raises TypeError for signatures that do not fit layout and function, ValueError for a layout that cannot be read,
-    and CompileError for a function that cannot be compiled.
+    Raises TypeError for signatures that do not fit the layout and the function, ValueError for a layout that cannot be
+    read, and CompileError for a function that cannot be compiled.
     """
     if layout is None:
         if not isinstance(signatures, str) or "->" not in signatures:

@@ -66,13 +66,13 @@ def _side(text: str, whole: str) -> tuple[tuple[Dimension, ...], ...]:
     while rest:
         match = _GROUP.match(rest)
         if match is None:
-            _refuse(whole, f"the parentheses at '{rest}' do not close, or something stands outside of them")
+            _refuse(whole, f"the parentheses at '{rest}' are not closed, or there is text outside of them")
         names = match[1].strip()
         found.append(tuple(_dimension(each.strip(), whole) for each in names.split(",")) if names else ())
         rest = rest[match.end() :]
         if rest:
             if not rest.startswith(",") or not rest[1:].strip():
-                _refuse(whole, f"a comma stands between operands, not '{rest}'")
+                _refuse(whole, f"a comma must separate operands, not '{rest}'")
             rest = rest[1:].strip()
     return tuple(found)
 
@@ -81,7 +81,7 @@ def _dimension(text: str, whole: str) -> Dimension:
     match = _DIMENSION.fullmatch(text)
     if match is None:
         _refuse(
-            whole, f"'{text}' is no dimension: write a name such as n, a size such as 3, or n? where it is optional"
+            whole, f"'{text}' is not a dimension: write a name such as n, a size such as 3, or n? where it is optional"
         )
     return Dimension(match[1] or match[2], match[3] is not None)
 

@@ -1,4 +1,4 @@
-"""What universal functions on a device ask of their operands before a call, with NumPy's errors."""
+"""Checks the operands of a universal function on a device before a call, with NumPy's errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How calls of a universal function on a device run that have been made before with operands like these."""
+"""Plans for repeated calls of a universal function on a device with operands of the same kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the signatures of ``vectorize`` and ``guvectorize`` say, and the function behind the decorator."""
+"""The signatures of ``vectorize`` and ``guvectorize``, and the function under the decorator."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def signatures_of(given: Any) -> list[Signature]:
     found = [signature(each) for each in (given if several else [given])]
     for number, each in enumerate(found):
         if each.arguments in [other.arguments for other in found[:number]]:
-            raise TypeError(f"the signature {each} stands twice in the list, with the same types of arguments")
+            raise TypeError(f"the signature {each} occurs twice in the list, with the same types of arguments")
     return found
 
 

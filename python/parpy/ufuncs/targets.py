@@ -1,4 +1,4 @@
-"""Where a ufunc runs."""
+"""The places where a ufunc runs."""
 
 from __future__ import annotations
 

@@ -131,20 +131,22 @@ def vectorize(
     cache: bool = True,
     nopython: bool = True,
 ) -> Any:
-    """Makes a universal function of a function of numbers: it is called with arrays, element by element.
+    """Makes a universal function from a function of numbers. Calls take arrays of any shapes that broadcast, and
+    compute element by element.
 
-    ``signatures`` is a list of them, a single one or nothing, as in ``@vectorize(['float32(float32, float32)'])``. The
-    first whose types the arguments can be cast to safely is used; without any, each combination of types is compiled
-    when a call first has it. A function that returns a tuple has as many results.
+    ``signatures`` is a list of signatures, one signature, or nothing, as in ``@vectorize(['float32(float32,
+    float32)'])``. A call uses the first signature to whose types the arguments can be cast safely. Without signatures,
+    each combination of types is compiled at its first call. A function that returns a tuple has one result for each
+    element of the tuple.
 
-    ``target`` is ``'cpu'`` (one thread), ``'parallel'`` (all cores, where a loop is long enough), ``'gpu'`` or
-    ``'cuda'``, ``'sim'`` (the simulator of a GPU) or ``'auto'`` (where the arguments lie). For ``'cpu'`` and
-    ``'parallel'`` the result is a ``numpy.ufunc``; for the others a ``parpy.ufuncs.DeviceUfunc``, with the same
-    methods. ``identity`` is what a reduction begins with, ``'reorderable'`` for one that may run in any order, or None
-    for one that may not. ``fastmath=True`` lets the compiler reorder operations. ``cache`` and ``nopython`` ask for
-    what happens anyway.
+    ``target`` is ``'cpu'`` (one thread), ``'parallel'`` (all cores if the loop is long enough), ``'gpu'`` or
+    ``'cuda'``, ``'sim'`` (the simulator of a GPU) or ``'auto'`` (the place of the arguments). For ``'cpu'`` and
+    ``'parallel'`` the result is a ``numpy.ufunc``, for the others a ``parpy.ufuncs.DeviceUfunc`` with the same methods.
+    ``identity`` is the start value of a reduction, ``'reorderable'`` if a reduction without one may run in any order,
+    or None if it may not. ``fastmath=True`` lets the compiler reorder operations. ``cache`` and ``nopython`` are
+    accepted for compatibility: compiled code is always cached.
 
-    Raises TypeError for signatures that mean nothing or do not fit the function, ValueError for other targets, and
+    Raises TypeError for signatures that cannot be read or do not fit the function, ValueError for another target, and
     CompileError for a function that cannot be compiled.
     """
     if prototypes.begins_with_function(signatures):

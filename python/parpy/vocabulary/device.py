@@ -1,8 +1,8 @@
-"""What kernels written by hand do that Python has no name for: hardware indices, memory of a block, exchanges
+"""Operations of kernels written by hand that Python has no name for: hardware indices, memory of a block, exchanges
 between threads, atomic operations.
 
-`parpy.cuda` gives these objects to users. The frontend recognises them by identity; here stands what each is and
-how it is lowered, in frontend/languages.py by which function.
+`parpy.cuda` gives these objects to users. The frontend recognises them by identity; this file says what each is, and
+frontend/languages.py which function lowers it.
 """
 
 from __future__ import annotations
@@ -183,37 +183,55 @@ def _exchange(name: str, op: str, count: int | tuple[int, int], doc: str) -> Dev
     return DeviceFunction(name, "exchange", op, count, doc, effect=True)
 
 
-syncthreads = _statement("syncthreads", "block", "Wait for all threads of the block.")
-threadfence = _statement("threadfence", "device", "What was stored before is seen on the GPU before what follows.")
-threadfence_block = _statement("threadfence_block", "block_memory", "The same, for the threads of the block.")
-threadfence_system = _statement("threadfence_system", "system_memory", "The same, for the host as well.")
+syncthreads = _statement("syncthreads", "block", "Waits for all threads of the block.")
+threadfence = _statement(
+    "threadfence", "device", "Makes all earlier stores of this thread visible to the GPU before its later ones."
+)
+threadfence_block = _statement(
+    "threadfence_block", "block_memory", "Like threadfence, but for the threads of the block."
+)
+threadfence_system = _statement("threadfence_system", "system_memory", "Like threadfence, but for the host as well.")
 
-syncthreads_count = _exchange("syncthreads_count", "sync_count", 1, "A barrier; for how many threads `p` is true.")
-syncthreads_and = _exchange("syncthreads_and", "sync_all", 1, "A barrier; whether `p` is true for all threads.")
-syncthreads_or = _exchange("syncthreads_or", "sync_any", 1, "A barrier; whether `p` is true for any thread.")
-syncwarp = _exchange("syncwarp", "sync_warp", (0, 1), "Wait for the lanes of `mask` (default: all).")
-nanosleep = _exchange("nanosleep", "sleep", 1, "Wait for about so many nanoseconds.")
-activemask = _exchange("activemask", "activemask", 0, "The lanes that run in step with this one, a bit each.")
-lanemask_lt = DeviceFunction("lanemask_lt", "lanemask_lt", "", 0, "The lanes below this one, a bit each.")
+syncthreads_count = _exchange(
+    "syncthreads_count", "sync_count", 1, "A barrier that returns the number of threads for which `p` is true."
+)
+syncthreads_and = _exchange(
+    "syncthreads_and", "sync_all", 1, "A barrier that returns whether `p` is true for all threads."
+)
+syncthreads_or = _exchange(
+    "syncthreads_or", "sync_any", 1, "A barrier that returns whether `p` is true for any thread."
+)
+syncwarp = _exchange("syncwarp", "sync_warp", (0, 1), "Waits for the lanes of `mask` (default: all).")
+nanosleep = _exchange("nanosleep", "sleep", 1, "Waits for about the given number of nanoseconds.")
+activemask = _exchange(
+    "activemask", "activemask", 0, "Returns the lanes that run in step with this one, as a bit mask."
+)
+lanemask_lt = DeviceFunction("lanemask_lt", "lanemask_lt", "", 0, "The lanes below this one, as a bit mask.")
 
 shfl_sync = _exchange("shfl_sync", "shfl", 3, "shfl_sync(mask, value, lane): the value of that lane.")
-shfl_up_sync = _exchange("shfl_up_sync", "shfl_up", 3, "shfl_up_sync(mask, value, delta): that of `delta` lanes below.")
-shfl_down_sync = _exchange(
-    "shfl_down_sync", "shfl_down", 3, "shfl_down_sync(mask, value, delta): that of `delta` lanes above."
+shfl_up_sync = _exchange(
+    "shfl_up_sync", "shfl_up", 3, "shfl_up_sync(mask, value, delta): the value of the lane `delta` below."
 )
-shfl_xor_sync = _exchange("shfl_xor_sync", "shfl_xor", 3, "shfl_xor_sync(mask, value, bits): that of lane ^ bits.")
+shfl_down_sync = _exchange(
+    "shfl_down_sync", "shfl_down", 3, "shfl_down_sync(mask, value, delta): the value of the lane `delta` above."
+)
+shfl_xor_sync = _exchange(
+    "shfl_xor_sync", "shfl_xor", 3, "shfl_xor_sync(mask, value, bits): the value of the lane `lane ^ bits`."
+)
 all_sync = _exchange("all_sync", "vote_all", 2, "all_sync(mask, p): whether `p` is true for all lanes of the mask.")
 any_sync = _exchange("any_sync", "vote_any", 2, "any_sync(mask, p): whether `p` is true for any lane of the mask.")
 eq_sync = DeviceFunction(
     "eq_sync", "vote_equal", "", 2, "eq_sync(mask, p): whether `p` is the same for all lanes.", effect=True
 )
 ballot_sync = _exchange(
-    "ballot_sync", "ballot", 2, "ballot_sync(mask, p): the lanes for which `p` is true, a bit each."
+    "ballot_sync", "ballot", 2, "ballot_sync(mask, p): the lanes for which `p` is true, as a bit mask."
 )
-match_any_sync = _exchange("match_any_sync", "match_any", 2, "match_any_sync(mask, v): the lanes with the same value.")
+match_any_sync = _exchange(
+    "match_any_sync", "match_any", 2, "match_any_sync(mask, v): the lanes with the same value, as a bit mask."
+)
 match_all_sync = DeviceFunction(
     "match_all_sync", "match_all", "match_all", 2,
-    "match_all_sync(mask, v): (mask, True) where all lanes have the same value, else (0, False).",
+    "match_all_sync(mask, v): (mask, True) if all lanes have the same value, else (0, False).",
     effect=True,
 )  # fmt: skip
 
@@ -222,9 +240,9 @@ def _operator(name: str, op: str, count: int, doc: str) -> DeviceFunction:
     return DeviceFunction(name, "device_op", op, count, doc)
 
 
-popc = _operator("popc", "popcount", 1, "How many bits are set.")
-clz = _operator("clz", "leading_zeros", 1, "How many bits above the highest set one are zero.")
-ffs = _operator("ffs", "first_set", 1, "The place of the lowest set bit, from 1; 0: none is set.")
+popc = _operator("popc", "popcount", 1, "The number of set bits.")
+clz = _operator("clz", "leading_zeros", 1, "The number of zero bits above the highest set bit.")
+ffs = _operator("ffs", "first_set", 1, "The position of the lowest set bit, counted from 1, or 0 if no bit is set.")
 brev = _operator("brev", "reverse_bits", 1, "The bits in reverse order.")
 fma = _operator("fma", "fma", 3, "a * b + c with one rounding.")
 cbrt = _operator("cbrt", "cbrt", 1, "The cube root.")
@@ -238,19 +256,19 @@ def _atomic(name: str, op: str, doc: str, values: int = 1) -> DeviceFunction:
 
 atomic = Group(
     "atomic",
-    add=_atomic("add", "add", "atomic.add(ary, idx, val): ary[idx] += val; the old element, as of all atomics."),
+    add=_atomic("add", "add", "atomic.add(ary, idx, val): ary[idx] += val. All atomics return the old element."),
     sub=_atomic("sub", "sub", "atomic.sub(ary, idx, val): ary[idx] -= val."),
-    min=_atomic("min", "min", "atomic.min(ary, idx, val): the lesser of both; ary[idx] where one of them is NaN."),
-    max=_atomic("max", "max", "atomic.max(ary, idx, val): the greater of both; ary[idx] where one of them is NaN."),
-    nanmin=_atomic("nanmin", "nanmin", "atomic.nanmin(ary, idx, val): the lesser of both, that which is not NaN."),
-    nanmax=_atomic("nanmax", "nanmax", "atomic.nanmax(ary, idx, val): the greater of both, that which is not NaN."),
+    min=_atomic("min", "min", "atomic.min(ary, idx, val): the lesser of both; ary[idx] stays if one of them is NaN."),
+    max=_atomic("max", "max", "atomic.max(ary, idx, val): the greater of both; ary[idx] stays if one of them is NaN."),
+    nanmin=_atomic("nanmin", "nanmin", "atomic.nanmin(ary, idx, val): the lesser of both; a NaN counts as missing."),
+    nanmax=_atomic("nanmax", "nanmax", "atomic.nanmax(ary, idx, val): the greater of both; a NaN counts as missing."),
     and_=_atomic("and_", "and", "atomic.and_(ary, idx, val): ary[idx] &= val."),
     or_=_atomic("or_", "or", "atomic.or_(ary, idx, val): ary[idx] |= val."),
     xor=_atomic("xor", "xor", "atomic.xor(ary, idx, val): ary[idx] ^= val."),
     exch=_atomic("exch", "exchange", "atomic.exch(ary, idx, val): ary[idx] = val."),
-    inc=_atomic("inc", "inc", "atomic.inc(ary, idx, val): 0 where ary[idx] >= val, else one more."),
-    dec=_atomic("dec", "dec", "atomic.dec(ary, idx, val): val where ary[idx] is 0 or above val, else one less."),
-    cas=_atomic("cas", "cas", "atomic.cas(ary, idx, old, val): val where ary[idx] is old.", 2),
+    inc=_atomic("inc", "inc", "atomic.inc(ary, idx, val): 0 if ary[idx] >= val, else ary[idx] + 1."),
+    dec=_atomic("dec", "dec", "atomic.dec(ary, idx, val): val if ary[idx] is 0 or above val, else ary[idx] - 1."),
+    cas=_atomic("cas", "cas", "atomic.cas(ary, idx, old, val): val if ary[idx] equals old.", 2),
     compare_and_swap=DeviceFunction(
         "atomic.compare_and_swap", "compare_and_swap", "cas", 3,
         "atomic.compare_and_swap(ary, old, val): cas on the first element.",
@@ -269,7 +287,7 @@ ldca = _hinted("ldca", "kept in all caches.")
 ldcg = _hinted("ldcg", "kept in L2 alone.")
 ldcs = _hinted("ldcs", "which is not used again soon.")
 ldlu = _hinted("ldlu", "which is not used again.")
-ldcv = _hinted("ldcv", "read from memory anew.")
+ldcv = _hinted("ldcv", "read from memory again.")
 stcg = _hinted("stcg", "kept in L2 alone.")
 stcs = _hinted("stcs", "which is not used again soon.")
 stwb = _hinted("stwb", "written back when the cache is full.")
@@ -279,7 +297,9 @@ stwt = _hinted("stwt", "written through to memory.")
 class GridGroup:
     """What `cg.this_grid()` gives in a kernel: all threads of the launch."""
 
-    sync = _statement("cg.this_grid().sync", "grid", "Wait for all threads of the launch, which must fit the GPU.")
+    sync = _statement(
+        "cg.this_grid().sync", "grid", "Waits for all threads of the launch, which must all fit on the GPU at once."
+    )
 
 
 this_grid = DeviceFunction("cg.this_grid", "this_grid", "", 0, "All threads of the launch.")

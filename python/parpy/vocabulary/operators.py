@@ -1,4 +1,4 @@
-"""The operators of ParPy that no Python or NumPy function stands for, as plain Python sees them.
+"""The operators of ParPy that neither Python nor NumPy has, as functions of plain Python.
 
 The frontend recognises them by identity, under any name they are bound to; run by the interpreter
 (`seq=True`, or outside of jit functions) they do here what the compiled code does.
@@ -21,7 +21,7 @@ inf: float = float("inf")
 
 
 def label(name: str) -> None:
-    """Name the loop that follows, so that `opts` can say how it runs. Does nothing in Python."""
+    """Names the loop that follows, so that `opts` can say how it runs. It does nothing in plain Python."""
     if not isinstance(name, str):
         raise TypeError(f"a label is a string, not {type(name).__name__}")
 

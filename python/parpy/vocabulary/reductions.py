@@ -1,4 +1,4 @@
-"""Reductions of slices: parpy.sum(x[:, :], axis=1) and its kin, also as parpy.reduce.sum(…).
+"""Reductions of slices: parpy.sum(x[:, :], axis=1) and so on, also as parpy.reduce.sum(…).
 
 In compiled code they become loops; run by the interpreter they are NumPy's.
 """
@@ -55,16 +55,19 @@ def _reduction(name: str, summary: str) -> Reduction:
 
     reduction.__name__ = reduction.__qualname__ = name
     reduction.__doc__ = (
-        f"{summary} of the elements of `x`: of all, or along `axis` (an int, or a tuple; negative counts from the "
-        "end).\n\n    With `keepdims` the reduced dimensions stay, with size 1. The result has NumPy's type."
+        f"Returns {summary} of `x`, an array of any shape and of any library.\n\n"
+        "    `axis` is an int or a tuple of ints, and negative numbers count from the end; without it all elements\n"
+        "    are reduced. With `keepdims` the reduced dimensions stay, with size 1. The result has NumPy's type.\n\n"
+        "    Raises the same errors as NumPy for an axis that `x` does not have, and for the minimum or maximum\n"
+        "    of no elements."
     )
     return reduction
 
 
-sum: Reduction = _reduction("sum", "The sum")
-prod: Reduction = _reduction("prod", "The product")
-min: Reduction = _reduction("min", "The least")
-max: Reduction = _reduction("max", "The greatest")
-any: Reduction = _reduction("any", "Whether any is true")
-all: Reduction = _reduction("all", "Whether all are true")
-mean: Reduction = _reduction("mean", "The mean")
+sum: Reduction = _reduction("sum", "the sum of the elements")
+prod: Reduction = _reduction("prod", "the product of the elements")
+min: Reduction = _reduction("min", "the least of the elements")
+max: Reduction = _reduction("max", "the greatest of the elements")
+any: Reduction = _reduction("any", "whether any element is true")
+all: Reduction = _reduction("all", "whether all elements are true")
+mean: Reduction = _reduction("mean", "the mean of the elements")

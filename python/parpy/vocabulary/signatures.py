@@ -47,7 +47,7 @@ class _Element(_Result):
         elif steps[0] == 1:
             layout = "F"
         elif 1 in steps:
-            raise TypeError("'::1' stands first (Fortran order) or last (C order)")
+            raise TypeError("'::1' must be the first dimension (Fortran order) or the last (C order)")
         assert isinstance(self, Scalar | Record)
         return Array(self, len(parts), layout)
 
@@ -243,7 +243,7 @@ def argument_type(given: Any) -> Type | Pointer:
         found = parse(given)
         if isinstance(found, Type | Pointer):
             return found
-        raise TypeError(f"'{given}' is no type of an argument")
+        raise TypeError(f"'{given}' is not the type of an argument")
     found = of_numba(given)
     if isinstance(found, Type | Pointer):
         return found
@@ -252,7 +252,7 @@ def argument_type(given: Any) -> Type | Pointer:
         return _BY_IR_NAME[name]
     if isinstance(given, np.dtype) and given.names is not None:
         return Record(given)
-    raise TypeError(f"{given!r} is no type of an argument; write for example 'float32[:]' or 'int64'")
+    raise TypeError(f"{given!r} is not the type of an argument; write for example 'float32[:]' or 'int64'")
 
 
 def number_signature(given: Any, with_result: bool = False) -> Signature:
@@ -275,7 +275,7 @@ def signature(given: Any, with_result: bool = False) -> Signature:
         return Signature(None, tuple(argument_type(each) for each in found), open=True)
     if isinstance(found, Scalar | Array | Record | Pointer):
         return Signature(None, (found,), open=True)
-    raise TypeError(f"{given!r} is no signature; write for example 'void(float32[:], int32)'")
+    raise TypeError(f"{given!r} is not a signature; write for example 'void(float32[:], int32)'")
 
 
 def is_signature(given: object) -> bool:
@@ -357,7 +357,7 @@ def _build(node: ast.expr, text: str) -> Any:
             return _build(result, text)(*(_build(each, text) for each in arguments))
         case ast.Tuple(elts=parts):
             return tuple(_build(each, text) for each in parts)
-    raise TypeError(f"'{ast.unparse(node)}' is no type")
+    raise TypeError(f"'{ast.unparse(node)}' is not a type")
 
 
 def _slice(node: ast.expr) -> slice:
@@ -366,4 +366,4 @@ def _slice(node: ast.expr) -> slice:
             return slice(None)
         if isinstance(node.step, ast.Constant) and node.step.value == 1:
             return slice(None, None, 1)
-    raise TypeError(f"'{ast.unparse(node)}' is no dimension; write ':' or '::1'")
+    raise TypeError(f"'{ast.unparse(node)}' is not a dimension; write ':' or '::1'")

@@ -263,7 +263,7 @@ private:
                 });
             };
             if (!of_row || std::ranges::any_of(result_.outer, later))
-                return fail("statements stand between the loops");
+                return fail("there are statements between the loops");
         }
         return true;
     }
@@ -495,7 +495,7 @@ private:
         const VarSet& live = liveness_.after(&top_);
         for (const Var* var : nest_.uses.written) {
             if (live.contains(var))
-                return fail("the value of " + quoted(*var) + " is used behind the loops");
+                return fail("the value of " + quoted(*var) + " is used after the loops");
         }
         const auto reads_of = [&](const Body& body, const Body& writer) {
             const VarSet exposed = exposed_reads(body);
@@ -510,11 +510,11 @@ private:
         }
         if (reads_of(result_.behind_row, result_.before) ||
             reads_of(result_.behind_row, result_.behind)) {
-            return fail("a value of an element is used behind its row");
+            return fail("a value of an element is used after its row");
         }
         if (!reads_of(result_.behind, result_.before)) return true;
         if (!uses_of(result_.before).stored.empty())
-            return fail("a value from in front of the steps is used behind them");
+            return fail("a value from before the steps is used after them");
         result_.again = clone(module_, result_.before);
         return true;
     }

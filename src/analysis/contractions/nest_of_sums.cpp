@@ -190,10 +190,9 @@ bool NestOfSums::read_chain(For& loop) {
         chain.loops.push_back(at);
         For* inside = nullptr;
         for (Stmt* stmt : at->body) {
-            if (inside != nullptr) return fail("statements stand behind the innermost loop");
+            if (inside != nullptr) return fail("statements follow the innermost loop");
             if (auto* next = stmt->as<For>()) {
-                if (!chain.products.empty())
-                    return fail("statements stand in front of the innermost loop");
+                if (!chain.products.empty()) return fail("statements precede the innermost loop");
                 inside = next;
             } else if (!replaces(*stmt) && !add(*stmt, chain)) {
                 return false;

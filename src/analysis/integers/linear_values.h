@@ -2,9 +2,9 @@
 // on symbols (accesses.h). The walk tells of assignments, branches and loops; evaluating an
 // expression tells the walk of the loads and calls in it. Exact for + - and multiplication by
 // constants, // and % by constants, shifts, min, max, abs and conditional expressions; anything
-// else, and whatever may wrap around, is an opaque symbol. Of sums and products that may wrap
-// around at 64 bits the values without that are known too: what tells whether a subscript leaves
-// its array, for within an array both are the same.
+// else, and whatever may wrap around, is an opaque symbol. For sums and products that may wrap
+// around at 64 bits we also keep the unwrapped value: bounds checks use it, and inside an array
+// both agree.
 #pragma once
 
 #include <algorithm>

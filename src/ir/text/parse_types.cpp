@@ -27,7 +27,7 @@ Type ExprParser::scalar_type() {
     }
     const auto scalar = scalar_from_name(token.text);
     if (!scalar) {
-        fail(token.span, "'" + std::string(token.text) + "' is no type");
+        fail(token.span, "'" + std::string(token.text) + "' is not a type");
     }
     return Type::of(scalar.value_or(Scalar::kI64));
 }
@@ -165,7 +165,7 @@ Constant ExprParser::number(bool negative, Type& type) {
         } else if (suffix == "int" || suffix == "float") {
             type = Type::weak_of(suffix == "int" ? Scalar::kI64 : Scalar::kF64);
         } else {
-            fail(token.span, "'" + std::string(suffix) + "' is no type");
+            fail(token.span, "'" + std::string(suffix) + "' is not a type");
         }
     }
     if (is_real || !is_integer(type.scalar)) {

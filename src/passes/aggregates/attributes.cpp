@@ -32,7 +32,7 @@ bool Lowering::refuses_assignment(const Kind& owner, const FieldName& field, Spa
     const std::string named = "'" + field.name + "' of " + a_kind(owner);
     if (is_array)
         fail(Code::kP016, span, "the array " + named + " cannot be replaced",
-             "change its elements, with [:] behind the name");
+             "change its elements, with [:] after the name");
     else
         fail(Code::kP016, span, named + " cannot be assigned to",
              value.is_number()
@@ -87,7 +87,8 @@ Parts Lowering::field(Expr& e) {
                  "', or with one that compiled code cannot use",
              "numbers, arrays, tuples, None, functions, texts and objects of these can be used");
     else if (e.index == 1)
-        fail(Code::kP104, e.span, subject + " has a string subscript but is no dict and no record",
+        fail(Code::kP104, e.span,
+             subject + " has a string subscript but is neither a dict nor a record",
              "a dict is an argument of the function that Python calls, a record an element of an "
              "array of them: write r[i].pos.x in full");
     else

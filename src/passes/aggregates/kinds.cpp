@@ -177,7 +177,7 @@ std::string a_kind(const Kind& kind) {
             return is_lambda(*kind.function) ? "a lambda"
                                              : "the function " + called(*kind.function);
         case Kind::Form::kText:
-            return "the text '" + one_line(kind.text) + "'";
+            return "the string '" + one_line(kind.text) + "'";
         case Kind::Form::kDtype:
             return "the type " + ir::to_string(ir::Type::of(*kind.scalar));
         case Kind::Form::kNumber:

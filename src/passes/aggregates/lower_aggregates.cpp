@@ -443,7 +443,8 @@ bool has_mixed(const Kind& kind) {
     return kind.form == Kind::Form::kMixed || std::ranges::any_of(kind.parts, has_mixed);
 }
 
-// How a result is put together (Function::result_form).
+// How a result is put together (Function::result_form). Of several ways, "{.…|…}", the first result
+// says the number.
 std::string form_of(const Kind& kind) {
     if (!kind.is_tuple()) return kind.is_none() ? "-" : kind.is_optional() ? "?" : ".";
     std::string out = kind.text.empty() ? "(" : "<" + kind.text + ">(";
@@ -519,7 +520,7 @@ Var* Lowering::add_result(Span span) {
 void Lowering::end_entry() {
     for (const Way& way : ways_)
         function_.result_form += (function_.result_form.empty() ? "" : "|") + way.form;
-    if (way_ != nullptr) function_.result_form = "{" + function_.result_form + "}";
+    if (way_ != nullptr) function_.result_form = "{." + function_.result_form + "}";
 }
 
 // ------------------------------------------------------------ the pass

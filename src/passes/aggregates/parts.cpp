@@ -46,7 +46,7 @@ Parts Lowering::item(Expr& e) {
         return poison(span);
     }
     if (whole.kind.rank == 0) {
-        fail(Code::kP017, owner.span, "a number cannot be taken apart into several targets",
+        fail(Code::kP017, owner.span, "a number cannot be unpacked into several targets",
              "a tuple, the shape of an array, a row of an array and divmod can");
         return poison(span);
     }
@@ -192,10 +192,10 @@ std::vector<Expr*> Lowering::subscripts(const std::vector<Expr*>& indices, int r
                                        : 1;
         }
         if (rank < 0)
-            fail(Code::kP026, span, "how many dimensions '...' stands for is not known here",
+            fail(Code::kP026, span, "the number of dimensions that '...' covers is not known here",
                  "write ':' for each of them");
         if (std::ranges::any_of(given, is_rest))
-            fail(Code::kP025, span, "'...' stands twice among the subscripts",
+            fail(Code::kP025, span, "'...' occurs twice among the subscripts",
                  "write ':' for each dimension");
         for (int i = 0; i < rank - taken; ++i)
             given.insert(given.begin() + at, surface(Op::kSlice, {}, span));

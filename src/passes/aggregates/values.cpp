@@ -100,7 +100,7 @@ Expr* Lowering::number_in(Parts parts, const Expr& written) {
         b_.span = written.span;
         FailBuilder failing(b_, Code::kP434);
         failing.site().message =
-            (name.empty() ? "a value" : name) + " is None, and is used as a number";
+            (name.empty() ? "a value" : name) + " is None, but is used as a number";
         Stmt* failure = failing.make();
         Expr* none = surface(Op::kNot, {parts.leaves[1]}, written.span);
         out_->push_back(b_.if_(none, {failure}));
@@ -116,7 +116,7 @@ Expr* Lowering::number_in(Parts parts, const Expr& written) {
         case Kind::Form::kRecord:
             fail(Code::kP204, written.span,
                  (name.empty() ? "this" : name) + " is " + a_kind(parts.kind) +
-                     ", and is used as a number",
+                     ", but is used as a number",
                  "read an attribute, or an entry of a dict");
             break;
         case Kind::Form::kText:
@@ -126,7 +126,7 @@ Expr* Lowering::number_in(Parts parts, const Expr& written) {
             } else {
                 fail(Code::kP204, written.span,
                      (name.empty() ? "this" : name) + " is " + a_kind(parts.kind) +
-                         ", and is used as a number",
+                         ", but is used as a number",
                      "compare it: if " + (name.empty() ? "mode" : name_of(written)) + " == \"…\"");
             }
             break;
@@ -140,7 +140,7 @@ Expr* Lowering::number_in(Parts parts, const Expr& written) {
             break;
         case Kind::Form::kNone:
             fail(Code::kP204, written.span,
-                 (name.empty() ? "None" : name + " is None here, and") + " is used as a number",
+                 (name.empty() ? "None" : name + " is None here, but") + " is used as a number",
                  name.empty()
                      ? "use a number"
                      : "compare it before it is used: if " + name_of(written) + " is not None");

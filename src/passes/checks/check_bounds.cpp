@@ -2,6 +2,7 @@
 #include "passes/checks/check_bounds.h"
 
 #include "analysis/memory/dependences.h"
+#include "analysis/memory/occurrence_text.h"
 #include "passes/legality/legality_text.h"
 
 namespace parpy {

@@ -8,8 +8,8 @@
 //                                                    y[0] = s
 //
 // Only variables that some path leaves without a value are watched; a loop whose constant bounds
-// say that it runs does run. A value that an iteration of a parallel loop takes over from another
-// is what legality='trust' answers for.
+// say that it runs does run. Values carried between iterations of a
+// parallel loop are not watched; legality='trust' promises that there are none.
 //     pre   profile kMapped     post   kMapped
 #pragma once
 

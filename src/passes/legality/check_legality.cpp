@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/memory/dependences.h"
+#include "analysis/memory/occurrence_text.h"
 #include "analysis/nests.h"
 #include "analysis/pragmas.h"
 #include "analysis/scatters.h"

@@ -56,7 +56,7 @@ void tell_of_memory(Diagnostics& diagnostics, const For& loop, const Pragma& pra
         Code::kP313, pragma.span.valid() ? pragma.span : loop.span,
         "loop '" + loop.var->shown() + "' runs in order: there is memory for the '" +
             array.shown() + "' of one iteration");
-    note.help = "store to a row of an array that is made in front of the loop";
+    note.help = "store to a row of an array that is made before the loop";
 }
 
 void run_in_order(For& loop) {

@@ -2,6 +2,7 @@
 #include "passes/mapped/choose_mapping.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "analysis/geometry.h"
 #include "analysis/pragmas.h"
@@ -51,10 +52,28 @@ void map_pragmas(PassContext& context) {
     });
 }
 
-// What the cost model of a target plans, and what the loops are mapped to.
+// The loops in nests with pragmas, and those in them.
+std::unordered_set<const For*> loops_of_pragmas(const Body& body) {
+    std::unordered_set<const For*> found;
+    for_each_stmt(body, [&](const Stmt& stmt) {
+        if (!has_pragma(stmt)) return;
+        for_each_stmt(stmt, [&](const Stmt& inner) {
+            if (const auto* loop = inner.as<For>()) found.insert(loop);
+        });
+    });
+    return found;
+}
+
+// What the cost model of a target plans, and what the loops are mapped to: beside a mapping by hand
+// those of pragmas alone.
 Plan choose(PassContext& context, Plan (*planned)(ParallelLoops&)) {
     ParallelLoops loops(*context.module.entry_function(), context.options.deterministic);
-    const Plan plan = planned(loops);
+    Plan plan = planned(loops);
+    if (!context.options.automatic) {
+        const auto wanted = loops_of_pragmas(context.module.entry_function()->body);
+        std::erase_if(plan.choices,
+                      [&](const Choice& choice) { return !wanted.contains(choice.loop); });
+    }
     for (const Choice& choice : plan.choices) {
         LoopMapping& mapping = choice.loop->mapping;
         mapping.threads = choice.request.threads;
@@ -82,7 +101,7 @@ void choose_cuda_mapping(PassContext& context) {
     take_sizes(plan);
     for (For* loop : steps_of_kernels(context))
         loop->mapping = {};
-    put_arrays_on_gpu(context.module);
+    if (context.options.automatic) put_arrays_on_gpu(context.module);
 }
 
 void note_given_up(const Diagnostics& attempt, Diagnostics& out) {

@@ -86,7 +86,7 @@ private:
                            "label '" + label +
                                "' is mapped, but the statement behind it is no "
                                "`for` loop")
-                    .help = "move `parpy.label('" + label + "')` in front of a loop";
+                    .help = "move `parpy.label('" + label + "')` before a loop";
             } else if (&function != context_.module.entry_function()) {
                 report_helper(function, stmt, "label '" + label + "'");
             } else {
@@ -240,7 +240,7 @@ private:
             loop != nullptr ? "the parallel loop '" + loop->var->shown() + "'" : "`with parpy.gpu`";
         auto& error = diagnostics_.error(Code::kP308, exit.span, what + " cannot leave " + where);
         error.notes.push_back({region.span, "entered here"});
-        error.help = loop == nullptr ? "put the statement behind the block"
+        error.help = loop == nullptr ? "put the statement after the block"
                      : pragma_of(*loop).spreads()
                          ? "take the pragma away to run the loop sequentially"
                          : "leave the loop out of the mapping to run it sequentially";
@@ -479,8 +479,8 @@ void check_helpers(PassContext& context) {
             context.diagnostics
                 .error(Code::kP029, e.span,
                        "'" + e.callee->name + "' is called by " +
-                           std::to_string(e.callee->threads) +
-                           " threads, but stands in the helper '" + function->name + "'")
+                           std::to_string(e.callee->threads) + " threads, but is in the helper '" +
+                           function->name + "'")
                 .help = "call it in '" + entry.name +
                         "', or make the helper part of it with "
                         "parpy.builtin.inline";

@@ -94,7 +94,7 @@ void Shapes::refuse_negative(const Expr& size) {
     Builder b(context_.module, size.span.valid() ? size.span : builder_.span);
     FailBuilder fail(b, Code::kP430);
     fail.site().message = "the size of an array is " + fail.value(clone(context_.module, &size)) +
-                          ", but no size is negative";
+                          ", but a size cannot be negative";
     fail.site().help = "make it at least 0: max(n, 0)";
     Fail* failure = fail.make();
     if (constant) {

@@ -85,7 +85,7 @@ void check_labels(PassContext& context) {
         } else {  // of another function that the mapping serves
             context.diagnostics.performance(Code::kP301, entry->span, message).help =
                 present.empty()
-                    ? "put `parpy.label('" + label + "')` in front of the loop to run in parallel"
+                    ? "put `parpy.label('" + label + "')` before the loop to run in parallel"
                     : "the labels there are " + quoted(present);
         }
     }

@@ -3,8 +3,8 @@
 // functions with Gpu blocks, which host code may then call; and functions that store slices of what
 // they read, whose values may need scratch memory. In loops that are or may be parallel also
 // functions that update elements: the loop may be a reduction. Not those that may read a variable
-// before they assign it: it would have the value of the iteration before. And not many of them: the
-// code would grow with the number of paths to a helper.
+// before they assign it: it would have the value of the iteration before. Inlining
+// stops at a limit, since code size grows with the number of paths to a helper.
 //
 //     before  inline scale(y[...], 2)          after  label "N"
 //                                                     for i in range(n):

@@ -1,6 +1,9 @@
 // See normalize_labels.h.
 #include "passes/types/normalize_labels.h"
 
+#include <algorithm>
+
+#include "analysis/geometry.h"
 #include "analysis/pragmas.h"
 #include "ir/visit.h"
 
@@ -13,13 +16,32 @@ namespace {
 // As the frontend writes it; no label of a user begins like this where a symbol's does.
 constexpr std::string_view kShapeLabel = "shape ";
 
+// The mapping names the statement: by a label, or a loop of its line.
+bool is_named(const Stmt& stmt, const Mapping& mapping) {
+    return std::ranges::any_of(mapping, [&](const auto& request) {
+        return std::ranges::find(stmt.labels, request.first) != stmt.labels.end() ||
+               line_of_place(request.first) == stmt.span.line;
+    });
+}
+
+// A mapping by hand takes the place of the pragmas in the nests that it names.
+void drop_pragmas(Body& body, const Mapping& mapping) {
+    for (Stmt* stmt : body) {
+        const auto named = [&](const Stmt& inner) { return is_named(inner, mapping); };
+        if (is_named(*stmt, mapping) || (has_pragma(*stmt) && any_stmt(*stmt, named))) {
+            for_each_stmt(*stmt, [](Stmt& inner) { std::erase_if(inner.labels, is_pragma); });
+        } else {
+            for_each_body(*stmt, [&](Body& inner) { drop_pragmas(inner, mapping); });
+        }
+    }
+}
+
 }  // namespace
 
 void normalize_labels(PassContext& context) {
     for (Function* function : context.module.functions) {
+        drop_pragmas(function->body, context.options.mapping);
         for_each_stmt(function->body, [&](Stmt& stmt) {
-            // A mapping by hand takes the place of pragmas.
-            if (!context.options.mapping.empty()) std::erase_if(stmt.labels, is_pragma);
             if (!context.options.implicit_shape_labels) {
                 std::erase_if(stmt.labels, [](const std::string& l) {
                     return l.empty() || l.starts_with(kShapeLabel);

@@ -229,7 +229,7 @@ private:
         context_.diagnostics
             .error(Code::kP020, bind.span,
                    "label '" + bind.labels.front() +
-                       "' names no loop: the statement gives elements a name, and computes none")
+                       "' names no loop: the statement only gives elements a name")
             .help = "label the statement that computes with them";
     }
 
@@ -267,7 +267,7 @@ private:
                   : subscripts_.composed(*load.var, load.operands, shapes, load.span);
         const std::vector<Subscript> subscripts = shapes.subscripts(base, indices);
         if (before != nullptr && moved)
-            return (void)refuse(bind, "stands for parts of different forms", first);
+            return (void)refuse(bind, "refers to parts of different forms", first);
         Name made{root.root, {}, {}, {}};
         std::vector<Dim> dims;
         std::size_t axis = 0;
@@ -289,7 +289,7 @@ private:
                 if (may) {
                     changed_ = changes_.parts.emplace(&array, i).second;
                 } else {
-                    refuse(bind, "stands for parts of different forms", first);
+                    refuse(bind, "refers to parts of different forms", first);
                 }
                 return;
             }
@@ -322,7 +322,7 @@ private:
             array.dims = std::move(dims);
             names_.emplace(&array, std::move(made));
         } else if (!keeps_sizes(array, dims)) {
-            refuse(bind, "stands for parts of different sizes", first);
+            refuse(bind, "refers to parts of different sizes", first);
         }
     }
 
@@ -417,7 +417,7 @@ private:
         } else {
             for (std::size_t i = 0; i < shape.size(); ++i) {
                 if (!shape[i].constant() || shape[i].constant() != array.dims[i].extent) {
-                    refuse(bind, "stands for values of another shape here",
+                    refuse(bind, "refers to values of another shape here",
                            *places_.of(&array).binds.front());
                     return;
                 }

@@ -43,7 +43,7 @@ NameDoubt NameDoubts::of(const Var& name, bool may_move) const {
         const Var* own = bind->fresh ? nullptr : root_of(*bind);
         const bool other_root = own != nullptr && root != nullptr && own != root;
         if (bind->fresh != first.fresh || other_root)
-            return {bind, "stands for several arrays", &first};
+            return {bind, "refers to several arrays", &first};
         root = root != nullptr ? root : own;
         const bool moved = !bind->fresh && bind->value->op != Op::kLoad;
         const bool may = may_move && place.binds.size() == 1 && name.space != Space::kResult;

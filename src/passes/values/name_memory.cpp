@@ -315,7 +315,7 @@ bool NameMemory::no_room(const Bind& bind) {
         "how many values '" + bind.array->shown() + "' has is not known when " +
             (once ? "the function is entered"
                   : "the program is compiled, or they take more than " + few));
-    error.help = once ? "make the array in front of the loop, as large as it may get"
+    error.help = once ? "make the array before the loop, as large as it may get"
                  : by_hand_
                      ? "write a loop over the elements, or store them to an array of the kernel's"
                      : "pass the array to the function, which then stores to it";

@@ -35,7 +35,7 @@ Folder opened(int at, const std::string& name, std::string path, Owner owner,
                 return refuse("it is a link",
                               "remove the link, or set PARPY_CACHE_DIR to the folder itself");
             if (!S_ISDIR(status.st_mode))
-                return refuse("it is no folder", "set PARPY_CACHE_DIR to another folder");
+                return refuse("it is not a folder", "set PARPY_CACHE_DIR to another folder");
         }
         return refuse("it cannot be opened: " + words_for(error),
                       "set PARPY_CACHE_DIR to a folder that you may read and write");

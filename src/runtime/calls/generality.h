@@ -54,9 +54,9 @@ private:
     int number_ = 0;
 };
 
-// Of a kernel: the first `general` of `count` arguments are run-time values in every part, from the
-// first call. The very first is the number of blocks along x; few are so many that the number of
-// threads is small as well.
+// In a kernel the first `general` of `count` arguments are run-time values in every part, from the
+// first call. Argument 0 is gridDim.x, which is small only if the total number of threads fits 32
+// bits too.
 [[nodiscard]] Generality all_general(std::size_t general, std::size_t count);
 
 // Scalars whose value is never part of what is compiled for.

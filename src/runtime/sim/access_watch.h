@@ -57,9 +57,9 @@ private:
         const int* lines = nullptr;
         Actor actor;
     };
-    // Of two threads: one is another than whoever comes next.
+    // Accesses by two threads: at least one differs from the next thread that touches the bytes.
     using Pair = std::array<Entry, 2>;
-    // Of bytes that were always used together.
+    // The accesses to bytes that were always used together.
     struct Record {
         Entry write;
         Pair reads, atomics;

@@ -106,7 +106,7 @@ RuntimeError error_of(sim::Fault fault, const std::string& kernel, const Program
         fault.message.replace(at, 2,
                               lines != nullptr ? place_of(device, lines) : place_of(device, line));
     }
-    if (fault.unplaced && program.by_hand) fault.help += "; cuda.jit(debug=True) tells the line";
+    if (fault.unplaced && program.by_hand) fault.help += "; cuda.jit(debug=True) names the line";
     return {fault.code, "kernel '" + kernel + "': " + fault.message, std::move(fault.help)};
 }
 

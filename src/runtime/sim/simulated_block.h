@@ -1,5 +1,5 @@
 // One block of a simulated launch: its threads, who of them waits for what, and who runs next.
-// Those that wait for the other blocks of a cluster wait for who runs these (simulated_cluster.h).
+// A block that waits for its cluster yields to the scheduler of the cluster (simulated_cluster.h).
 #pragma once
 
 #include <array>

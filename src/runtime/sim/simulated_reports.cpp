@@ -238,7 +238,7 @@ void Block::touch(const Thread& thread, const void* address, std::size_t bytes, 
         fault.message = name_of(me) + (how == Touch::kRead ? " reads" : " writes") +
                         " an element of " + memory + " at {} that " + name_of(found->other) +
                         (found->other_wrote ? " writes" : " reads") +
-                        " at {}, and nothing says who is first";
+                        " at {}, and nothing orders the two accesses";
         fault.help = found->other.block == me.block && found->other.warp == me.warp
                          ? "put cuda.syncthreads() or cuda.syncwarp() between the two, or use "
                            "cuda.atomic for both; shuffles and votes order no memory"

@@ -240,7 +240,7 @@ def float_size(x, y):
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (wrong_labels, "P020.*label 'N' names no loop: the statement gives elements a name"),
+        (wrong_labels, "P020.*label 'N' names no loop: the statement only gives elements a name"),
         (float_size, "P209.*the shape of an array takes integers, this is a float"),
     ],
     ids=lambda each: getattr(each, "__name__", ""),

@@ -105,9 +105,9 @@ def twice(x, m, n):
 
 
 def test_refused():
-    with pytest.raises(parpy.CompileError, match=r"P223.*a mask behind slices selects"):
+    with pytest.raises(parpy.CompileError, match=r"P223.*a mask after slices selects"):
         behind_slices(np.ones((2, 3)), np.ones(3, bool), np.ones((2, 3)))
-    with pytest.raises(parpy.CompileError, match=r"(?s)P203.*one mask may stand among numbers and slices"):
+    with pytest.raises(parpy.CompileError, match=r"(?s)P203.*only one mask may be among numbers and slices"):
         twice(np.ones((2, 3)), np.ones(2, bool), np.ones(3, bool))
 
 

@@ -180,7 +180,7 @@ def updated_by_python(x, y):
 
 
 def test_copies_that_would_be_told_are_refused():
-    with pytest.raises(parpy.CompileError, match=r"P217.*the name 't' stands for several arrays"):
+    with pytest.raises(parpy.CompileError, match=r"P217.*the name 't' refers to several arrays"):
         memory = np.ones(6)
         parpy.jit(updated_source)(memory[1:], memory[:5])
 
@@ -189,7 +189,7 @@ def test_copies_that_would_be_told_are_refused():
 def test_python_runs_such_statements_between_others(function):
     want, got = np.ones(6), np.ones(6)
     expected = function(want[1:], want[:5])
-    with pytest.warns(parpy.PerformanceWarning, match="P315.*'t' stands for several arrays"):
+    with pytest.warns(parpy.PerformanceWarning, match="P315.*'t' refers to several arrays"):
         result = parpy.jit(function)(got[1:], got[:5])
     assert result == expected
     np.testing.assert_array_equal(got, want)

@@ -164,13 +164,13 @@ def folders_for_entries(cache: Path) -> str:
 
 def file_for_cache(cache: Path) -> str:
     cache.write_text("mine")
-    return "it is no folder"
+    return "it is not a folder"
 
 
 def pipe_for_version(cache: Path) -> str:
     cache.mkdir()
     os.mkfifo(cache / "v1")
-    return "it is no folder"
+    return "it is not a folder"
 
 
 def file_above(cache: Path) -> str:

@@ -167,7 +167,7 @@ def test_something_else_where_a_dict_is_expected(found):
 
     with pytest.raises(parpy.CompileError, match=r"P557\]: argument d\['k'\] is read from an object of type"):
         f(found, np.zeros(1), opts=CPU)
-    with pytest.raises(TypeError, match=r"'d\['k'\]' is None here, and is used as a number"):
+    with pytest.raises(TypeError, match=r"'d\['k'\]' is None here, but is used as a number"):
         f({"k": None}, np.zeros(1), opts=CPU)
     with pytest.raises(KeyError) as caught:
         f({}, np.zeros(1), opts=CPU)
@@ -190,7 +190,7 @@ def test_dicts_of_which_some_keys_are_read():
     y, good = np.zeros(2), {"a": 1.0, "b": 2.0, "c": "any", 3: 1.0, "inner": {}, (): None}
     f(good, y, opts=CPU)
     assert y.tolist() == [3, 3]
-    with pytest.raises(TypeError, match=r"P204\]: 'd\['b'\]' is a dict, and is used as a number") as error:
+    with pytest.raises(TypeError, match=r"P204\]: 'd\['b'\]' is a dict, but is used as a number") as error:
         f({**good, "b": {"c": 1.0}}, y, opts=CPU)
     assert 'y[i] = d["a"] + d["b"]' in str(error.value)
     few, many = good, {**{k: k for k in range(300_000)}, **good}
@@ -476,7 +476,7 @@ MAPPED = parpy.par({"i": parpy.threads(3)}, backend=parpy.CompileBackend.Cpu)
         (
             lambda: uses_entry_as_number({"x": np.zeros(4)}),
             TypeError,
-            r"(?s)array 'd\['x'\]' is used as.*store what is",
+            r"(?s)array 'd\['x'\]' is used as.*store the result",
         ),
         (lambda: reduces_twice(np.zeros((2, 2))), ValueError, "axis -2 is reduced twice"),
         (

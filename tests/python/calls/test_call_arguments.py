@@ -306,7 +306,7 @@ REFUSED = [
     (
         Device(strides=(7,)),
         "P556",
-        "no multiples of its element size",
+        "not multiples of its element size",
         "contiguous copy",
     ),
     (Device(), "P559", "lies on a CUDA device", "CompileBackend.Cuda"),

@@ -309,7 +309,7 @@ def test_host_code_of_another_text_is_refused():
 def test_text_that_returns_an_error_of_its_own():
     x = np.ones(8)
     code, opts = text_of(axpy, [2.0, x, np.ones(8)], "cpu", i=8)
-    with pytest.raises(parpy.BackendError, match="an error that is none of ParPy's"):
+    with pytest.raises(parpy.BackendError, match="an error that ParPy does not know"):
         parpy.compile_string("axpy", code.replace("return 0;", "return 7;"), opts)(2.0, x, np.ones(8))
 
 

@@ -140,7 +140,7 @@ def test_decorating_twice():
         (lambda: nb.njit(error_model="c"), ValueError, "'error_model' is 'python' or 'numpy', not 'c'"),
         (lambda: nb.njit("f8(f8"), TypeError, "'f8\\(f8' cannot be read"),
         (lambda: nb.njit("f7(f8)"), TypeError, "there is no type 'f7'"),
-        (lambda: nb.njit([3]), TypeError, "3 is no signature"),
+        (lambda: nb.njit([3]), TypeError, "3 is not a signature"),
         (lambda: nb.njit(3), TypeError, r"P001\]"),
         (lambda: nb.njit("f8(f8, f8)")(successor.__wrapped__), TypeError, "'successor' has 1 parameter.* has 2"),
         (lambda: cuda.jit("f8[:](f8)"), TypeError, r"cannot return float64\[:\]"),

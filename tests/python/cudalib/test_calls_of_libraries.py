@@ -526,7 +526,7 @@ def test_low_discrepancy():
         (lambda: curand.PRNG().uniform(np.zeros(6)[::2]), ValueError, "follow each other"),
         (lambda: curand.PRNG().uniform(np.broadcast_to(0.0, 3)), ValueError, "read-only"),
         (lambda: curand.PRNG().normal(np.zeros(3), 0, 0), ValueError, "'sigma' is a number above 0"),
-        (lambda: curand.QRNG(ndim=3).generate(np.zeros(4)), ValueError, "no points of 3 dimensions"),
+        (lambda: curand.QRNG(ndim=3).generate(np.zeros(4)), ValueError, "not points of 3 dimensions"),
         (lambda: curand.QRNG(ndim=0), ValueError, "1 to 20000 dimensions"),
     ],
 )

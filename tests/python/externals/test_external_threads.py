@@ -268,7 +268,7 @@ def test_calls_in_helpers(headers):
 
     x, y = sums(5, 40)
     opts = opts_of("sim", headers, i=5)
-    with pytest.raises(parpy.CompileError, match=r"P029.*'warp_sum' is called by 32 threads, but stands in the helper"):
+    with pytest.raises(parpy.CompileError, match=r"P029.*'warp_sum' is called by 32 threads, but is in the helper"):
         by_call(x, y, opts=opts)
     inlined(x, y, opts=opts)
     assert (y == 2 * x.sum(1)).all()

@@ -303,9 +303,9 @@ def many_values(x, y):
 
 
 def test_what_has_no_place():
-    assert "the name 'either' stands for several arrays" in refused(stored_by_others, np.zeros(4), 1)
+    assert "the name 'either' refers to several arrays" in refused(stored_by_others, np.zeros(4), 1)
     text = refused(of_two_arguments, np.zeros(400), np.zeros(400), np.zeros(1))
-    assert "the name 'row' stands for several arrays" in text and "choose among subscripts" in text
+    assert "the name 'row' refers to several arrays" in text and "choose among subscripts" in text
     text = refused(many_values, np.zeros((4, 400)), np.zeros((4, 400)))
     assert "how many values 'total' has is not known when the program is compiled" in text
     assert "write a loop over the elements" in text

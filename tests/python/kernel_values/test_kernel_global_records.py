@@ -147,6 +147,6 @@ def test_a_field_that_is_none():
     def kernel(out):
         out[0] = TABLE[0].z
 
-    with pytest.raises(parpy.CompileError, match="'z' is no field of numbers of 'TABLE'") as caught:
+    with pytest.raises(parpy.CompileError, match="'z' is not a field of numbers of 'TABLE'") as caught:
         kernel[1, 1](np.zeros(1))
     assert str(caught.value).count("error") == 1

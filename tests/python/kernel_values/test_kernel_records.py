@@ -70,7 +70,7 @@ def test_records():
 
 
 def test_fields_that_are_not_there():
-    with pytest.raises(TypeError, match=r"error(.|\n)*is no field(.|\n)*help: their fields are 'x', 'n'"):
+    with pytest.raises(TypeError, match=r"error(.|\n)*is not a field(.|\n)*help: their fields are 'x', 'n'"):
         moved.forall(3)(np.zeros(3, np.dtype([("x", np.float32), ("n", np.int32)])), np.float32(1), np.zeros(1))
 
 
@@ -299,8 +299,8 @@ def test_records_of_a_kernels_own(seed):
         ("s = cuda.shared.array(4, PARTICLE)\ns[0].nope = 1", "the records of 's' have no field 'nope'"),
         ("s = cuda.shared.array(4, BODY)\ns[0].pos = 1", "the records of 's' have no field 'pos' that is a number"),
         ("s = cuda.shared.array(0, PARTICLE)\ns[0].x = 1", "the launch's shared memory, which has no records"),
-        ("p = r[0].pos\np.nope = 1", "r['pos.nope'] is no field of the records"),
-        ("r[0].pos.nope = 1", "r['pos.nope'] is no field of the records"),
+        ("p = r[0].pos\np.nope = 1", "r['pos.nope'] is not a field of the records"),
+        ("r[0].pos.nope = 1", "r['pos.nope'] is not a field of the records"),
         ("r[0] = x[0]\nr[0].x = 2", "records and other values are assigned to each other"),
         ("r[0].x = x[0]\nr[1:3] = r[0:2]", "records are copied one by one"),
         ("r[0, 1].x = 3\nr[0, 1] = r[0]", "more subscripts than dimensions"),

@@ -51,7 +51,7 @@ def test_types():
     assert signature(made(NONE, array(FLOAT32, 1), INT32)) == types.void(types.float32[:], types.int32)
     assert signature(made(FLOAT32, INT32)) == types.float32(types.int32)
     assert signature((array(FLOAT32, 1), INT32)).arguments == (types.float32[:], types.int32)
-    with pytest.raises(TypeError, match="is no type of an argument"):
+    with pytest.raises(TypeError, match="is not the type of an argument"):
         argument_type(of("Opaque", name="opaque"))
 
 

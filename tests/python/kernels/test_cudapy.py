@@ -297,7 +297,7 @@ def test_templates_of_ones_own():
     assert X.toList() == [3.0]
     with pytest.raises(cp.TemplateError, match="has no name 'nothing'"):
         cp.Template(apply).substitute((half, "nothing"))
-    with pytest.raises(cp.TemplateError, match="is no function"):
+    with pytest.raises(cp.TemplateError, match="is not a function"):
         cp.Template(3)
 
 
@@ -308,13 +308,13 @@ def test_substitutions_are_checked():
         (half, r"a pair \(new, 'old'\)"),
         ((half,), r"a pair \(new, 'old'\)"),
         ((half, "function", 1), r"a pair \(new, 'old'\)"),
-        (("function", half), "what is replaced is a name"),
-        ((half, 3), "what is replaced is a name"),
-        ((half, "X["), "what is replaced is a name"),
+        (("function", half), "write a replacement as"),
+        ((half, 3), "write a replacement as"),
+        ((half, "X["), "write a replacement as"),
         ((None, "function"), "replaced by a function that is compiled with it, a name or a number, not None"),
         ((len, "function"), "replaced by a function"),
         ((lambda x: x, "function"), "replaced by a function"),
-        (("f(", "function"), r"with 'f\(' in place of 'function' 'apply' is no Python"),
+        (("f(", "function"), r"with 'f\(' in place of 'function' 'apply' is not Python"),
         ((half, "apply"), "'apply' is the template itself"),
     ]:
         with pytest.raises(cp.TemplateError, match=message):
@@ -402,8 +402,8 @@ def test_types_are_checked_everywhere():
     assert "an array takes one subscript" in errors_of(rows, sig)
     assert "'X' is an array of float and stays that one" in errors_of(renamed, sig)
     assert "an array of float gets a second name" in errors_of(second_name, sig)
-    assert "3000000000 is no int: these have 32 bits" in errors_of(large, sig)
-    assert "-2147483649 is no int" in errors_of(larger, sig)
+    assert "3000000000 is not an int: an int has 32 bits" in errors_of(large, sig)
+    assert "-2147483649 is not an int" in errors_of(larger, sig)
     assert "'+' has a float on the left and an int on the right" in errors_of(mixed, sig)
     assert "'X[idx]' is a float, this is an int" in errors_of(stored, sig)
     assert "a condition is a bool, this is an int" in errors_of(condition, sig)
@@ -419,9 +419,9 @@ def test_types_are_checked_everywhere():
 def test_signatures_are_checked():
     with pytest.raises(cp.CudaPyError, match="has 3 parameters, but its signature has 1"):
         cp.compile(saxpy, "void (float a)")
-    with pytest.raises(cp.CudaTypeError, match="'flaot a' is no type"):
+    with pytest.raises(cp.CudaTypeError, match="'flaot a' is not a type"):
         cp.compile(saxpy, "void (flaot a, float* X, float* Y)")
-    with pytest.raises(cp.CudaTypeError, match="is no signature"):
+    with pytest.raises(cp.CudaTypeError, match="is not a signature"):
         cp.compile(saxpy, "nonsense")
     with pytest.raises(cp.CudaPyError, match="none is a kernel"):
         cp.compile(square)
@@ -447,7 +447,7 @@ def test_arrays_are_checked():
         with pytest.raises(cp.CudaPyError, match=message):
             cp.CudaArray(values, kind)
     for wrong in ("double", "unknown", float, np.float64, cp.Void, cp.Pointer(cp.Int), 3):
-        with pytest.raises(cp.CudaPyError, match=r"no type of elements; write cp.Bool, cp.Int, cp.Float or cp.Double"):
+        with pytest.raises(cp.CudaPyError, match=r"not an element type; write cp.Bool, cp.Int, cp.Float or cp.Double"):
             cp.CudaArray([1], wrong)
         with pytest.raises(cp.CudaPyError, match="no type of elements"):
             cp.CudaArray.allocate(3, wrong)
@@ -566,10 +566,10 @@ def test_constants_beyond_an_int_are_refused_before_the_launch():
         X[0] = -LIMIT - 1 + n * LIMIT
 
     sig = "void (int* X, int n)"
-    assert "'2147483647 + 1' is 2147483648, which is no int: these have 32 bits" in errors_of(literals, sig)
+    assert "'2147483647 + 1' is 2147483648, which is not an int: an int has 32 bits" in errors_of(literals, sig)
     assert "'65536 * 65536' is 4294967296" in errors_of(product, sig)
     assert "'-LIMIT - 2' is -2147483649" in errors_of(from_outside, sig)
-    assert "is 2147483648, which is no int" in errors_of(negated, sig)
+    assert "is 2147483648, which is not an int" in errors_of(negated, sig)
     x = np.zeros(1, np.int32)
     cp.compile(fits, sig=sig)(1)(x, np.int32(1))
     assert x[0] == -1

@@ -67,7 +67,7 @@ def compiled(tmp_path, monkeypatch):
         ("F[0] = GT[1]", "'F[0]' is a float, this is an int"),
         ("F[0] = GT[2]", "'F[0]' is a float, this is a double"),
         ("x, y, z = GT\nF[0] = y", "'F[0]' is a float, this is an int"),
-        ("I[0] = LARGE", "'LARGE' is 1099511627776, which is no int"),
+        ("I[0] = LARGE", "'LARGE' is 1099511627776, which is not an int"),
         ("F[0] = 1j", "'1j' has none of the types"),
         ("D[0] = math.sin(d, d)", "'math.sin' takes 1 argument, not 2"),
         ("D[0] = math.sin()", "'math.sin' takes 1 argument, not 0"),
@@ -139,7 +139,7 @@ def test_all_functions_of_a_list_are_checked(compiled):
 
 def test_types_of_signatures():
     for wrong in (5, "int", cp.Pointer(cp.Float), cp.Void, float):
-        with pytest.raises(cp.CudaTypeError, match="is no type of elements"):
+        with pytest.raises(cp.CudaTypeError, match="is not an element type"):
             cp.Pointer(wrong)
 
     def plain(X):

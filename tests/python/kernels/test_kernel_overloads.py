@@ -177,7 +177,7 @@ def test_what_compile_refuses():
         cuda.compile(added, "(float32[:], float32)")
     with pytest.raises(NotImplementedError, match="not complex64"):
         cuda.compile(added, "(complex64, float32)")
-    with pytest.raises(ValueError, match="'a b' is no name of a function"):
+    with pytest.raises(ValueError, match="'a b' is not the name of a function"):
         cuda.compile(added, "(int32, int32)", abi_info={"abi_name": "a b"})
     with pytest.raises(TypeError, match="has 2 parameters, but its signature is"):
         cuda.compile(added, "int32(int32)")

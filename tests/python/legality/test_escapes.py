@@ -123,7 +123,7 @@ def test_labels(hostile, backend, capfd):
 @pytest.mark.parametrize("label", ["a\0b", "\0", "\udcff"])
 def test_labels_that_are_no_text(label):
     f = defined(BODY.format(label=label, comment="", message="", key="k"), "f.py", helper=helper_called("h"))["f"]
-    words = re.escape(f"f.py:4:5: error[P020]: the label {label!r} has characters that are no text")
+    words = re.escape(f"f.py:4:5: error[P020]: the label {label!r} has characters that cannot be encoded as text")
     with pytest.raises(parpy.CompileError, match=words):
         f(np.zeros(4), {"k": np.ones(4)})
 
@@ -197,7 +197,7 @@ def test_names_of_external_functions(name):
 
 @pytest.mark.parametrize("header", ['a"\nint x;\n"', "a\nb", "<a", "<a>\n#error", '"a', "a\\", "a\0"])
 def test_names_of_headers(header):
-    with pytest.raises(ValueError, match="is no name of a header"):
+    with pytest.raises(ValueError, match="is not the name of a header"):
         parpy.external("f", parpy.CompileBackend.Cpu, parpy.Target.Host, header=header)
 
 

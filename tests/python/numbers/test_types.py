@@ -154,7 +154,7 @@ def test_a_symbol_without_a_place():
         for i in range(N):
             x[i] = 0.0
 
-    with pytest.raises(parpy.CompileError, match="symbol 'N' stands in no annotation of 'f'"):
+    with pytest.raises(parpy.CompileError, match="symbol 'N' occurs in no annotation of 'f'"):
         f(np.zeros(3), opts=CPU)
 
 

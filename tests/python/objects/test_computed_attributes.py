@@ -71,7 +71,7 @@ def test_attributes_that_are_computed_once(function):
 
 def test_loops_that_read_them_are_told(monkeypatch):
     monkeypatch.setattr(performance, "_told", set())  # once for each place
-    reason = "'scale' could not be computed in front of it"
+    reason = "'scale' could not be computed before the call"
     with pytest.warns(parpy.PerformanceWarning, match=rf"P315.*Python runs this loop: {reason}"):
         parpy.jit(reads_one)(Table(1.0, -1.0), X, False)
 

@@ -400,7 +400,7 @@ def test_a_method_hides_that_of_generators() -> None:
         ("x[0] = p.missing(1.0)", "without 'missing'"),
         ("x[0] = p.force(1.0) + p.tags", "without 'tags'"),
         ("x[0] = p.force(1.0, 2.0, 3.0)", r"'force' takes 2 arguments, not 3"),
-        ("x[0] = p.force(1.0) + p", "is an object of the class 'Spring', and is used as a number"),
+        ("x[0] = p.force(1.0) + p", "is an object of the class 'Spring', but is used as a number"),
         ("x[0] = x.turned(1.0)", "the method 'turned' cannot be compiled"),
         ("x[0] = (p if p.force(1.0) > 0 else p) + 1.0", "is used as a number"),
     ],

@@ -67,7 +67,7 @@ def test_a_platform_without_a_core(copied):
 
 def test_a_package_that_hides_another(copied):
     found = run("import parpy", f"{copied}:{PACKAGE.parent}")
-    assert f"another ParPy, which has one, is in {PACKAGE}: the folder in front of it" in found.stderr
+    assert f"another ParPy, which has one, is in {PACKAGE}: an earlier folder" in found.stderr
 
 
 @pytest.mark.parametrize("name", ["torch", "jax"])

@@ -135,7 +135,7 @@ def test_under_torch_compile(dynamic):
 def test_misuse_says_what_to_write():
     with pytest.raises(TypeError, match="like='x'"):
         parpy.torch.op(scaled, name="parpy_tests::unknown")
-    with pytest.raises(ValueError, match="'z' is no tensor among the parameters of 'scaled'"):
+    with pytest.raises(ValueError, match="'z' is not a tensor among the parameters of 'scaled'"):
         parpy.torch.op(scaled, name="parpy_tests::unknown", like="z")
 
 

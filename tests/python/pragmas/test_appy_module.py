@@ -10,6 +10,7 @@ import pytest
 
 import parpy
 import parpy.appy as appy
+from backends import TARGETS
 from parpy.appy._strip_mine import strip_mined
 
 ADD = """
@@ -73,7 +74,7 @@ def test_jit_of_no_function():
 def test_entry_to_device_names_variables():
     called(add(entry_to_device="a, b", exit_to_host=["c"]))
     with pytest.raises(
-        TypeError, match=r"entry_to_device names 'aa', which is no variable of 'add'; did you mean 'a'\?"
+        TypeError, match=r"entry_to_device names 'aa', which is not a variable of 'add'; did you mean 'a'\?"
     ):
         add(entry_to_device="aa,b")
 
@@ -224,6 +225,40 @@ def test_a_mapping_by_hand_takes_the_place_of_pragmas():
     a = np.zeros(1000)
     found = parpy.explain(function, a, 1000, opts=parpy.par(mapping, backend=parpy.CompileBackend.Cuda))
     assert found.mapping == mapping
+
+
+@appy.jit
+def three_nests(a, b, N, M):
+    #pragma parallel for
+    for i in range(N):
+        #pragma simd
+        for j in range(M):
+            a[i, j] *= 2
+    parpy.label("k")
+    #pragma parallel for
+    for k in range(N):
+        #pragma simd
+        for j in range(M):
+            b[k, j] += a[k, j]
+    #pragma :N=>parallel :M=>simd
+    b[:N, :M] = b[:N, :M] * 3
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize("name", ["k", "line"])
+def test_pragmas_hold_in_nests_that_a_mapping_by_hand_does_not_name(backend, name):
+    line = three_nests.__parpy_source__.first_line + 11
+    key = f"j@{line}" if name == "line" else "k"
+    opts = parpy.par({key: parpy.threads(64)}, backend=parpy.CompileBackend(backend))
+    a, b = np.ones((70, 600)), np.ones((70, 600))
+    found = parpy.explain(three_nests, a, b, 70, 600, opts=opts)
+    assert [loop["threads"] for loop in found.facts["loops"] if loop["key"] == key] == [64]
+    mapped = [loop["threads"] > 0 for loop in found.facts["loops"]]
+    assert mapped[1] and mapped[2:4] == ([True, False] if name == "k" else [False, True]) and mapped[5]
+    again = parpy.explain(three_nests, a, b, 70, 600, opts=found.opts)
+    assert again.mapping == found.mapping
+    three_nests(a, b, 70, 600, opts=opts)
+    assert (a == 2).all() and (b == 9).all()
 
 
 def test_other_comments_are_none(tmp_path):

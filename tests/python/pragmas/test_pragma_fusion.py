@@ -9,6 +9,7 @@ import pytest
 
 import parpy
 import parpy.appy as appy
+from backends import TARGETS
 
 A, B, X, Y = np.ones((70, 300)), np.zeros((70, 300)), np.ones(300), np.zeros(70)
 CUDA = parpy.auto(backend=parpy.CompileBackend.Cuda)
@@ -42,3 +43,29 @@ def test_one_kernel_without_memory(name):
     assert len(found.facts["kernels"]) == 1 and len(found.facts["loops"]) == loops, found
     text = parpy.print_compiled(function, (A, B, X, Y, 70, 300), CUDA)
     assert "alloc" not in text
+
+
+@appy.jit(auto_simd=True)
+def symmetric_product(alpha, beta, C, A, B, M, N):
+    #pragma parallel for
+    for i in range(M):
+        C[i, :N] *= beta
+        for k in range(i + 1):
+            C[i, :N] += alpha * A[i, k] * B[k, :N]
+        for k in range(i + 1, M):
+            C[i, :N] += alpha * A[k, i] * B[k, :N]
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_rows_that_loops_add_to_are_one_contraction(backend):
+    rng = np.random.default_rng(5)
+    A, B = rng.random((70, 70)), rng.random((70, 90))
+    got, want = np.ones((70, 90)), np.ones((70, 90))
+    opts = parpy.auto(backend=parpy.CompileBackend(backend))
+    symmetric_product(1.5, 0.5, got, A, B, 70, 90, opts=opts)
+    symmetric_product(1.5, 0.5, want, A, B, 70, 90, seq=True)
+    np.testing.assert_allclose(got, want, rtol=1e-13)
+    if backend != "cpu":
+        found = parpy.explain(symmetric_product, 1.5, 0.5, got, A, B, 70, 90, opts=opts)
+        assert found.facts["loops"][0]["contraction"].startswith("a contraction of rows 'i'")
+        assert [kernel["name"] for kernel in found.facts["kernels"]] == ["symmetric_product_kernel"]

@@ -56,7 +56,7 @@ def test_buffers_of_one_integer_are_integers():
     assert list(range(n)) == [0, 1, 2] and [4, 5, 6, 7][n] == 7 and parpy.threads(n) == parpy.threads(3)
     assert range(buffer.from_array(np.array([5], np.uint8)))[-1] == 4
     for no in (np.array(3.0), np.array([1, 2]), np.zeros(0, np.int64), np.array(True)):
-        with pytest.raises(TypeError, match="is no single integer"):
+        with pytest.raises(TypeError, match="is not a single integer"):
             range(buffer.from_array(no))
 
 
@@ -64,7 +64,7 @@ def test_buffers_of_one_number_are_numbers():
     assert int(buffer.from_array(np.array([7], np.int16))) == 7 == float(buffer.from_array(np.array([[7.0]])))
     assert int(buffer.from_array(np.array(2.5))) == 2 and float(buffer.from_array(np.array(3))) == 3.0
     for convert in (int, float):
-        with pytest.raises(TypeError, match="is no single number"):
+        with pytest.raises(TypeError, match="is not a single number"):
             convert(buffer.zeros(2))
 
 

@@ -36,7 +36,7 @@ def test_python_runs_it_with_a_warning():
         assert result[1] == expected[1]
         for ours, theirs in zip(got, want, strict=True):
             np.testing.assert_array_equal(ours, theirs)
-        assert any("'t' stands for several arrays" in str(each.message) for each in told) == (turn == 0)
+        assert any("'t' refers to several arrays" in str(each.message) for each in told) == (turn == 0)
 
 
 @pytest.mark.parametrize("size", [0, 1])

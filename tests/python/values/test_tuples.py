@@ -263,8 +263,8 @@ def grows(t, n):
         ("x[0] = divmod(n, 2)", r"P204\]: a tuple of 2 elements is used as a number"),
         ("a, b, c = divmod(n, 2)", r"P017\]: 2 values cannot be assigned to 3 targets"),
         ("a, b = three(n)", r"P017\]: 3 values cannot be assigned to 2 targets"),
-        ("a, (b, c) = 1, 2", r"P017\]: a number cannot be taken apart"),
-        ("x[0, ..., ...] = 1", r"P025\]: '...' stands twice among the subscripts"),
+        ("a, (b, c) = 1, 2", r"P017\]: a number cannot be unpacked"),
+        ("x[0, ..., ...] = 1", r"P025\]: '...' occurs twice among the subscripts"),
         ("t = (1, 2)\nx[0] = t + 1", r"P204\]: the tuple 't' is used as a number"),
         ("t = (1, 2)\nx[0] = t[2]", r"P025\]: the tuple 't' has no element 2"),
         ("t = ((1, 2), 3)\nx[0] = t[0][5]", r"P025\]: the tuple 't\[0\]' has no element 5"),
@@ -272,14 +272,14 @@ def grows(t, n):
         ("t = ((1, 2), 3)\nx[0] = t[n]", r"P025\]: which element of a tuple of different kinds is meant"),
         ("t = (1, 2)\nt[0] = 3", r"P016\]: 't' is a tuple, which cannot be changed"),
         ("t = (1, 2)\nif x[0] > 1:\n    t = 3\nx[0] = t", r"P217\]: 't' is a tuple, a number or None"),
-        ("t = None\nx[0] = t + 1", r"P204\]: 't' is None here, and is used as a number"),
+        ("t = None\nx[0] = t + 1", r"P204\]: 't' is None here, but is used as a number"),
         ("t = None\nx[0] = t[0]", r"P204\]: 't' is None here"),
         ("if (1, 2) < (n, 3):\n    x[0] = 1", r"P011\]: tuples are compared by '==' and '!=' only"),
         ("if (1, 2) == x:\n    x[0] = 1", r"P204\]: a tuple is compared with an array"),
         ("x[0] = (1, 2).shape[0]", r"P026\]: only whole arrays have a shape"),
         ("t = (1, 2)\nx[0] = t.shape[0]", r"P204\]: 't' is a tuple of 2 elements, which has no shape"),
         ("x[0] = grows((1, 2), n)", r"P022\]: 'grows'"),
-        ("t = (1, 2)\nx[0] = t['a']", r"P104\]: 't' has a string subscript but is no dict"),
+        ("t = (1, 2)\nx[0] = t['a']", r"P104\]: 't' has a string subscript but is neither a dict"),
     ],
 )
 def test_mistakes(text, message):
@@ -343,7 +343,7 @@ def test_what_tuples_as_arguments_are_not():
         given(np.ones(3), None)
     with pytest.raises(parpy.CompileError, match=r"P017\]: 3 values cannot be assigned to 2 targets"):
         given(np.ones(3), (1, 2, 3))
-    with pytest.raises(parpy.CompileError, match=r"P204\]: 'first' is the text 'a', and is used as a number"):
+    with pytest.raises(parpy.CompileError, match=r"P204\]: 'first' is the string 'a', but is used as a number"):
         given(np.ones(3), ("a", 2))
     with_python_parts(np.ones(3), ((1, 2), 3))
     text = parpy.print_compiled(parpy.jit(least), (np.ones(3), None))
@@ -412,7 +412,7 @@ def test_values_that_may_be_none(backend, program):
 def test_none_is_used_as_a_number(backend):
     compiled = parpy.jit(after)
     assert compiled(np.array([0.5, 3]), 2, opts=options(backend, {})) == 2
-    with pytest.raises(TypeError, match=r"P434\]: .*None, and is used as a number"):
+    with pytest.raises(TypeError, match=r"P434\]: .*None, but is used as a number"):
         compiled(np.array([0.5, 3]), 9, opts=options(backend, {}))
 
 

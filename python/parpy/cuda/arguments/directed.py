@@ -1,5 +1,5 @@
-"""What arguments of a launch may be besides numbers and arrays: ``In``, ``Out`` and ``InOut`` of host arrays, and what
-an extension of the user's makes one of.
+"""Arguments of a launch besides numbers and arrays: ``In``, ``Out`` and ``InOut`` of host arrays, and what an extension
+of the user's makes one of.
 """
 
 from __future__ import annotations

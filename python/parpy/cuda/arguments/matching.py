@@ -1,4 +1,4 @@
-"""Which signature of a kernel takes the arguments of a launch, and as what."""
+"""Chooses the signature of a kernel for the arguments of a launch, and converts them to its types."""
 
 from __future__ import annotations
 

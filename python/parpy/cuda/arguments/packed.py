@@ -1,6 +1,6 @@
-"""Fields of packed records on a GPU, which reads a number only where its address is a multiple of its size.
+"""Fields of packed records on a GPU, which can read a number only if its address is a multiple of its size.
 
-Those that lie elsewhere are copied to arrays of their own in front of a launch, and back behind it.
+Other fields are copied to arrays of their own before a launch and copied back after it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What goes wrong with a GPU, its driver or its compilers: parpy.BackendError under Numba's names."""
+"""The exceptions for a GPU, its driver and its compilers: parpy.BackendError under Numba's names."""
 
 from ...calls.errors import BackendError
 

@@ -1,4 +1,4 @@
-"""Which argument of a call goes to which parameter."""
+"""Assigns the arguments of a call to parameters."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def fits(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> bool:
     count = len(node.args)
     if least <= count <= most:
         return True
-    fix = f"leave out {count - most} of them" if count > most else "add what is missing"
+    fix = f"leave out {count - most} of them" if count > most else "add the missing arguments"
     fn.error("P023", node, f"'{name}' takes {_counted(least, most)}, not {count}", fix)
     return False
 

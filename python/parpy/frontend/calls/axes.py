@@ -1,5 +1,6 @@
-"""Lowers what gives the elements of an array other axes or another shape: `np.transpose`, `x.reshape(…)`, `np.ravel`,
-`x.flat` and their kin."""
+"""Lowers functions that give the elements of an array other axes or another shape, such as `np.transpose`,
+`x.reshape(…)`, `np.ravel` and `x.flat`.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +86,7 @@ def _moved(fn: FunctionScope, node: ast.Call, method: str, array: ast.expr, argu
         parts = []
     axes = [integer_constant(part) for part in parts]
     if None in axes:
-        fn.error("P023", node, "the axes of a transposition are no integer constants", "write them out")
+        fn.error("P023", node, "the axes of a transposition must be integer constants", "write them out")
         return fn.poison(node)
     numbers = [fn.module.constant(axis, span) for axis in axes if axis is not None]
     return fn.module.op("transpose", [lower(fn, array), *numbers], span)

@@ -368,14 +368,12 @@ def lower_len(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
 
 
 def lower_misplaced_label(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
-    fn.error(
-        "P020", node, "a label is used as a value", "write it as a line of its own in front of the loop that it names"
-    )
+    fn.error("P020", node, "a label is used as a value", "write it as a line of its own before the loop that it names")
     return fn.poison(node)
 
 
 def lower_misplaced_range(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
-    fn.error("P011", node, "'range' stands outside the head of a for loop", "write for i in range(…)")
+    fn.error("P011", node, "'range' is used outside the head of a for loop", "write for i in range(…)")
     return fn.poison(node)
 
 

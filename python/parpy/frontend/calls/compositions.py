@@ -78,7 +78,7 @@ def _elements(fn: FunctionScope, node: ast.expr) -> list[ast.expr]:
     items = outside_items(fn, node)
     if items is not None:
         return items
-    fn.error("P023", node, "this is no tuple whose elements are known when the function is compiled", "write (a, b)")
+    fn.error("P023", node, "this is not a tuple whose elements are known when the function is compiled", "write (a, b)")
     return []
 
 

@@ -31,7 +31,7 @@ def lower_extreme(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _n
         spread = ast.copy_location(ast.Call(node.func, items, []), node)
         return lower_fold(fn, spread, intrinsic)
     if items is not None:
-        fn.error("P023", node, f"'{intrinsic.name}' gets nothing", f"give {intrinsic.name} a value")
+        fn.error("P023", node, f"'{intrinsic.name}' needs an argument", f"give {intrinsic.name} a value")
         return fn.poison(node)
     if (reduced := lower_tensor_reduction(fn, node, intrinsic.op)) is not None:
         return reduced

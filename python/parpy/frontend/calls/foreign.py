@@ -35,7 +35,7 @@ def is_launch(fn: FunctionScope, node: ast.Call) -> bool:
         "P022",
         node,
         f"'{shown}' is a kernel, which compiled code can neither call nor launch",
-        "launch it from Python, behind this function"
+        "launch it from Python after this function"
         if launched
         else f"decorate '{shown}' with @cuda.jit(device=True), or launch it from Python: {shown}[grid, block](…)",
     )

@@ -1,5 +1,6 @@
 """Lowers `sum`, `min`, `max`, `any` and `all` of generator expressions and list comprehensions: the loops that Python
-runs, in front of the statement."""
+runs, before the statement.
+"""
 
 from __future__ import annotations
 

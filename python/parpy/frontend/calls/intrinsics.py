@@ -1,7 +1,7 @@
 """The functions that compiled code knows by itself, found by identity under any name.
 
-One table from object to Intrinsic: Python's builtins, `math`, `cmath`, NumPy's ufuncs and scalar types,
-`parpy.math` and `parpy.builtin`. Which function lowers each stands in frontend/languages.py.
+One table from object to Intrinsic: Python's builtins, `math`, `cmath`, NumPy's ufuncs and scalar types, `parpy.math`
+and `parpy.builtin`. frontend/languages.py says which function lowers each.
 """
 
 from __future__ import annotations

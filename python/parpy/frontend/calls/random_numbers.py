@@ -1,8 +1,8 @@
 """Lowers draws of random numbers (docs/reference/random.md): to functions of library/random.py, of a key and a place.
 
 Each generator is a stream: a key, the number of the iteration, and how many words the iteration has drawn. A for loop
-draws a key in front of it, and each of its iterations has the sequence of that key and its own number; so has each call
-of a function that draws. No iteration knows what others have drawn: such loops are as parallel as without draws.
+draws a key before it, and each of its iterations has the sequence of that key and its own number; so has each call of a
+function that draws. No iteration knows what others have drawn: such loops are as parallel as without draws.
 """
 
 from __future__ import annotations
@@ -215,8 +215,8 @@ def made_generator(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         fn.error(
             "P023",
             node,
-            "a generator that is made in a loop or in a function that is called takes one seed",
-            "write np.random.default_rng(seed), or make the generator in front of the loop",
+            "a generator that is made in a loop, or in a function that another function calls, takes one seed",
+            "write np.random.default_rng(seed), or make the generator before the loop",
         )
         return fn.poison(node)
     if target is None:
@@ -231,8 +231,8 @@ def refuse_seed(fn: FunctionScope, node: ast.Call) -> _native.Expr:
     fn.error(
         "P022",
         node,
-        "'np.random.seed' stands in a loop or in a function that is called",
-        "call it in front of the loop, or write rng = np.random.default_rng(seed) here",
+        "'np.random.seed' is called in a loop or in a function that another function calls",
+        "call it before the loop, or write rng = np.random.default_rng(seed) here",
     )
     return fn.poison(node)
 
@@ -255,7 +255,7 @@ def method_of_generator(fn: FunctionScope, node: ast.Call) -> _native.Expr | Non
     elif drawn.root not in fn.streams:
         name = drawn.root.name
         fix = "draw from a parameter, or from what np.random.default_rng(seed) gave this name"
-        fn.error("P022", node, f"'{name}' is no generator of random numbers that is known here", fix)
+        fn.error("P022", node, f"'{name}' is not a generator of random numbers that is known here", fix)
     else:
         return _draw(fn, node, drawn)
     return fn.poison(node)
@@ -363,7 +363,9 @@ def _sizes(fn: FunctionScope, size: ast.expr | None) -> list[_native.Expr] | Non
     parts = list(size.elts) if isinstance(size, ast.Tuple | ast.List) else [size]
     shape = next((part for part in parts if isinstance(part, ast.Attribute) and part.attr == "shape"), None)
     if shape is not None or not parts or any(isinstance(part, ast.Starred) for part in parts):
-        fn.error("P023", size, "the size is no number and no tuple of numbers", "write size=(x.shape[0], x.shape[1])")
+        fn.error(
+            "P023", size, "the size is neither a number nor a tuple of numbers", "write size=(x.shape[0], x.shape[1])"
+        )
         return [fn.poison(size)]
     return lower_all(fn, parts)
 
@@ -376,7 +378,7 @@ def _integers(fn: FunctionScope, node: ast.Call, root: Root, given: dict[str, as
         return _refuse_arguments(fn, node, "integers are int64 in compiled code", "convert them: np.int32(…)")
     endpoint = given.get("endpoint")
     if endpoint is not None and not (isinstance(endpoint, ast.Constant) and isinstance(endpoint.value, bool)):
-        return _refuse_arguments(fn, node, "'endpoint' is no constant", "write endpoint=True or endpoint=False")
+        return _refuse_arguments(fn, node, "'endpoint' is not a constant", "write endpoint=True or endpoint=False")
     high = given.get("high")
     if high is None or (isinstance(high, ast.Constant) and high.value is None):
         bounds = [fn.module.constant(0, span), lower(fn, given["low"])]

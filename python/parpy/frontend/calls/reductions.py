@@ -1,5 +1,6 @@
-"""Lowers reductions of arrays, `np.sum(x, axis=1)` and `x.mean()`, and what is made of them: `np.std`, `np.var`,
-`np.ptp`, `np.count_nonzero`."""
+"""Lowers reductions of arrays, `np.sum(x, axis=1)` and `x.mean()`, and the functions made of them: `np.std`, `np.var`,
+`np.ptp`, `np.count_nonzero`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which variable an expression names, and how subscripts are spelled: arrays, entries of dicts, elements of tuples.
+"""Finds the variable that an expression names, and spells its subscripts: arrays, entries of dicts, elements of tuples.
 
 Python scalars and arrays look alike here; infer_types tells them apart. A dict argument is not a
 value of its own: each of its entries is a parameter.

@@ -1,4 +1,4 @@
-"""Lowers what is evaluated only if something holds: conditions, `and`, `or`, `a if c else b`."""
+"""Lowers expressions whose parts are evaluated only under a condition: conditions, `and`, `or`, `a if c else b`."""
 
 from __future__ import annotations
 

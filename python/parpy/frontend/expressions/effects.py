@@ -1,4 +1,4 @@
-"""What evaluating an expression does besides giving a value: it may call functions, read memory, run over slices."""
+"""The effects of an expression besides its value: it may call functions, read memory and run over slices."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Lowers several expressions in the order in which Python evaluates them.
 
-A lowered expression belongs to one place of the tree; what is needed twice is lowered twice, or, where that would run
-a call twice, held in a temporary assigned in front of the statement.
+A lowered expression belongs to one place of the tree; what is needed twice is lowered twice, or, where that would run a
+call twice, held in a temporary assigned before the statement.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def _symbol(fn: FunctionScope, symbol: Symbol, shown: str, node: ast.expr) -> _n
         fn.error(
             "P103",
             node,
-            f"the symbol '{shown}' stands in no annotation of '{fn.source.function.__name__}'",
+            f"the symbol '{shown}' occurs in no annotation of '{fn.source.function.__name__}'",
             f"annotate a parameter: x: parpy.types.buffer(parpy.types.F32, [{shown}])",
         )
         return fn.poison(node)
@@ -415,7 +415,7 @@ def type_operand(fn: FunctionScope, node: ast.expr) -> _native.Expr:
     fn.error(
         "P023",
         node,
-        "this is no type that is known when the function is compiled",
+        "this is not a type that is known when the function is compiled",
         "write a type of parpy.types, the dtype of an array, or a parameter",
     )
     return fn.poison(node)

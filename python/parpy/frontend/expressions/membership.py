@@ -13,7 +13,7 @@ from .evaluation import lower_all
 def lower_membership(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
     """`a in given`, `a not in given`."""
     if len(node.ops) > 1:
-        fn.error("P011", node, "'in' stands in a chain of comparisons", "write several comparisons, joined by 'and'")
+        fn.error("P011", node, "'in' is part of a chain of comparisons", "write several comparisons, joined by 'and'")
         return fn.poison(node)
     given = node.comparators[0]
     keys = names_in(fn, given)

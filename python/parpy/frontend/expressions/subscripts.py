@@ -1,4 +1,4 @@
-"""The array that an expression stands for, with its subscripts: of an array, a part of one, or a field of records."""
+"""The array of an expression and its subscripts, for whole arrays, parts of arrays, and fields of records."""
 
 from __future__ import annotations
 

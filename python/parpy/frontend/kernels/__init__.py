@@ -1,1 +1,3 @@
-"""What only kernels by hand contain: barriers, exchanges (`kernels.py`), arrays of blocks and threads, records."""
+"""The parts of the language that only kernels by hand have: barriers, exchanges (`kernels.py`), arrays of blocks and
+threads, records.
+"""

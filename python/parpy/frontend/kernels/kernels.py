@@ -108,7 +108,7 @@ def grid_assignment(fn: FunctionScope, target: ast.expr, value: ast.expr, _: ast
 
 
 def lower_this_grid(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    fn.error("P011", node, "the threads of the grid are no value", "write cg.this_grid().sync()")
+    fn.error("P011", node, "the threads of the grid cannot be used as a value", "write cg.this_grid().sync()")
     return fn.poison(node)
 
 

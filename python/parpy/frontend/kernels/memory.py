@@ -156,7 +156,7 @@ def _allocate(fn: FunctionScope, target: ast.Name, call: ast.Call, space: str, n
             return None
     sizes = [extent for extent in extents if extent is not None]
     if not sizes or any(size < 0 for size in sizes) or (0 in sizes and (len(sizes) > 1 or space == "local")):
-        fn.error("P023", shape, f"{sizes} is no shape of an array", "use positive integers")
+        fn.error("P023", shape, f"{sizes} is not the shape of an array", "use positive integers")
         return None
     if math.prod(sizes) > _MOST_ELEMENTS:
         fn.error("P023", shape, f"no memory holds an array of {math.prod(sizes)} elements", "make it smaller")

@@ -1,4 +1,4 @@
-"""Assignments that give a name to records, which are no values of the program."""
+"""Assignments that give a name to records, which are not values of the program."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def _inside_field(fn: FunctionScope, record: Record, path: Path) -> Record | Non
     found = place_type(record.dtype, path.key)
     if found is None or found[0].names is None:
         assert path.key_node is not None
-        fn.error("P025", path.key_node, f"'{path.key}' is no field of records of the type {record.dtype}")
+        fn.error("P025", path.key_node, f"'{path.key}' is not a field of records of the type {record.dtype}")
         return None
     return made._replace(dtype=found[0], rank=record.rank + len(found[1]))
 
@@ -206,7 +206,7 @@ def record_extent(fn: FunctionScope, record: Record, path: Path, index: int, nod
         fn.want_kinds(node)
         return fn.poison(node)
     if known is not None and not -known <= index < known:
-        fn.error("P026", node, f"there are {known} dimensions, and none with the number {index}")
+        fn.error("P026", node, f"there are {known} dimensions, so there is no dimension {index}")
         return fn.poison(node)
     field, place = some_field(fn, record, path), len(record.at) + (index % known if known else 0)
     return fn.poison(node) if field is None else fn.module.extent(field, place, fn.span(node))
@@ -258,7 +258,7 @@ def _captured_field(fn: FunctionScope, record: Record, key: str, node: ast.expr)
         return None
     leaf = field_type(found.dtype, key)
     if leaf is None:
-        fn.error("P025", node, f"'{key}' is no field of numbers of '{found.shown}', which is of {record.dtype}")
+        fn.error("P025", node, f"'{key}' is not a field of numbers of '{found.shown}', which is of {record.dtype}")
         record.fields[key] = fn.temporary(fn.span(node))
         return record.fields[key]
     binding = Binding(found.container[key], found.container, key)
@@ -470,7 +470,7 @@ def add_field(
     found = field_type(array.dtype, key)
     scalar = None if found is None else scalar_name(found[0])
     if found is None or scalar is None or array.sizes == [0]:
-        what = "shape 0 stands for the launch's shared memory, which has no records"
+        what = "shape 0 means the launch's shared memory, which has no records"
         if array.sizes != [0]:
             what = f"the records of '{name}' have no field '{key}' that is a number"
         fn.error("P023", call, what, f"its type is {array.dtype}")

@@ -1,6 +1,6 @@
-"""What a loop takes of a tuple or list that is written out, or of a tuple that has a name outside the function.
+"""The items of a loop over a tuple or list that is written out, or over a tuple with a name outside the function.
 
-The items are evaluated in front of the loop. Integers at equal distances are computed from their number, other
+The items are evaluated before the loop. Integers at equal distances are computed from their number, other
 constants are chosen by it; of values that are known when the function runs, one is assigned.
 """
 
@@ -62,7 +62,7 @@ def _refused(fn: FunctionScope, node: ast.expr, what: str) -> Values:
         "P017",
         node,
         f"the items of '{ast.unparse(node)}' are {what}",
-        "write numbers alone, or tuples of one length, which a loop takes apart: for a, b in …",
+        "write numbers alone, or tuples of one length, which a loop unpacks: for a, b in …",
     )
     return lambda _: fn.poison(node)
 

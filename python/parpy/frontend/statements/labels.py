@@ -1,5 +1,5 @@
-"""Lowers the statements of a block with their labels: which loops, or dimensions of a statement over slices, the names
-in front of a statement name.
+"""Lowers the statements of a block with their labels, and finds the loops, or the dimensions of a statement over
+slices, that the labels before a statement name.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _label(fn: FunctionScope, node: ast.stmt) -> Label | None:
             fn.error(
                 "P020",
                 call,
-                f"the label {name.value!r} has characters that are no text",
+                f"the label {name.value!r} has characters that cannot be encoded as text",
                 "write for example parpy.label('N')",
             )
             return "", call
@@ -98,7 +98,7 @@ def _labelled(fn: FunctionScope, labels: list[Label], node: ast.stmt) -> None:
     if not all(names):
         return
     if asked and names and not isinstance(node, ast.For):
-        _dangling(fn, labels[0], "a pragma of dimensions stands in front of the same statement")
+        _dangling(fn, labels[0], "the same statement has a pragma of dimensions")
     names = [*names, *asked] or _shape_labels(fn, node)
     if any(names) and len(fn.out) > before:
         loops = fn.lowered_loops.get(node) if isinstance(node, ast.For) else None
@@ -255,5 +255,5 @@ def _dangling(fn: FunctionScope, label: Label, reason: str) -> None:
             "P020",
             place,
             f"label '{name}' names no loop: {reason}",
-            "write the label directly in front of the loop or slices that it names",
+            "write the label directly before the loop or slices that it names",
         )

@@ -2,7 +2,7 @@
 called.
 
 To a nested function these are variables like its own, parameters that calls add. A name that is given one function, and
-nothing else, stands for that function wherever it is called.
+nothing else, means that function wherever it is called.
 """
 
 from __future__ import annotations

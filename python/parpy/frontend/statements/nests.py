@@ -1,5 +1,6 @@
-"""What a for loop runs over that makes a nest of loops: `itertools.product`, `np.ndindex`, `np.ndenumerate`; any other
-iterable is a nest of one loop."""
+"""Iterables that make a for loop a nest of loops: `itertools.product`, `np.ndindex`, `np.ndenumerate`; any other
+iterable is a nest of one loop.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Which dimensions the reductions and contractions in an expression over slices run over, for the pragmas that name
-them."""
+"""Finds the dimensions over which the reductions and contractions in an expression over slices run, for the pragmas
+that name them.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""What pragmas say of a statement, as labels of the loops that it becomes: one of a for loop; of a statement over
-slices one for each dimension of its target, then one for each that is reduced."""
+"""Writes the pragmas of a statement as labels of the loops that it becomes: one label for a for loop; for a statement
+over slices one for each dimension of its target, then one for each that is reduced.
+"""
 
 from __future__ import annotations
 
@@ -193,5 +194,5 @@ class _Dimensions:
                 and not shown
                 and any(isinstance(part, ast.Slice) for part in ast.walk(self._node))
             ):  # of a new array
-                fix = f"store to an array that there is: {self._target.id}[{dim.text}] = …"
+                fix = f"store to an existing array: {self._target.id}[{dim.text}] = …"
         self._fn.error("P031", _span(self._fn, dim.place), what, fix)

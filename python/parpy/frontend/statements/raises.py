@@ -36,7 +36,7 @@ def _exception(fn: FunctionScope, node: ast.Raise) -> tuple[type[BaseException],
     call = node.exc if isinstance(node.exc, ast.Call) else None
     binding = fn.resolve(call.func if call else node.exc)
     if binding is None or not isinstance(binding.value, type) or not issubclass(binding.value, BaseException):
-        fn.error("P010", node.exc, "what is raised here is no class of exceptions", _FIX)
+        fn.error("P010", node.exc, "only classes of exceptions can be raised here", _FIX)
         return None
     arguments = call.args if call else []
     starred = any(isinstance(each, ast.Starred) for each in arguments)

@@ -24,7 +24,7 @@ namespace {
 
 struct Decision {
     std::optional<KernelTile> tile;
-    std::string reason = "it stands in code that the GPU runs";
+    std::string reason = "it is in code that the GPU runs";
 };
 
 // From sm_80 on, a block may have the 99 KB that the largest tile takes.

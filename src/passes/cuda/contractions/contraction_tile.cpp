@@ -83,7 +83,7 @@ std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
         fails(sizes.products < kFewestSteps, "there are too few steps") ||
         fails(products < kFewestProducts, "there are too few products") ||
         fails(has_loops(contraction.before_row) || has_loops(contraction.behind_row),
-              "loops of a row stand beside the sums")) {
+              "there are loops of a row beside the sums")) {
         return std::nullopt;
     }
     std::optional<KernelTile> best;

@@ -146,7 +146,8 @@ private:
                 append(stmts, split(*inner));
                 around_.pop_back();
             } else {
-                if (contains_spreading(*stmt)) give_up(*stmt, loop, "control flow stands between");
+                if (contains_spreading(*stmt))
+                    give_up(*stmt, loop, "there is control flow in between");
                 single_block(*stmt);
                 stmts.push_back(stmt);
             }

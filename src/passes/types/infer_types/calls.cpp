@@ -134,7 +134,7 @@ Operand Typer::walk_call(Expr*& slot) {
     if (callee.kind == FunctionKind::kEntry) {
         report(Code::kP206, call.span,
                "'" + callee.name + "' is what Python calls and cannot be called from the program",
-               "move what is called again into a function of its own");
+               "move the part that is called again into a function of its own");
         return kUnknownOperand;
     }
     if (key.size() != callee.params.size()) {

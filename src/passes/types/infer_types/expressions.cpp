@@ -210,7 +210,8 @@ Operand Typer::walk_shape(Expr*& slot) {
     }
     const int axis = slot->index < 0 ? slot->index + rank : slot->index;
     if (slot->op == Op::kExtent && (axis < 0 || axis >= rank)) {
-        report(Code::kP216, slot->span, has + ", there is no axis " + std::to_string(slot->index),
+        report(Code::kP216, slot->span,
+               has + ", so there is no axis " + std::to_string(slot->index),
                rank == 0 ? "it is a single element: '" + array->shown() + "[()]'"
                          : "use an axis from 0 to " + std::to_string(rank - 1));
         return kUnknownOperand;

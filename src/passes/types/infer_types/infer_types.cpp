@@ -314,7 +314,7 @@ void check_moved_arguments(PassContext& context, const Instances& instances) {
         });
         if (!found || !writes) continue;
         report_once(context.diagnostics, Code::kP223, moved.span,
-                    "an array is passed to a function whose elements a call in front of it, in the "
+                    "an array is passed to a function whose elements an earlier call, in the "
                     "same statement, may store to",
                     "give the result of that call a name on a line of its own");
     }

@@ -214,7 +214,7 @@ ArgumentKey Typer::row_key(Expr*& slot, const Function& callee) {
     if (!std::all_of(end, indices.end(), is_all) || indices.size() > array.type.rank || rank > 0) {
         report(Code::kP230, slot->span,
                "'" + callee.name + "' gets a pointer, but this part of '" + array.shown() +
-                   "' is no row whose elements lie side by side",
+                   "' is not a row of adjacent elements",
                "pass a row, " + array.shown() + "[i], or all of '" + array.shown() +
                    "' and numbers that say which part is meant");
         return key;

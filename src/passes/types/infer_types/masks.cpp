@@ -403,9 +403,9 @@ bool Typer::store_selected(Store& stmt, Body& out) {
     }
     if (mask->before > 0) {
         report(Code::kP223, stmt.value->span,
-               "what is stored to the elements that a mask behind slices selects is an array of "
+               "the value stored to the elements that a mask after slices selects is an array of "
                "its own",
-               "store a number, or what is computed from elements that the same mask selects; "
+               "store a number, or a value computed from elements that the same mask selects; "
                "else write a loop");
         return true;
     }

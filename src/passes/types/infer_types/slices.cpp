@@ -100,7 +100,7 @@ int Typer::walk_index(Expr*& slot, const Var* array) {
                "a subscript of '" + array->shown() + "' is " + a_python_name(index.type) +
                    ", not an integer",
                index.rank > 0 && index.type.scalar == Scalar::kBool
-                   ? "one mask may stand among numbers and slices"
+                   ? "only one mask may be among numbers and slices"
                : is_float(index.type.scalar) ? "convert it: int(…), or divide with '//'"
                                              : "convert it: int(…)");
         return 0;
@@ -166,7 +166,7 @@ bool Typer::needs_scalar(const Expr& expr, int rank) {
                "give it a name, and subscripts: t = " + found->second + "(…); t[i]");
     } else if (whole != nullptr) {
         const int dimensions = whole->var->type.rank;
-        const char* store = whole == &expr ? "" : ", or store what is computed: y[:] = …";
+        const char* store = whole == &expr ? "" : ", or store the result: y[:] = …";
         report(Code::kP204, whole->span, "array '" + whole->var->shown() + "' is used as a number",
                "give it subscripts: " + whole->var->shown() +
                    (dimensions == 1   ? "[i]"
@@ -190,8 +190,8 @@ int Typer::check_axes(const Expr& expr, int rank) {
         const std::int64_t from_start = axis < 0 ? axis + rank : axis;
         if (from_start < 0 || from_start >= rank) {
             report(Code::kP216, expr.span,
-                   "what is reduced has " + std::to_string(rank) +
-                       (rank == 1 ? " dimension" : " dimensions") + ", there is no axis " +
+                   "the reduced value has " + std::to_string(rank) +
+                       (rank == 1 ? " dimension" : " dimensions") + ", so there is no axis " +
                        std::to_string(axis),
                    rank == 0 ? "leave out 'axis'"
                              : "use an axis from 0 to " + std::to_string(rank - 1));
@@ -330,7 +330,7 @@ Operand Typer::walk_transpose(Expr& expr) {
                "the axes of a transposition are not those of an array with " +
                    std::to_string(operand.rank) +
                    (operand.rank == 1 ? " dimension" : " dimensions"),
-               "name each axis once, or none, which reverses them");
+               "name each axis once, or no axis to reverse them all");
         return kUnknownOperand;
     }
     Operand result;

@@ -80,10 +80,10 @@ bool Typer::run() {
         (instance_.bare_return_span.valid() || falls_through(function.body))) {
         const Span span =
             instance_.bare_return_span.valid() ? instance_.bare_return_span : function.span;
-        if (Diagnostic* error = report(
-                Code::kP211, span,
-                "'" + instance_.source->name + "' returns a value on some paths and none on others",
-                "end every path with 'return' and a value")) {
+        if (Diagnostic* error = report(Code::kP211, span,
+                                       "'" + instance_.source->name +
+                                           "' returns a value on some paths and nothing on others",
+                                       "end every path with 'return' and a value")) {
             error->notes.push_back({instance_.result_span, "a value is returned here"});
         }
     }
@@ -251,7 +251,7 @@ void Typer::refuse_labels(Assign& stmt) {
     if (!rewriting() || !written || has_slices(*stmt.value)) return;
     report(Code::kP020, stmt.span,
            "label '" + stmt.labels.front() + "' names no loop: what follows computes a number",
-           "write the label directly in front of the loop or slices that it names");
+           "write the label directly before the loop or slices that it names");
     stmt.labels.clear();
 }
 
@@ -492,7 +492,7 @@ void Typer::walk_return(Return& stmt) {
     if (instance_.function->kind == FunctionKind::kEntry) {
         report(Code::kP212, stmt.span,
                "'" + instance_.source->name +
-                   "' returns a value, but what Python calls returns nothing",
+                   "' returns a value, but the function that Python calls must return nothing",
                "store the result in an array argument");
         return;
     }

@@ -1,11 +1,9 @@
 // ---- device code ----
 // jacobi_2d(steps: i64, A: f64[500, 500], B: f64[500, 500])
 #define INLINE static __device__ __forceinline__
-// Waits for the kernels launched before this one, which may have started while they end; the next
-// one may start as soon as all blocks of this one have, and waits as well.
+// Waits for the kernels launched before this one: this one may have started while they end.
 INLINE void wait_for_stream() {
 #if __CUDA_ARCH__ >= 900 && !defined report_failure
-    asm volatile("griddepcontrol.launch_dependents;");
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }

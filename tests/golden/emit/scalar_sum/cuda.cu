@@ -2,11 +2,9 @@
 // scalar_sum(x: f64[100000], out: f64[2])
 #define INLINE static __device__ __forceinline__
 #define INFINITY __int_as_float(0x7f800000)
-// Waits for the kernels launched before this one, which may have started while they end; the next
-// one may start as soon as all blocks of this one have, and waits as well.
+// Waits for the kernels launched before this one: this one may have started while they end.
 INLINE void wait_for_stream() {
 #if __CUDA_ARCH__ >= 900 && !defined report_failure
-    asm volatile("griddepcontrol.launch_dependents;");
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }

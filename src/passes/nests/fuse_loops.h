@@ -8,9 +8,10 @@
 //
 // What the nests share is read from memory once; on a GPU there is one kernel less. Only whole
 // perfect nests of one depth whose innermost loops both walk through memory element by element, or
-// both do not. Each iteration computes what it did: results are the same bit for bit.
-// Assignments that stand between the nests go in front of them or behind them.
-// Before and after: kLoops, no loop is mapped.
+// both do not; or that need no memory any longer for an array of the program (contract_arrays.h).
+// Each iteration computes what it did: results are the same bit for bit. Assignments that stand
+// between the nests go in front of them or behind them. Before and after: kLoops, no loop is
+// mapped.
 #pragma once
 
 #include "passes/pass.h"

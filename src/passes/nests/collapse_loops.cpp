@@ -1,5 +1,5 @@
 // See collapse_loops.h.
-#include "passes/loops/collapse_loops.h"
+#include "passes/nests/collapse_loops.h"
 
 #include <algorithm>
 #include <memory>

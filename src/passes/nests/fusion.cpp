@@ -1,11 +1,12 @@
-// See fuse_loops.h. Nests are put together and then judged: fused, no iteration of the second may
-// come before one of the first that it conflicts with.
-#include "passes/loops/fuse_loops.h"
+// See fusion.h. Nests are put together and then judged: fused, no iteration of the second may come
+// before one of the first that it conflicts with.
+#include "passes/nests/fusion.h"
 
 #include <algorithm>
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <unordered_set>
 
 #include "analysis/contractions/products.h"
@@ -15,6 +16,7 @@
 #include "ir/clone.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
+#include "passes/nests/contract_arrays.h"
 
 namespace parpy {
 
@@ -35,16 +37,19 @@ constexpr std::size_t kMostAnalysed = 100'000;
 
 class Fusion {
 public:
-    explicit Fusion(PassContext& context)
+    Fusion(PassContext& context, FusedLoops which)
         : module_(context.module),
           entry_(*context.module.entry_function()),
-          options_(context.options) {}
+          options_(context.options),
+          which_(which) {}
 
-    void run() { body(entry_.body); }
+    void run() { body(entry_.body, false); }
 
 private:
-    void body(Body& stmts) {
-        for (auto at = stmts.begin(); at != stmts.end();) {
+    // `inside`: a loop is around that may run in parallel.
+    void body(Body& stmts, bool inside) {
+        const bool wanted = inside || which_ == FusedLoops::kAll;
+        for (auto at = stmts.begin(); wanted && at != stmts.end();) {
             std::vector<const Stmt*>
                 behind;  // of what stands between, what the second nest precedes
             auto next = at + 1;
@@ -58,8 +63,12 @@ private:
                 ++at;
             }
         }
-        for (Stmt* stmt : stmts)
-            for_each_body(*stmt, [&](Body& inner) { body(inner); });
+        for (Stmt* stmt : stmts) {
+            auto* loop = stmt->as<For>();
+            const bool parallel =
+                which_ == FusedLoops::kOuter && loop != nullptr && loops().legal(*loop);
+            for_each_body(*stmt, [&](Body& inner) { body(inner, inside || parallel); });
+        }
     }
 
     // An assignment that comes to the same in front of `loop`.
@@ -106,14 +115,18 @@ private:
         auto* a = (*at)->as<For>();
         auto* b = (*next)->as<For>();
         if (a == nullptr || b == nullptr || analysed_ > kMostAnalysed) return false;
-        const Nest first = nest_of(*a), second = nest_of(*b);
+        const Nest first = compared(*a), second = compared(*b);
         if (!comparable(first, second)) return false;
         Substitution renamed;
         const Traffic traffic = loops().traffic();
         if (!same_iterations(first, second, renamed) || !loops().legal(*a) || !loops().legal(*b) ||
-            traffic.contiguous(*first.back()) != traffic.contiguous(*second.back())) {
+            !may_add_up(first, second, renamed)) {
             return false;
         }
+        const bool alike =
+            traffic.contiguous(*first.back()) == traffic.contiguous(*second.back());
+        const VarSet passed = alike ? VarSet{} : passed_on(*a, *b);
+        if (!alike && passed.empty()) return false;
         std::vector<bool> both_legal;
         for (std::size_t i = 0; i < first.size(); ++i)
             both_legal.push_back(loops().legal(*first[i]) && loops().legal(*second[i]));
@@ -134,28 +147,77 @@ private:
         std::ranges::copy(order, at);
         stmts.erase(next);
         loops_ = nullptr;
-        if (keeps_order(first, both_legal, added)) return true;
+        const bool pays = alike || std::ranges::any_of(passed, [&](const Var* array) {
+                              return is_contracted(entry_, *array);
+                          });
+        if (pays && keeps_order(first, both_legal, added)) return true;
         fused.resize(size);
         stmts = before;
         loops_ = nullptr;
         return false;
     }
 
-    // What can be told without analysis. Nests that add up products over loops are left apart:
-    // each may be a contraction.
+    // Arrays that the first nest stores and the second loads.
+    static VarSet passed_on(const For& a, const For& b) {
+        const Uses first = uses_of(a), second = uses_of(b);
+        VarSet result;
+        for (Var* array : first.stored) {
+            if (second.loaded.contains(array)) result.insert(array);
+        }
+        return result;
+    }
+
+    // The loops that are to be put together.
+    Nest compared(For& loop) {
+        Nest nest = nest_of(loop);
+        if (which_ == FusedLoops::kAll) return nest;
+        const auto shared = std::ranges::find_if(
+            nest, [&](For* each) { return !loops().legal(*each) || loops().reduces(*each); });
+        nest.erase(shared, nest.end());
+        return nest;
+    }
+
+    // Nests that add up products over loops are left apart: each may be a contraction. Those that
+    // add to the same elements may be one together.
+    bool may_add_up(const Nest& first, const Nest& second, const Substitution& renamed) {
+        if (which_ == FusedLoops::kAll) {
+            const auto adds = [](const Nest& nest) { return adds_products(nest.front()->body, 2); };
+            return !adds(first) || !adds(second);
+        }
+        const auto a = first_sum(first.back()->body), b = first_sum(second.back()->body);
+        if (!a || !b) return true;
+        if (a->target != b->target || a->indices == nullptr || b->indices == nullptr) return false;
+        std::vector<Expr*> indices;
+        for (const Expr* index : *b->indices)
+            indices.push_back(clone(module_, index, renamed));
+        return same(*a->indices, indices);
+    }
+
+    static std::optional<ProductSum> first_sum(Body& stmts) {
+        std::optional<ProductSum> found;
+        for_each_stmt(stmts, [&](Stmt& stmt) {
+            if (!found && adds_products(stmt)) found = product_sum(stmt);
+        });
+        return found;
+    }
+
+    // What can be told without analysis.
     [[nodiscard]] bool comparable(const Nest& first, const Nest& second) const {
-        if (first.size() != second.size() ||
+        if (first.empty() || first.size() != second.size() ||
             statements(first) + statements(second) > kMostStatements) {
             return false;
         }
-        const auto adds = [](const Nest& nest) { return adds_products(nest.front()->body, 2); };
-        if (adds(first) && adds(second)) return false;
+        const bool whole =
+            !contains_loop(first.back()->body) && !contains_loop(second.back()->body);
+        if (which_ == FusedLoops::kOuter && whole) return false;  // they were compared before
         const Uses a = uses_of(*first.front()), b = uses_of(*second.front());
         VarSet arrays;
         for (const VarSet* set : {&a.loaded, &a.stored, &b.loaded, &b.stored})
             arrays.insert(*set);
-        const bool shared = std::ranges::any_of(
-            arrays, [&](const Var* array) { return a.touches(array) && b.touches(array); });
+        const bool shared = std::ranges::any_of(arrays, [&](const Var* array) {
+            const bool stored = a.stored.contains(array) || b.stored.contains(array);
+            return a.touches(array) && b.touches(array) && (stored || which_ == FusedLoops::kAll);
+        });
         return shared && arrays.size() <= kMostArrays && !a.calls && !b.calls &&
                only_computes(first.back()->body) && only_computes(second.back()->body) &&
                std::ranges::none_of(first.back()->body, [](Stmt* s) { return leaves_loop(*s); }) &&
@@ -240,14 +302,15 @@ private:
     Module& module_;
     Function& entry_;
     const Options& options_;
+    const FusedLoops which_;
     std::unique_ptr<ParallelLoops> loops_;  // of the function as it is now
     std::size_t analysed_ = 0;              // statements, so far
 };
 
 }  // namespace
 
-void fuse_loops(PassContext& context) {
-    Fusion(context).run();
+void fuse_nests(PassContext& context, FusedLoops which) {
+    Fusion(context, which).run();
 }
 
 }  // namespace parpy

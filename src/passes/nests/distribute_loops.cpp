@@ -1,6 +1,6 @@
 // See distribute_loops.h. A nest is cut wherever no later part hands something to an earlier one;
 // the parts are judged one by one, and neighbours that are alike are put together again.
-#include "passes/loops/distribute_loops.h"
+#include "passes/nests/distribute_loops.h"
 
 #include <algorithm>
 #include <optional>

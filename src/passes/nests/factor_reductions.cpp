@@ -1,5 +1,5 @@
 // See factor_reductions.h.
-#include "passes/loops/factor_reductions.h"
+#include "passes/nests/factor_reductions.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,12 +1,15 @@
 // See interchange_loops.h.
-#include "passes/loops/interchange_loops.h"
+#include "passes/nests/interchange_loops.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <tuple>
 
+#include "analysis/geometry.h"
 #include "analysis/nests.h"
+#include "analysis/pragmas.h"
 #include "analysis/uses.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
@@ -106,8 +109,13 @@ private:
             std::size_t place;
         };
         std::vector<Rank> ranks;
-        for (std::size_t i = 0; i < nest.size(); ++i)
-            ranks.push_back({all && !independent(*nest[i]), bytes_moved(*nest[i]), i});
+        for (std::size_t i = 0; i < nest.size(); ++i) {
+            const bool worker =
+                all && constant_trip_count(*nest[i]) == 1 && pragma_of(*nest[i]).parallel;
+            const double bytes =
+                worker ? std::numeric_limits<double>::infinity() : bytes_moved(*nest[i]);
+            ranks.push_back({all && !independent(*nest[i]), bytes, i});
+        }
         const auto key = [](const Rank& r) { return std::tuple(r.passes_on, -r.bytes, r.place); };
         if (std::ranges::is_sorted(ranks, {}, key)) return nest;
         std::ranges::sort(ranks, {}, key);

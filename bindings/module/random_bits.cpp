@@ -1,0 +1,14 @@
+// LLVM takes the names of its temporary files from arc4random where the C library that it was built
+// with has it, which glibc has from 2.36 on. A definition in the extension lets the wheel run with
+// glibc 2.35 as well.
+#include <sys/random.h>
+
+#include <cstdint>
+#include <cstdlib>
+
+extern "C" __attribute__((visibility("hidden"))) std::uint32_t arc4random() noexcept {
+    std::uint32_t bits = 0;
+    while (getrandom(&bits, sizeof bits, 0) != sizeof bits) {
+    }
+    return bits;
+}

@@ -1,0 +1,86 @@
+// What blocks of iterations of a call touch beyond the rows that they own, without running it: the
+// facts that a partition of arrays over devices, ranks or chunks is made from (parpy.halo).
+//
+// The row of a loop that may run in parallel is a subscript that the loop writes, or reads where it
+// writes nothing, linear in the loop's counter: the iterations whose rows are lowest … highest are
+// a block. Of each axis of each array the facts say how its subscripts lie to the row: exactly, as
+// ISL's least and greatest difference.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/ir.h"
+#include "parpy/options.h"
+#include "support/diagnostic.h"
+
+namespace parpy {
+
+struct Halos {
+    // How the subscripts of one axis lie to the rows of a block.
+    struct Reach {
+        enum class Kind : std::uint8_t {
+            kBlock,      // a block touches lowest + low … highest + high at most
+            kPeriodic,   // the same, counted modulo the extent
+            kAll,        // any block may touch elements all along the axis
+            kIrregular,  // which elements it touches depends on data
+        };
+        Kind kind = Kind::kBlock;
+        std::int64_t low = 0, high = 0;   // kBlock and kPeriodic
+        std::string text;                 // the access that decides: of what is not kBlock
+        std::uint32_t line = 0;           // of that
+        std::string low_text, high_text;  // kBlock and kPeriodic: the accesses of low and high
+        std::uint32_t low_line = 0, high_line = 0;
+    };
+    struct Axis {
+        std::int64_t extent = 0;             // 0: not known
+        std::optional<Reach> reads, writes;  // nothing: none
+    };
+    struct Array {
+        std::string name;
+        std::optional<std::size_t> argument;  // nothing: made by the function
+        std::vector<Axis> axes;
+    };
+    struct Reduced {
+        std::string name, op;
+        bool array = false;      // elements of an array, not a number
+        bool scattered = false;  // any of its elements, as data say
+    };
+    struct Loop {
+        std::string key, variable, text;
+        std::uint32_t line = 0;
+        int depth = 0;        // loops of the nest around it
+        bool proved = false;  // else a reduction
+        std::vector<Reduced> reduced;
+        std::optional<std::int64_t> trips;
+        // row = scale * counter + shift; scale 0: no subscript moves with the loop.
+        std::int64_t scale = 0, shift = 0;
+        std::vector<Array> arrays;
+    };
+    struct Node {
+        enum class Kind : std::uint8_t {
+            kNest,    // loops.front() is the outermost loop that may run in parallel
+            kRepeat,  // `inside`, `trips` times, one after the other
+            kBranch,  // `inside` or `otherwise`
+            kSerial,  // statements that touch arrays where nothing may run in parallel
+        };
+        Kind kind = Kind::kNest;
+        std::uint32_t line = 0;
+        std::string text;
+        std::vector<Loop> loops;            // kNest
+        std::optional<std::int64_t> trips;  // kRepeat; nothing: not known
+        std::vector<Node> inside, otherwise;
+        std::string why;            // kSerial
+        std::vector<Array> arrays;  // kSerial: all axes kAll
+    };
+    std::vector<Node> nodes;  // in the order of the text
+};
+
+// `diagnostics` holds what keeps the call from being compiled at all. Arguments are those of
+// compile(). The nests are those of the text: nothing is fused, split or moved.
+[[nodiscard]] Halos halos(const ir::Module& surface, const Signature& signature,
+                          const Options& options, Diagnostics& diagnostics);
+
+}  // namespace parpy

@@ -1,0 +1,181 @@
+"""Which axes of which arrays are cut together, and what stands in the way.
+
+Two arrays whose rows one loop touches are cut alike: its blocks own the same rows of both. That makes groups of axes,
+at most one of each array. A group can be cut if every nest that touches one of its arrays has a loop whose blocks own
+parts of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .facts import LoopHalo, Reach, Step, Touched, flat
+
+
+@dataclass
+class Group:
+    """Axes that are cut together, by array. ``whole``: arrays that are never written and that each block needs all of.
+    ``gathered``: arrays of the group that the blocks of some nests need all of, by array. ``why`` says what stands in
+    the way; nothing does where it is empty."""
+
+    axes: dict[str, int]
+    why: str = ""
+    whole: tuple[str, ...] = ()
+    gathered: dict[str, Reach] = field(default_factory=dict)
+
+
+def loop_along(step: Step, axes: Mapping[str, int]) -> LoopHalo | None:
+    """The loop of a nest whose blocks own parts of these arrays along these axes: of several the outermost."""
+    for loop in step.loops:
+        for each in loop.touched:
+            if axes.get(each.array) == each.axis and each.moves:
+                return loop
+    return None
+
+
+def loops_along(steps: tuple[Step, ...], axes: Mapping[str, int]) -> dict[int, LoopHalo]:
+    """Of each nest, by ``id`` of its step, the loop that is partitioned."""
+    found = {id(step): loop_along(step, axes) for step in flat(steps) if step.kind == "nest"}
+    return {key: loop for key, loop in found.items() if loop is not None}
+
+
+def touched_by(step: Step) -> tuple[Touched, ...]:
+    """What a nest or a serial statement touches."""
+    return step.touched or tuple(each for loop in step.loops[:1] for each in loop.touched)
+
+
+def _touches(step: Step, axes: Mapping[str, int]) -> bool:
+    return any(each.array in axes for each in touched_by(step))
+
+
+def _moving(loop: LoopHalo, array: str) -> Touched | None:
+    """The axis along which blocks of the loop own parts of an array."""
+    moving = [each for each in loop.axes(array) if each.moves]
+    return moving[0] if moving else None
+
+
+def _worst(touched: tuple[Touched, ...]) -> Reach:
+    """Of axes that do not move: a write, if there is one."""
+    writes = [each.writes for each in touched if each.writes is not None]
+    return next((each for each in writes if not each.bounded), touched[0].worst)
+
+
+def _stands_in_the_way(array: str, reach: Reach) -> str:
+    if reach.kind == "irregular":
+        return f"data decide which elements of '{array}' {reach.access} touches"
+    return f"each block needs all of '{array}', because of {reach.access}"
+
+
+class _Growing:
+    """A group while nests are looked at."""
+
+    def __init__(self, steps: tuple[Step, ...], group: Group, gather: bool) -> None:
+        self._nests = list(flat(steps))
+        self._group, self._gather = group, gather
+        self._reasons: dict[str, Touched] = {}  # of each array: what put it into the group
+        self._whole: dict[str, Reach] = {}
+
+    def grow(self) -> None:
+        """Looks at all nests that touch the group. Those of which no loop is known yet wait for the others."""
+        open_ = self._nests
+        while not self._group.why:
+            near = [step for step in open_ if _touches(step, self._group.axes)]
+            if not near:
+                break
+            ready = (step for step in near if step.kind == "serial" or loop_along(step, self._group.axes))
+            step = next(ready, near[0])
+            open_ = [each for each in open_ if each is not step]
+            self._look_at(step)
+        if not self._group.why:
+            self._settle_whole()
+
+    def _look_at(self, step: Step) -> None:
+        axes = self._group.axes
+        if step.kind == "serial":
+            at = next(each for each in step.touched if each.array in axes)
+            self._group.why = f"{at.worst.access} touches '{at.array}' where nothing runs in parallel: {step.why}"
+            return
+        loop = loop_along(step, axes)
+        if loop is None:
+            self._without_loop(step)
+            return
+        reduced = {each.name for each in loop.reduced if each.array}
+        for name in loop.arrays:
+            if name in reduced:
+                if name in axes:
+                    self._group.why = _reduces(loop, name)
+            elif name in axes:
+                self._known(loop, name)
+            else:
+                self._new(loop, name)
+
+    def _new(self, loop: LoopHalo, name: str) -> None:
+        moving = _moving(loop, name)
+        if moving is None:
+            self._whole.setdefault(name, _worst(loop.axes(name)))
+        else:
+            self._group.axes[name] = moving.axis
+            self._reasons[name] = moving
+
+    def _known(self, loop: LoopHalo, name: str) -> None:
+        axis = self._group.axes[name]
+        here = loop.axes(name)[axis]
+        if here.moves:
+            self._reasons.setdefault(name, here)
+            return
+        other = _moving(loop, name)
+        if self._gather and all(each.writes is None for each in loop.axes(name)):
+            self._group.gathered.setdefault(name, here.worst)
+        elif other is not None:
+            self._group.why = self._disagree(name, other)
+        else:
+            self._group.why = _stands_in_the_way(name, here.worst)
+
+    def _disagree(self, name: str, other: Touched) -> str:
+        axis, before = self._group.axes[name], self._reasons.get(name)
+        first = f"{before.worst.access} along axis {axis}" if before else f"axis {axis}"
+        return f"'{name}' is cut by {first} and by {other.worst.access} along axis {other.axis}"
+
+    def _without_loop(self, step: Step) -> None:
+        """No array of the group moves with a loop of the nest."""
+        loop, axes = step.outermost, self._group.axes
+        mine = [each for each in loop.touched if axes.get(each.array) == each.axis]
+        if self._gather and all(each.writes is None for each in loop.touched if each.array in axes):
+            for each in mine:
+                self._group.gathered.setdefault(each.array, each.worst)
+            return
+        at = mine[0]
+        other = _moving(loop, at.array)
+        if any(each.name == at.array for each in loop.reduced):
+            self._group.why = _reduces(loop, at.array)
+        elif other is not None and at.array in self._reasons:
+            self._group.why = self._disagree(at.array, other)
+        elif at.worst.kind == "irregular":
+            self._group.why = _stands_in_the_way(at.array, at.worst)
+        else:
+            self._group.why = (
+                f"no loop that may run in parallel moves along axis {at.axis} of '{at.array}' in {at.worst.access}"
+            )
+
+    def _settle_whole(self) -> None:
+        written = {each.array for step in self._nests for each in touched_by(step) if each.writes is not None}
+        for name, reach in self._whole.items():
+            if name not in written:
+                self._group.whole += (name,)
+            elif self._gather and name in self._group.axes:
+                self._group.gathered.setdefault(name, reach)
+            else:
+                self._group.why = _stands_in_the_way(name, reach)
+
+
+def _reduces(loop: LoopHalo, name: str) -> str:
+    return f"the blocks of loop '{loop.variable}' in line {loop.line} reduce '{name}' together"
+
+
+def group_of(steps: tuple[Step, ...], array: str, axis: int, gather: bool = False) -> Group:
+    """What is cut together with an axis, or why it cannot be cut. ``gather``: nests may read all of an array that is
+    cut, which is then gathered for them."""
+    group = Group({array: axis})
+    _Growing(steps, group, gather).grow()
+    return group

@@ -1,0 +1,222 @@
+"""`parpy.halo`: what blocks of iterations touch beyond their own rows."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from .. import _native
+from ..calls.argument_lists import arguments_of
+from ..calls.jit import _as_jit, driver_behind, looked_at
+from ..calls.options import CompileOptions
+from ..calls.tracebacks import hides_frames
+from ..host.driver import Driver
+from ..host.structures import Structures
+from .facts import Reach, Step, flat, steps_of
+from .groups import group_of, loops_along, touched_by
+from .growth import growth
+
+
+@dataclass(frozen=True)
+class AxisHalo:
+    """One axis of one array, over the whole call.
+
+    ``partitionable``: arrays may be cut into blocks along this axis (and along ``along``, which has the axis of every
+    array that is cut together with it), each block computed by its owner: all nests that touch them run blockwise, and
+    beside their own rows they read, or write, rows of a halo alone. Otherwise ``why`` says what stands in the way, with
+    the access and its line. ``low`` and ``high``: a block of rows ``first … last`` is computed for the whole call, all
+    nests and all time steps of it and nothing exchanged in between, if rows ``first + low … last + high`` of this array
+    are there when it begins (low <= 0 <= high); they are never too small. They are None if the axis is not
+    partitionable, or if a loop runs an unknown number of times. ``reads`` and ``writes`` are the least and greatest
+    offset in any one nest: what is exchanged if rows are exchanged between nests; None where there are none.
+    ``periodic``: they are counted modulo the extent. ``whole`` names arrays that are read, never written, and that each
+    block needs all of. ``gathered`` names arrays that are cut, but that the blocks of some nests need all of: where it
+    is not empty, the axis is not partitionable, but would be if these arrays were gathered in front of those nests.
+    """
+
+    array: str
+    axis: int
+    extent: int
+    partitionable: bool
+    why: str = ""
+    low: int | None = None
+    high: int | None = None
+    reads: tuple[int, int] | None = None
+    writes: tuple[int, int] | None = None
+    periodic: bool = False
+    along: Mapping[str, int] = field(default_factory=dict)
+    whole: tuple[str, ...] = ()
+    gathered: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Halo:
+    """What `parpy.halo` found. ``str()`` gives a text.
+
+    ``steps`` are the parts of the call in the order of the text, repetitions with what is repeated inside (`Step`);
+    ``nests`` are its nests and serial statements alone. ``axes`` has an `AxisHalo` for each axis of each array.
+    ``complete`` is False where Python runs loops around the compiled parts, or gives arrays other names: then the facts
+    hold for each compiled part, and no depth is known for the call.
+    """
+
+    function: str
+    steps: tuple[Step, ...]
+    axes: tuple[AxisHalo, ...]
+    complete: bool = True
+
+    @property
+    def nests(self) -> tuple[Step, ...]:
+        return tuple(flat(self.steps))
+
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        """The names of all arrays that the call touches."""
+        return tuple(dict.fromkeys(each.array for each in self.axes))
+
+    def of(self, array: str, axis: int = 0) -> AxisHalo:
+        """The facts about one axis. Raises KeyError if the call touches no such array, or it has no such axis."""
+        for each in self.axes:
+            if (each.array, each.axis) == (array, axis):
+                return each
+        raise KeyError(f"{self.function} touches no axis {axis} of an array '{array}'")
+
+    def depth(self, array: str, calls: int = 1) -> dict[int, tuple[int, int]]:
+        """Of each axis along which the array may be cut: how many rows a block needs in front of it and behind it when
+        so many calls begin, one after the other, between which nothing is exchanged. It is what
+        ``dask.array.map_overlap`` takes as ``depth`` of this array. Axes without such a number are left out."""
+        found: dict[int, tuple[int, int]] = {}
+        if not self.complete:
+            return found
+        for each in (each for each in self.axes if each.array == array and each.partitionable):
+            loops = loops_along(self.steps, each.along)
+            sides = [growth(self.steps, each.along, loops, below) for below in (True, False)]
+            if sides[0] is None or sides[1] is None:
+                continue
+            place = list(each.along).index(array)
+            before, behind = (side.times(calls).needed()[place] for side in sides if side is not None)
+            found[each.axis] = (before, behind)
+        return found
+
+    def __str__(self) -> str:
+        from .halo_text import text_of
+
+        return text_of(self)
+
+
+# ---------------------------------------------------------------- the whole call
+
+
+def _axis(steps: tuple[Step, ...], array: str, axis: int, extent: int, complete: bool) -> AxisHalo:
+    group = group_of(steps, array, axis)
+    if group.why:
+        gathering = group_of(steps, array, axis, gather=True)
+        helps = not gathering.why and not gathering.axes.keys() <= gathering.gathered.keys()
+        gathered = tuple(gathering.gathered) if helps else ()
+        return AxisHalo(array, axis, extent, False, group.why, gathered=gathered)
+    loops = loops_along(steps, group.axes)
+    offsets: dict[str, tuple[int, int] | None] = {"reads": None, "writes": None}
+    periodic = False
+    for loop in loops.values():
+        for each in (each for each in loop.touched if (each.array, each.axis) == (array, axis)):
+            for name in offsets:
+                reach: Reach | None = getattr(each, name)
+                if reach is None or reach.low is None or reach.high is None:
+                    continue
+                least, most = offsets[name] or (reach.low, reach.high)
+                offsets[name] = (min(least, reach.low), max(most, reach.high))
+                periodic = periodic or reach.kind == "periodic"
+    place = list(group.axes).index(array)
+    sides = [growth(steps, group.axes, loops, below) if complete else None for below in (True, False)]
+    before, behind = (None if side is None else side.needed()[place] for side in sides)
+    return AxisHalo(
+        array,
+        axis,
+        extent,
+        True,
+        "",
+        None if before is None else -before,
+        behind,
+        offsets["reads"],
+        offsets["writes"],
+        periodic,
+        group.axes,
+        group.whole,
+    )
+
+
+def halo_of(function: str, steps: tuple[Step, ...], complete: bool = True) -> Halo:
+    """The halo of a sequence of steps."""
+    found: dict[tuple[str, int], int] = {}
+    for step in flat(steps):
+        for each in touched_by(step):
+            found.setdefault((each.array, each.axis), each.extent)
+    axes = tuple(_axis(steps, array, axis, extent, complete) for (array, axis), extent in found.items())
+    return Halo(function, steps, axes, complete)
+
+
+_MAKERS = {made + like for made in ("empty", "zeros", "ones") for like in ("", "_like")}
+
+
+def _makes_array(value: ast.expr) -> bool:
+    """Whether it is an array that has nothing of other arrays but their shapes."""
+    if not isinstance(value, ast.Call):
+        return False
+    function = value.func
+    return (function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")) in _MAKERS
+
+
+def _is_sequence(driver: Driver | Structures, found: int) -> bool:
+    """Whether so many compiled parts are all of them, and run one after the other: Python makes arrays, gives each a
+    name of its own and returns arrays, nothing more."""
+    if not isinstance(driver, Driver):
+        return found == 1
+    made: set[str] = set()
+    for node in driver.by_python():
+        if isinstance(node, ast.Return):
+            continue
+        if not isinstance(node, ast.Assign) or not _makes_array(node.value):
+            return False
+        for target in node.targets:
+            if not isinstance(target, ast.Name) or target.id in made:
+                return False
+            made.add(target.id)
+    return found == len(driver.regions)
+
+
+def halo_found(compiled: _native.JitFunction, opts: CompileOptions | None, args: tuple[Any, ...]) -> Halo:
+    """`halo`, of a jit function and its positional arguments."""
+    driver = driver_behind(compiled, args)
+    parts = [_native.halo(compiled, args, opts)] if driver is None else driver.inspect(args, opts, _native.halo)
+    steps = tuple(step for part in parts for step in steps_of(part["nodes"]))
+    return halo_of(compiled.__name__, steps, driver is None or _is_sequence(driver, len(parts)))
+
+
+@hides_frames
+def halo(function: Callable[..., Any], *args: Any, opts: CompileOptions | None = None) -> Halo:
+    """What blocks of iterations of a call ``function(*args)`` touch beyond their own rows, without running it.
+
+    The outermost loop of each nest that may run in parallel is thought of as cut into blocks, and so are the loops
+    inside of it that are proved to be independent. The result says, for each loop and each axis of each array, the
+    least and greatest offset at which a block reads and writes beyond its own rows; what the blocks reduce together;
+    and for each axis whether arrays may be cut along it, with the depth that a block needs for the whole call, or the
+    access that forbids it. The offsets are exact: they come from the subscripts, bounds and conditions of the loops,
+    whatever they look like, and hold for the extents and numbers of these arguments. The arguments are given as those
+    of the call, or as one list or tuple. Where Python runs a part of the function, the compiled parts count as one
+    sequence, and how often Python repeats them is not known to it.
+
+    >>> @parpy.jit
+    ... def smooth(x, y):
+    ...     for i in range(1, len(x) - 1):
+    ...         y[i] = x[i - 1] + x[i] + x[i + 1]
+    >>> parpy.halo(smooth, x, y).depth("x")
+    {0: (1, 1)}
+
+    Raises CompileError where the call cannot be compiled at all.
+    """
+    compiled = _as_jit(function)
+    args, opts = arguments_of(compiled, args, opts)
+    found: Halo = looked_at(compiled, args, partial(halo_found, compiled, opts))
+    return found

@@ -1,0 +1,283 @@
+// See halos.h. One walk finds the nests; each of their loops is then compared with the accesses in
+// it.
+#include "analysis/halos/halos.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "analysis/geometry.h"
+#include "analysis/halos/reaches.h"
+#include "analysis/memory/dependences.h"
+#include "analysis/memory/occurrence_text.h"
+#include "ir/visit.h"
+#include "support/diagnostic.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+using Node = Halos::Node;
+
+std::string event(const Occurrence& o) {
+    const bool reads = o.access->kind == Access::Kind::kRead;
+    return iteration_text(o) + (reads ? " reads " : " writes ") + element_text(o);
+}
+
+class HaloWalk {
+public:
+    HaloWalk(Module& module, std::optional<std::size_t> arguments)
+        : module_(module),
+          arguments_(arguments),
+          dependences_(*module.entry_function()),
+          keys_(mapping_keys(*module.entry_function())) {}
+
+    void walk(Body& body, std::vector<Node>& out) {
+        for (Stmt* stmt : body)
+            add(*stmt, out);
+    }
+
+private:
+    Node node(Node::Kind kind, const Stmt& stmt) const {
+        Node result;
+        result.kind = kind;
+        result.line = stmt.span.line;
+        result.text = source_line(module_.sources, stmt.span);
+        return result;
+    }
+
+    void add(Stmt& stmt, std::vector<Node>& out) {
+        switch (stmt.kind) {
+            case StmtKind::kFor:
+                loop(static_cast<For&>(stmt), out);
+                break;
+            case StmtKind::kWhile: {
+                Node repeat = node(Node::Kind::kRepeat, stmt);
+                statement(stmt, repeat.inside);  // of its condition
+                walk(static_cast<While&>(stmt).body, repeat.inside);
+                if (!repeat.inside.empty()) out.push_back(std::move(repeat));
+                break;
+            }
+            case StmtKind::kIf: {
+                auto& it = static_cast<If&>(stmt);
+                statement(stmt, out);  // of its condition
+                Node branch = node(Node::Kind::kBranch, stmt);
+                walk(it.then_body, branch.inside);
+                walk(it.else_body, branch.otherwise);
+                if (!branch.inside.empty() || !branch.otherwise.empty())
+                    out.push_back(std::move(branch));
+                break;
+            }
+            case StmtKind::kGpu:
+                walk(static_cast<Gpu&>(stmt).body, out);
+                break;
+            default:
+                statement(stmt, out);
+        }
+    }
+
+    static bool has_parallel(const std::vector<Node>& nodes) {
+        return std::ranges::any_of(nodes, [](const Node& each) {
+            return each.kind == Node::Kind::kNest || has_parallel(each.inside) ||
+                   has_parallel(each.otherwise);
+        });
+    }
+
+    // Nothing but nests whose outermost loop is proved.
+    static bool all_proved(const std::vector<Node>& nodes) {
+        return !nodes.empty() && std::ranges::all_of(nodes, [](const Node& each) {
+            if (each.kind == Node::Kind::kNest) return each.loops.front().proved;
+            return each.kind != Node::Kind::kSerial && all_proved(each.inside) &&
+                   (each.otherwise.empty() || all_proved(each.otherwise));
+        });
+    }
+
+    void loop(For& loop, std::vector<Node>& out) {
+        const int number = dependences_.accesses().loop_of(&loop);
+        if (number < 0) return;  // never reached
+        const LoopFacts facts = dependences_.of(loop);
+        const bool proved = facts.verdict == Verdict::kProved;
+        if (proved && !touches_arrays(number)) return;
+        Node repeat = node(Node::Kind::kRepeat, loop);
+        if (!proved) {
+            if (const auto trips = constant_trip_count(loop)) repeat.trips = *trips;
+            walk(loop.body, repeat.inside);
+            const bool reduction = facts.verdict == Verdict::kReduction;
+            const bool numbers = std::ranges::any_of(facts.reductions, [](const UpdateGroup& g) {
+                return g.updates.front().indices == nullptr;
+            });
+            const bool inner = reduction && !numbers && all_proved(repeat.inside);
+            if (!reduction || inner) {
+                if (has_parallel(repeat.inside)) {
+                    out.push_back(std::move(repeat));
+                } else if (touches_arrays(number)) {
+                    Node serial = node(Node::Kind::kSerial, loop);
+                    serial.why = why(loop, facts);
+                    std::vector<const Access*> all;
+                    for (const Access& access : dependences_.accesses().all()) {
+                        if (counts(access, number)) all.push_back(&access);
+                    }
+                    serial.arrays = everywhere(all);
+                    out.push_back(std::move(serial));
+                }
+                return;
+            }
+        }
+        Node nest = node(Node::Kind::kNest, loop);
+        nest.loops.push_back(described(loop, number, facts, 0));
+        inner_loops(loop.body, 1, nest.loops);
+        out.push_back(std::move(nest));
+    }
+
+    void inner_loops(Body& body, int depth, std::vector<Halos::Loop>& out) {
+        for (Stmt* stmt : body) {
+            auto* loop = stmt->as<For>();
+            const int number = loop == nullptr ? -1 : dependences_.accesses().loop_of(loop);
+            if (number >= 0 && touches_arrays(number)) {
+                const LoopFacts facts = dependences_.of(*loop);
+                if (facts.verdict == Verdict::kProved)
+                    out.push_back(described(*loop, number, facts, depth));
+            }
+            for_each_body(*stmt, [&](Body& inside) {
+                inner_loops(inside, depth + (loop != nullptr ? 1 : 0), out);
+            });
+        }
+    }
+
+    Halos::Loop described(const For& loop, int number, const LoopFacts& facts, int depth) {
+        Halos::Loop out;
+        out.key = keys_.at(&loop);
+        out.variable = loop.var->shown();
+        out.text = source_line(module_.sources, loop.span);
+        out.line = loop.span.line;
+        out.depth = depth;
+        out.proved = facts.verdict == Verdict::kProved;
+        for (const UpdateGroup& group : facts.reductions) {
+            const Update& update = group.updates.front();
+            out.reduced.push_back({update.var->shown(), std::string(text(group.op)),
+                                   update.indices != nullptr, false});
+        }
+        if (facts.scatters) {
+            for (const Dependence& d : facts.dependences) {
+                if (!d.commutes) continue;
+                const std::string& name = d.source->array->shown();
+                const auto known = std::ranges::find(out.reduced, name, &Halos::Reduced::name);
+                if (known == out.reduced.end())
+                    out.reduced.push_back({name, std::string(text(d.source->update)), true, true});
+            }
+        }
+        if (const auto trips = constant_trip_count(loop)) out.trips = *trips;
+        Reaches reaches(dependences_.accesses(), number, module_.sources);
+        out.scale = reaches.row().coefficient(reaches.counter());
+        out.shift = reaches.row().constant;
+        std::vector<const Access*> all;
+        for (const Access& access : dependences_.accesses().all()) {
+            if (counts(access, number)) all.push_back(&access);
+        }
+        out.arrays = grouped(
+            all, [&](const Access& access, std::size_t axis) { return reaches.of(access, axis); });
+        return out;
+    }
+
+    std::string why(const For& loop, const LoopFacts& facts) const {
+        const std::string start = "loop '" + loop.var->shown() + "' cannot be partitioned: ";
+        if (facts.decisive && facts.decisive->exact)
+            return start + event(facts.decisive->witness[0]) + ", " +
+                   event(facts.decisive->witness[1]);
+        return start +
+               (facts.reason.empty() ? "its iterations depend on each other" : facts.reason);
+    }
+
+    bool counts(const Access& access, int loop) const {
+        const Accesses& accesses = dependences_.accesses();
+        return accesses.inside(access.loop, loop) && !accesses.local_to(access.array, loop) &&
+               !is_number(*access.array);
+    }
+
+    // A number that the call returns.
+    bool is_number(const Var& array) const {
+        return arguments_ && array.space == Space::kGlobal &&
+               array.origin.kind == Origin::Kind::kArgument && array.origin.argument >= *arguments_;
+    }
+
+    bool touches_arrays(int loop) const {
+        return std::ranges::any_of(dependences_.accesses().all(),
+                                   [&](const Access& access) { return counts(access, loop); });
+    }
+
+    // A statement beside the nests, or what stands in the head of one that has others inside.
+    void statement(const Stmt& stmt, std::vector<Node>& out) {
+        std::vector<const Access*> own;
+        for (const Access& access : dependences_.accesses().all()) {
+            if (access.made_by(&stmt) && !is_number(*access.array)) own.push_back(&access);
+        }
+        bool calls = false;
+        for_each_slot(stmt, [&](const Expr* slot) {
+            for_each_expr(*slot, [&](const Expr& e) {
+                const bool call = e.op == Op::kCall && e.callee != nullptr;
+                calls = calls || (call && std::ranges::any_of(e.operands, [](const Expr* operand) {
+                                      return operand->type.is_array();
+                                  }));
+            });
+        });
+        if (own.empty() && !calls) return;
+        Node serial = node(Node::Kind::kSerial, stmt);
+        serial.why = calls ? "the loops of the functions that it calls are not partitioned"
+                           : "the statement stands in no loop that may run in parallel";
+        serial.arrays = everywhere(own);
+        out.push_back(std::move(serial));
+    }
+
+    std::vector<Halos::Array> everywhere(const std::vector<const Access*>& all) const {
+        return grouped(all, [&](const Access& access, std::size_t) {
+            Halos::Reach reach;
+            reach.kind = Halos::Reach::Kind::kAll;
+            reach.text = access_text(module_.sources, access);
+            reach.line = access.span.line;
+            return reach;
+        });
+    }
+
+    // By array and axis, in the order in which arrays appear.
+    template <class F>
+    static std::vector<Halos::Array> grouped(const std::vector<const Access*>& all, F&& reach_of) {
+        std::vector<Halos::Array> out;
+        std::unordered_map<const Var*, std::size_t> places;
+        for (const Access* access : all) {
+            const Var& array = *access->array;
+            const auto [place, made] = places.try_emplace(&array, out.size());
+            if (made) {
+                Halos::Array& fresh = out.emplace_back();
+                fresh.name = array.shown();
+                if (array.origin.kind == Origin::Kind::kArgument)
+                    fresh.argument = array.origin.argument;
+                fresh.axes.resize(array.dims.size());
+                for (std::size_t axis = 0; axis < array.dims.size(); ++axis)
+                    fresh.axes[axis].extent = array.dims[axis].extent.value_or(0);
+            }
+            Halos::Array& into = out[place->second];
+            for (std::size_t axis = 0; axis < into.axes.size(); ++axis) {
+                const Halos::Reach reach = reach_of(*access, axis);
+                if (access->kind != Access::Kind::kWrite) join(into.axes[axis].reads, reach);
+                if (access->writes()) join(into.axes[axis].writes, reach);
+            }
+        }
+        return out;
+    }
+
+    Module& module_;
+    const std::optional<std::size_t> arguments_;
+    Dependences dependences_;
+    const std::unordered_map<const For*, std::string> keys_;
+};
+
+}  // namespace
+
+Halos halos_of(Module& module, std::optional<std::size_t> arguments) {
+    Halos out;
+    HaloWalk(module, arguments).walk(module.entry_function()->body, out.nodes);
+    return out;
+}
+
+}  // namespace parpy

@@ -1,0 +1,43 @@
+// The row of a loop, and how subscripts lie to it (halos.h).
+#pragma once
+
+#include "analysis/halos/halos.h"
+#include "analysis/integers/integer_sets.h"
+#include "analysis/memory/accesses.h"
+#include "support/span.h"
+
+namespace parpy {
+
+class Reaches {
+public:
+    Reaches(const Accesses& accesses, int loop, const std::vector<Source>& sources);
+
+    [[nodiscard]] const Affine& row() const { return row_; }
+    [[nodiscard]] int counter() const { return counter_; }
+
+    // Of an access in the loop.
+    [[nodiscard]] Halos::Reach of(const Access& access, std::size_t axis);
+
+private:
+    void choose_row();
+    [[nodiscard]] bool depends(const Affine& a, bool (*on)(const Reaches&, int)) const;
+    [[nodiscard]] std::optional<IntegerSets::Range> range(const Access& access,
+                                                          const Affine& difference,
+                                                          std::optional<std::int64_t> least,
+                                                          std::optional<std::int64_t> greatest);
+
+    const Accesses& accesses_;
+    const int loop_;
+    const int counter_;
+    const std::vector<Source>& sources_;
+    IntegerSets sets_;
+    Affine row_;
+};
+
+// The least reach that covers both; what is no block wins.
+void join(std::optional<Halos::Reach>& into, const Halos::Reach& reach);
+
+// As the program writes it: of a store its target. Of what takes several lines, the first one.
+[[nodiscard]] std::string access_text(const std::vector<Source>& sources, const Access& access);
+
+}  // namespace parpy

@@ -1,0 +1,12 @@
+// See fuse_outer_loops.h.
+#include "passes/nests/fuse_outer_loops.h"
+
+#include "passes/nests/fusion.h"
+
+namespace parpy {
+
+void fuse_outer_loops(PassContext& context) {
+    fuse_nests(context, FusedLoops::kOuter);
+}
+
+}  // namespace parpy

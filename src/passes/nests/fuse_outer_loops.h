@@ -1,0 +1,22 @@
+// Puts neighbouring nests in a parallel loop together by their outer loops, whose iterations are
+// independent: what is in these stays one behind the other.
+//
+//     for i in range(n):                            for i in range(n):
+//         for j in range(m):                            for j in range(m):
+//             c[i, j] *= beta                               c[i, j] *= beta
+//         for j in range(m):                                for k in range(i + 1):
+//             for k in range(i + 1):                            c[i, j] += a[i, k] * b[k, j]
+//                 c[i, j] += a[i, k] * b[k, j]
+//
+// A thread then keeps elements that both nests touch, and sums that several ranges add to are one
+// contraction. Only where one of the nests stores to an array that both touch; conditions are those
+// of fuse_loops, and results are the same bit for bit. Before and after: kLoops, no loop is mapped.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace parpy {
+
+void fuse_outer_loops(PassContext& context);
+
+}  // namespace parpy

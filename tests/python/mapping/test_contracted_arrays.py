@@ -1,0 +1,77 @@
+"""Arrays of the program's own that are loaded only behind their stores, element by element (contract-arrays)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import parpy
+
+CPU = parpy.auto(backend=parpy.CompileBackend.Cpu)
+
+
+def covariance(cov, data):
+    for i in range(cov.shape[0]):
+        cov[i:, i] = cov[i, i:] = data[:, i] @ data[:, i:]
+
+
+def scaled_triangle(cov, data):
+    for i in range(cov.shape[0] - 1):
+        cov[i + 1 :, i] = cov[i, i + 1 :] = 2.0 * (data[:, i] @ data[:, i + 1 :])
+
+
+def differences(y, x):
+    for i in range(x.shape[0]):
+        d = x[i, 1:] - x[i, :-1]
+        y[i] = d * d + np.abs(d)
+
+
+def overlapping(y, x):
+    """The second store reads what the first one stores: rows in front of it."""
+    for i in range(1, x.shape[0]):
+        d = y[i - 1, 1:] - x[i, :-1]
+        y[i] = np.append(d, 1.0)
+        y[:-1, i] = y[:-1, i - 1] * 2.0 + x[:-1, i]
+
+
+def transposed(y, x):
+    """The row and the column of y share elements other than that at their beginning."""
+    for i in range(y.shape[0]):
+        d = x[i] * 2.0
+        y[i, :] = d
+        y[:, y.shape[0] - 1 - i] = d
+
+
+CASES = {
+    "covariance": (covariance, lambda n: (np.zeros((n, n)), np.random.default_rng(n).random((n + 7, n)))),
+    "triangle": (scaled_triangle, lambda n: (np.ones((n, n)), np.random.default_rng(n).random((n + 7, n)))),
+    "differences": (differences, lambda n: (np.zeros((n, n)), np.random.default_rng(n).random((n, n + 1)))),
+    "overlapping": (overlapping, lambda n: (np.ones((n, n)), np.random.default_rng(n).random((n, n)))),
+    "transposed": (transposed, lambda n: (np.zeros((n, n)), np.random.default_rng(n).random((n, n)))),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("size", [1, 2, 9, 33, 40])
+def test_results(name, size):
+    function, make = CASES[name]
+    want = make(size)
+    function(*want)
+    for opts in (
+        None,
+        CPU,
+        parpy.auto(backend=parpy.CompileBackend.Sim),
+        parpy.auto(backend=CPU.backend, deterministic=True),
+    ):
+        got = make(size)
+        parpy.jit(function)(*got, opts=opts)
+        for ours, theirs in zip(got, want, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-13)
+
+
+def test_products_of_columns_are_a_contraction():
+    """The array of the sums is gone, so that rows do not share it: the nest is one product of matrices."""
+    for opts in (CPU, parpy.auto(backend=parpy.CompileBackend.Sim)):
+        found = str(parpy.explain(parpy.jit(covariance), np.zeros((64, 64)), np.ones((80, 64)), opts=opts))
+        assert "a contraction of rows 'i'" in " ".join(found.split()), found
+        assert "refuted" not in found

@@ -1,0 +1,310 @@
+"""Loops over time whose steps sweep over the same arrays: computed several steps at a time, with the bits of Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import parpy
+from backends import BACKENDS, copies
+
+
+@pytest.fixture(autouse=True)
+def tiles_whatever_can_be(monkeypatch):
+    monkeypatch.setenv("PARPY_TIME_TILES", "2")
+
+
+def auto(backend, **options):
+    return parpy.auto(backend=parpy.CompileBackend("cpu" if backend == "eval" else backend), **options)
+
+
+def run(backend, function, given, **options):
+    """The arguments behind the call, of a program of its own."""
+    got = copies(given)
+    compiled = parpy.jit(function)
+    if backend == "eval":
+        parpy.calls.jit.interpret(compiled, got, auto(backend, **options), "tile-time")
+    else:
+        compiled(*got, opts=auto(backend, **options))
+    return got
+
+
+def check(backend, function, given, **options):
+    want = copies(given)
+    with np.errstate(all="ignore"):
+        function(*want)
+    for a, b in zip(want, run(backend, function, given, **options), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def explained(backend, function, given, **options):
+    """In one line."""
+    return " ".join(str(parpy.explain(parpy.jit(function), *copies(given), opts=auto(backend, **options))).split())
+
+
+def random(*shape, seed=0, dtype=np.float64):
+    return (100 * np.random.default_rng(seed).random(shape)).astype(dtype)
+
+
+def means_of_three(steps, a, b):
+    for _ in range(1, steps):
+        b[1:-1] = 0.33333 * (a[:-2] + a[1:-1] + a[2:])
+        a[1:-1] = 0.33333 * (b[:-2] + b[1:-1] + b[2:])
+
+
+def means_of_three_in_loops(steps, a, b, n):
+    for _ in range(1, steps):
+        for i in range(1, n - 1):
+            b[i] = 0.33333 * (a[i - 1] + a[i] + a[i + 1])
+        for i in range(1, n - 1):
+            a[i] = 0.33333 * (b[i - 1] + b[i] + b[i + 1])
+
+
+def means_of_five(steps, a, b):
+    for _ in range(1, steps):
+        b[1:-1, 1:-1] = 0.2 * (a[1:-1, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:] + a[2:, 1:-1] + a[:-2, 1:-1])
+        a[1:-1, 1:-1] = 0.2 * (b[1:-1, 1:-1] + b[1:-1, :-2] + b[1:-1, 2:] + b[2:, 1:-1] + b[:-2, 1:-1])
+
+
+def means_of_five_in_loops(steps, a, b, n):
+    for _ in range(1, steps):
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                b[i, j] = 0.2 * (a[i, j] + a[i, j - 1] + a[i, j + 1] + a[i + 1, j] + a[i - 1, j])
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                a[i, j] = 0.2 * (b[i, j] + b[i, j - 1] + b[i, j + 1] + b[i + 1, j] + b[i - 1, j])
+
+
+def fields(ex, ey, hz, drive, steps):
+    for t in range(steps):
+        ey[0, :] = drive[t]
+        ey[1:, :] -= 0.5 * (hz[1:, :] - hz[:-1, :])
+        ex[:, 1:] -= 0.5 * (hz[:, 1:] - hz[:, :-1])
+        hz[:-1, :-1] -= 0.7 * (ex[:-1, 1:] - ex[:-1, :-1] + ey[1:, :-1] - ey[:-1, :-1])
+
+
+def heat(steps, a, b):
+    for _ in range(1, steps):
+        b[1:-1, 1:-1, 1:-1] = 0.1 * (a[2:, 1:-1, 1:-1] + a[:-2, 1:-1, 1:-1] + a[1:-1, 2:, 1:-1] + a[1:-1, 1:-1, :-2])
+        a[1:-1, 1:-1, 1:-1] = 0.1 * (b[2:, 1:-1, 1:-1] + b[:-2, 1:-1, 1:-1] + b[1:-1, 2:, 1:-1] + b[1:-1, 1:-1, :-2])
+
+
+def far_and_askew(steps, a, b, weights):
+    """Two rows up, one down, three columns to the right, corners; steps differ; an array that only is read."""
+    for t in range(steps):
+        scale = weights[t % 3, 0] + t
+        for i in range(2, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 3):
+                left = a[i - 2, j - 1] - scale
+                b[i, j] = left + a[i + 1, j + 3] * weights[i % 3, j % 5] - i
+        for i in range(3, a.shape[0] - 2):
+            for j in range(2, a.shape[1] - 4):
+                a[i, j] = b[i - 1, j + 1] * 0.5 + b[i, j]
+
+
+def three_in_turns(steps, a, b, c):
+    for _ in range(steps):
+        b[1:-1] = a[:-2] + a[2:]
+        c[1:-1] = b[2:] - a[1:-1]
+        a[2:-2] = 0.5 * (c[:-4] + b[4:])
+
+
+def upwind(steps, a, b):
+    """What an iteration stores to two arrays."""
+    for _ in range(steps):
+        for i in range(1, a.shape[0]):
+            b[i] = a[i] - 0.25 * (a[i] - a[i - 1])
+        for i in range(1, a.shape[0]):
+            a[i] = b[i]
+
+
+def moved_places(steps, a, b):
+    """Borders of different widths, none at one end."""
+    for _ in range(steps):
+        for i in range(a.shape[0] - 1):
+            b[i + 1] = a[i] + 0.5 * a[i + 1]
+        for i in range(3, a.shape[0] - 2):
+            a[i] = b[i + 2] - b[i]
+
+
+def integers(steps, a, b):
+    for _ in range(steps):
+        b[1:-1, 1:-1] = a[1:-1, :-2] * 3 + a[2:, 1:-1]
+        a[1:-1, 1:-1] = b[1:-1, 2:] ^ b[:-2, 1:-1]
+
+
+def cases():
+    """A name, a function, arguments that make several tiles and bands, and those of other extents."""
+    yield "line", means_of_three, (70, random(700), random(700, seed=1))
+    yield "line of loops", means_of_three_in_loops, (70, random(700), random(700, seed=1), 700)
+    yield "plane", means_of_five, (13, random(150, 260), random(150, 260, seed=1))
+    yield "plane of loops", means_of_five_in_loops, (9, random(170, 170), random(170, 170, seed=1), 170)
+    yield "fields", fields, (*(random(90, 250, seed=s) for s in range(3)), random(9), 9)
+    yield "askew", far_and_askew, (7, random(100, 200), random(100, 200, seed=1), random(3, 5) / 100)
+    yield "three", three_in_turns, (20, random(600) / 100, random(600, seed=1), random(600, seed=2))
+    yield "upwind", upwind, (40, random(900), random(900, seed=1))
+    yield "moved", moved_places, (9, random(700) / 100, random(700, seed=1) / 100)
+    yield "integers", integers, (7, random(90, 200, dtype=np.int32), random(90, 200, seed=1, dtype=np.int32))
+    yield "single", means_of_five, (9, random(90, 300, dtype=np.float32), random(90, 300, dtype=np.float32))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("function", "given"), [pytest.param(f, g, id=name) for name, f, g in cases()])
+def test_bits_are_those_of_the_loops(backend, function, given):
+    if backend != "eval":
+        assert "time tiles: " in explained(backend, function, given)
+        assert "no time tiles" not in explained(backend, function, given)
+    check(backend, function, given)
+
+
+def test_three_dimensions():
+    given = (7, random(40, 12, 11), random(40, 12, 11, seed=1))
+    assert "bands of" in explained("cpu", heat, given)
+    check("cpu", heat, given)
+    assert "no time tiles: a tile of three dimensions" in explained("sim", heat, given)
+    check("sim", heat, (3, random(5, 12, 11), random(5, 12, 11, seed=1)))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("extent", [0, 1, 2, 3, 4, 5, 127, 128, 129, 257])
+def test_awkward_lines(backend, extent):
+    for steps in (0, 1, 2, 3, 17) if backend != "sim" else (2, 17):
+        check(backend, means_of_three, (steps, random(extent), random(extent, seed=1)))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("shape", [(0, 0), (0, 5), (1, 300), (2, 3), (3, 300), (300, 3), (4, 4), (33, 129), (64, 112)])
+def test_awkward_planes(backend, shape):
+    for steps in (0, 1, 2, 6) if backend != "sim" else (6,):
+        check(backend, means_of_five, (steps, random(*shape), random(*shape, seed=1)))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("steps", [*range(1, 9), 16, 17, 33])
+def test_all_numbers_of_steps(backend, steps):
+    if backend == "sim" and steps in (5, 6, 7):
+        pytest.skip("as the others")
+    check(backend, means_of_three, (steps, random(500), random(500, seed=1)))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_infinities_and_what_is_no_number(backend):
+    a, b = random(60, 150), random(60, 150, seed=1)
+    a[5, 7], a[30, 100], b[0, 3], b[59, 100] = np.inf, np.nan, np.nan, -np.inf
+    check(backend, means_of_five, (9, a, b))
+
+
+@pytest.mark.parametrize("backend", ["cpu", "sim"])
+def test_other_layouts(backend):
+    a, b = random(120, 400)[:, ::2], random(200, 120, seed=1).T
+    check(backend, means_of_five, (7, a, b))
+    check(backend, means_of_three, (33, random(900)[::-1], random(1800, seed=1)[::2]))
+
+
+@pytest.mark.parametrize("backend", ["cpu", "sim"])
+def test_the_same_bits_under_deterministic(backend):
+    given = (9, random(90, 200), random(90, 200, seed=1))
+    assert "time tiles: " in explained(backend, means_of_five, given, deterministic=True)
+    check(backend, means_of_five, given, deterministic=True)
+
+
+# ---------------------------------------------------------------- what is left alone
+
+
+def stores_elsewhere(steps, a, b, log):
+    for t in range(1, steps):
+        log[t] = t
+        b[1:-1] = a[:-2] + a[2:]
+        a[1:-1] = b[:-2] + b[2:]
+
+
+def adds_up(steps, a, b, total):
+    for _ in range(1, steps):
+        b[1:-1] = a[:-2] + a[2:]
+        a[1:-1] = b[:-2] + b[2:]
+        for i in range(a.shape[0]):
+            total[0] += a[i]
+
+
+def in_place(steps, a):
+    for _ in range(1, steps):
+        for i in range(1, a.shape[0] - 1):
+            a[i] = 0.5 * (a[i - 1] + a[i + 1])
+
+
+def ends_early(steps, a, b):
+    for t in range(1, steps):
+        b[1:-1] = a[:-2] + a[2:]
+        a[1:-1] = b[:-2] + b[2:]
+        if t > 5:
+            break
+
+
+def carries(steps, a, b):
+    scale = 1.0
+    for _ in range(1, steps):
+        b[1:-1] = scale * (a[:-2] + a[2:])
+        a[1:-1] = b[:-2] - b[2:]
+        scale = scale * 0.5
+
+
+def reverses(steps, a, b):
+    for _ in range(1, steps):
+        for i in range(1, a.shape[0] - 1):
+            b[i] = a[a.shape[0] - 1 - i] + a[i - 1]
+        for i in range(1, a.shape[0] - 1):
+            a[i] = b[i]
+
+
+def shrinks(steps, a, b):
+    for t in range(1, steps):
+        for i in range(1 + t, a.shape[0] - 1):
+            b[i] = a[i - 1] + a[i + 1]
+        for i in range(1, a.shape[0] - 1):
+            a[i] = b[i]
+
+
+LEFT_ALONE = [
+    (stores_elsewhere, (9, random(300), random(300), np.zeros(9)), ""),
+    (adds_up, (9, random(300, dtype=np.int64), random(300, dtype=np.int64), np.zeros(1, np.int64)), ""),
+    (in_place, (9, random(300)), "reads neighbours of the elements of 'a' that it writes"),
+    (ends_early, (9, random(300), random(300)), ""),
+    (carries, (9, random(300), random(300)), "the scalar 'scale' goes from step to step"),
+    (reverses, (9, random(300), random(300)), "is not at a fixed distance from the one that is written"),
+    (shrinks, (9, random(300), random(300)), "the range of 'i' changes"),
+]
+
+
+@pytest.mark.parametrize("backend", ["cpu", "sim"])
+@pytest.mark.parametrize(("function", "given", "reason"), LEFT_ALONE, ids=lambda x: getattr(x, "__name__", ""))
+def test_other_loops_are_left_alone(backend, function, given, reason):
+    text = explained(backend, function, given)
+    assert "time tiles: " not in text.replace("no time tiles: ", "")
+    if reason and backend == "cpu":
+        assert "no time tiles: " in text
+        assert reason in text
+    check(backend, function, given)
+
+
+@pytest.mark.parametrize("backend", ["cpu", "sim"])
+def test_arrays_that_share_memory(backend):
+    both = random(800)
+    given = (9, both[:500], both[300:])
+    want, got = both.copy(), both.copy()
+    means_of_three(9, want[:500], want[300:])
+    parpy.jit(means_of_three)(9, got[:500], got[300:], opts=auto(backend))
+    np.testing.assert_array_equal(got, want)
+    text = str(parpy.explain(parpy.jit(means_of_three), *given, opts=auto(backend)))
+    assert "time tiles: " not in text.replace("no time tiles: ", "")
+
+
+def test_the_cost_model_leaves_small_arrays_alone(monkeypatch):
+    monkeypatch.delenv("PARPY_TIME_TILES")
+    small = (9, random(90, 90), random(90, 90))
+    assert "no time tiles: its arrays stay in the cache" in explained("cpu", means_of_five, small)
+    large = (100, np.zeros((2000, 2000)), np.zeros((2000, 2000)))
+    assert "time tiles: 16 steps at a time" in explained("cpu", means_of_five, large)
+    assert "time tiles: " in explained("cuda", means_of_five, large)
+    monkeypatch.setenv("PARPY_TIME_TILES", "0")
+    assert "no time tiles: PARPY_TIME_TILES=0" in explained("cpu", means_of_five, large)
