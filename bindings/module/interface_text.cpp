@@ -60,7 +60,7 @@ std::string result_text(const Program& program, std::size_t argument) {
         if (slot.argument == argument)
             text += (text.empty() ? "" : " or ") + std::string(ir::name(slot.scalar));
     }
-    return text;
+    return text.empty() ? "i64" : text;  // empty: of a path that the call rules out
 }
 
 // What the program returns: f64, (f64, f32[1]), (i64, None), of what may be None f64?, and where
