@@ -12,4 +12,4 @@ def normalize(a, b, M, N):
 
 
 def call():
-    normalize(np.ones((20, 3000)), np.zeros((20, 3000)), 20, 3000)
+    normalize(np.ones((2, 20_000)), np.zeros((2, 20_000)), 2, 20_000)
