@@ -232,7 +232,6 @@ def test_results_that_share_memory():
     assert np.shares_memory(whole, part)
 
 
-
 @parpy.jit
 def twice(v):
     return v * 2
