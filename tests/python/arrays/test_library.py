@@ -54,7 +54,7 @@ EXPRESSIONS = {
     "np.einsum('ij,kj->ik', A[:0], A)": ("f8",), "np.einsum('ij,ij->j', A[:0], A[:0])": ("f8", "i2"),
     "np.einsum('ij,j->i', A[::-1, ::-1], x * np.nan)": ("f8",),
     "np.isclose(x, y, atol=0.5)": NUMBERS, "np.isclose(A, x, 0.1)": FLOATS, "np.inner(x, y)": ("i2", "f8", "c16"),
-    "np.inner(A, x)": FLOATS, "np.inner(x, A)": FLOATS, "np.inner(A, A)": ("f8", "i8"), "np.inner(A, 2)": ("f8",),
+    "np.inner(A, x)": ("f8",), "np.inner(x, A)": ("f8",), "np.inner(A, A)": ("f8", "i8"), "np.inner(A, 2)": ("f8",),
     "np.vdot(x, y)": ("i8", "f8", "c16"), "np.vdot(A, A)": ("f8", "c16"), "np.roll(A, n, axis=0)": NUMBERS,
     "np.roll(A, -n, 1)": ("f8",), "np.roll(A, 50, axis=-2)": ("f8",), "np.gradient(A)[1]": ("i8", "f8"),
     "np.amax(x) - np.amin(x)": NUMBERS, "np.amax(A, axis=1)": NUMBERS, "np.amin(A, 0, keepdims=True)": ("f8",),

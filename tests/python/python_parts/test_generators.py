@@ -161,3 +161,34 @@ def test_why_python_runs_the_loop():
 
     with pytest.warns(parpy.PerformanceWarning, match="'bump' is a function that compiled code does not have"):
         assert parpy.jit(counting)(x) == 6
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_generators_of_random_numbers_that_loops_make(backend):
+    def at_once(x):
+        for i in range(len(x)):
+            x[i] = np.random.default_rng(i).random() + 1
+
+    def by_name(x):
+        for i in range(len(x)):
+            rng = np.random.default_rng(i)
+            x[i] = rng.random() + 1
+
+    got, want = np.zeros(5), np.zeros(5)
+    parpy.jit(at_once)(got, opts=options(backend, {}))
+    parpy.jit(by_name)(want, opts=options(backend, {}))
+    np.testing.assert_array_equal(got, want)
+    assert len(set(got)) == 5
+
+
+def test_first_numbers_by_keyword():
+    def weighted(x):
+        assert len(x) > 0, f"no elements: {len(x)}"
+        s = 0.0
+        for i, v in enumerate(x, start=2):
+            s += i * v
+        return s
+
+    assert parpy.jit(weighted)(x) == weighted(x)
+    with pytest.raises(AssertionError, match=r"no elements: \{len\(x\)\}"):
+        parpy.jit(weighted)(x[:0], debug=True)
