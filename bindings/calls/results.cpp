@@ -1,6 +1,7 @@
 // What a call returns: the results of the program, put together as the function wrote them.
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -55,6 +56,12 @@ PyObject* python_number(ir::Scalar scalar, const void* data) {
     return nullptr;
 }
 
+// How many numbers and arrays such a form is put together from.
+std::size_t numbers_in(std::string_view form) {
+    const auto count = [&](char each) { return std::ranges::count(form, each); };
+    return static_cast<std::size_t>(count('.') + 2 * count('?'));
+}
+
 // The results of one call, taken from the left.
 class Results {
 public:
@@ -73,6 +80,7 @@ public:
         const char what = form[at++];
         if (what == '-') Py_RETURN_NONE;
         if (what == '.') return single();
+        if (what == '{') return one_of(form, at);
         if (what == '?') {
             const nb::object value = nb::steal(single()), is_set = nb::steal(single());
             if (!value.is_valid() || !is_set.is_valid()) return nullptr;
@@ -101,6 +109,24 @@ public:
     }
 
 private:
+    // Of the forms from `at` on the one that the first result says.
+    PyObject* one_of(std::string_view form, std::size_t& at) {
+        const nb::object chosen = nb::steal(put_together(form, at));
+        if (!chosen.is_valid()) return nullptr;
+        PyObject* value = nullptr;
+        for (long way = 0; way == 0 || form[at - 1] != '}'; ++way, ++at) {
+            const std::size_t end = form.find_first_of("|}", at);
+            if (PyLong_AsLong(chosen.ptr()) == way) {
+                value = put_together(form, at);
+                if (value == nullptr) return nullptr;
+            } else {
+                next_ += numbers_in(form.substr(at, end - at));
+            }
+            at = end;
+        }
+        return value;
+    }
+
     PyObject* single() {
         const std::size_t number = next_++;
         PyObject* value = program_.results.empty() ? nullptr : arrays_.take(number);

@@ -60,15 +60,27 @@ std::string result_text(const Program& program, std::size_t argument) {
         if (slot.argument == argument)
             text += (text.empty() ? "" : " or ") + std::string(ir::name(slot.scalar));
     }
-    return text;
+    return text.empty() ? "i64" : text;  // empty: of a path that the call rules out
 }
 
-// What the program returns: f64, (f64, f32[1]), (i64, None), and of what may be None f64?.
+// What the program returns: f64, (f64, f32[1]), (i64, None), of what may be None f64?, and where
+// paths differ {f64[1] | None}.
 std::string results_text(const Program& program, std::size_t first) {
     std::string out;
+    bool chooses = false;
     for (const char each : program.result_form) {
         if (each == '<' || each == '>' || (each >= '0' && each <= '9')) continue;  // of which class
-        const bool follows = !out.empty() && out.back() != '(' && each != ')';
+        if (each == '|') {
+            out += " | ";
+            continue;
+        }
+        if (each == '.' && !out.empty() && out.back() == '{' && !chooses) {
+            ++first;  // which of them
+            chooses = true;
+            continue;
+        }
+        const bool follows =
+            !out.empty() && out.find_last_of("({ ") != out.size() - 1 && each != ')' && each != '}';
         out += follows ? ", " : "";
         if (each == '?') {
             out += result_text(program, first) + "?";

@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"(\w+)(?: = (\S+))?(?: limit (\d+))?$")
 _NAME = re.compile(r"(?:global )?\w+(?:\[(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")\])?")
 _ENTRY = re.compile(r"(\w+)\[(['\"].*)\]")
 _SLOT = re.compile(rf"result \d+|{_NAME.pattern}")
-_FORMS = {"(": "(", ")": ")", "None": "-"}  # what stands for itself in the form of a result
+_FORMS = {each: each for each in "()}|"} | {"None": "-", "{": "{."}  # what stands for itself in the form of a result
 _PLACE = re.compile(r"place (\d+): (P\d+) (.*)$")
 _INTEGER = re.compile(r"-?\d{1,19}$")
 _WEAK = {"int": "i64", "float": "f64", "complex": "c128", "pybool": "bool"}
@@ -158,11 +158,11 @@ def _read_line(line: str, found: dict[str, Any]) -> None:
     elif name == _DEFAULTS:
         found[name] = _parsed(ast.literal_eval, text, line)
     elif name == "returns":
-        parts = re.findall(r"[()]|None|[^(),\s][^(),]*", text)
+        parts = [part.strip() for part in re.findall(r"[(){}|]|None|[^(){}|,\s][^(){}|,]*", text)]
         forms = [_FORMS.get(part, "?" if part.endswith("?") else ".") for part in parts]
         found["result_form"] = "".join(forms)
         for form, part in zip(forms, parts, strict=True):
-            found["returns"] += {".": [part], "?": [part[:-1], "bool"]}.get(form, [])
+            found["returns"] += {".": [part], "?": [part[:-1], "bool"], "{.": ["i64"]}.get(form, [])
     elif name == "slots":
         names = [argument["name"] for argument in found["arguments"]]
         names += [f"result {index}" for index in range(len(found["returns"]))]

@@ -7,6 +7,7 @@ the source, and when a function is parsed.
 from __future__ import annotations
 
 import inspect
+import re
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -22,7 +23,7 @@ from ..frontend.languages import LOOPS
 from ..frontend.parse import Surface, parse
 from ..frontend.program import Program
 from ..host.driver import Driver, driver_of
-from ..host.kept import NOTHING_KEPT, Kept
+from ..host.kept import NOTHING_KEPT, Kept, is_list
 from ..host.kept_drivers import KeptDrivers
 from ..host.regions import RegionSource
 from ..host.structures import Places, Structures
@@ -179,12 +180,15 @@ def _fill(made: _native.JitFunction, written: FunctionSource) -> None:
         if is_wrong_elsewhere(source, error):
             return with_pragmas_alone(values, options)
         unclear = (
-            bool(codes) and any(map(is_object, values)) and not any(code.startswith(("P4", "P55")) for code in codes)
+            bool(codes)
+            and any(is_object(each) or is_list(each) for each in values)
+            and not any(code.startswith(("P4", "P55")) for code in codes)
         )
         fits = "P550" in codes or unclear
+        keeping.refused = keeping.refused or not {"P217", "P223", "P228"}.isdisjoint(codes) or _is_of_numpy(error)
         # P557: an object that computes the attribute once may fail to, which matters only if that is read.
-        # P217: parts of arguments that are returned.
-        may_fit = fits or not {"P217", "P557"}.isdisjoint(codes)
+        # P558: an entry of a dict that is there behind an assignment.
+        may_fit = fits or keeping.refused or not {"P557", "P558"}.isdisjoint(codes)
         by_python = may_fit and not keeping.wanted and keeping.kept(values) != NOTHING_KEPT
         if structures.wanted or keeping.wanted or not (by_python or (fits and structures.are_for(values))):
             return NotImplemented
@@ -201,6 +205,11 @@ def _fill(made: _native.JitFunction, written: FunctionSource) -> None:
 
     _begin(made, written, parse_again)
     made.on_misfit = on_misfit
+
+
+def _is_of_numpy(error: Exception) -> bool:
+    """Whether it says that compiled code has a function of NumPy for other dimensions alone."""
+    return re.search(r"(parpy/library/\w+\.py|<[\w.]+>):\d+:\d+: error\[P232\]", str(error)) is not None
 
 
 def _numbers_taken(

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .._native import type_version
-from ..frontend.patterns import string_key
+from ..frontend.patterns import got_entry, string_key
 from ..syntax.lists import makes_list
 from ..syntax.names import ARRAY_PROTOCOLS, LIBRARIES, Scope, callable_source, has_elements
 from ..syntax.source import FunctionSource
@@ -56,6 +56,7 @@ class Reads:
         self.storing: frozenset[str] = frozenset()  # methods, properties and functions that assign to something
         self.unlike: set[str] = set()  # of those the ones that are assigned what is no number
         self.changed: set[str] = set()  # those of which a method of lists is called
+        self.grown: set[str] = set()  # variables of which one is called, or of which elements are deleted or assigned
         self.entries: set[str] = set()  # those that are subscripts, as in `d["k"]`
         self.all_entries = False  # it runs over the entries of dicts, or over a variable that may be one
         self._functions: dict[str, list[FunctionSource]] = {}  # the methods that it may call
@@ -126,9 +127,9 @@ class Reads:
         self._count = -1
         while self._count != len(self._names):
             self._count = len(self._names)
-            for kind in self._classes:
+            for each in {each for kind in self._classes for each in self._classes_in(kind)}:
                 for name in [*self._names]:
-                    for function in functions_of(kind, name):
+                    for function in functions_of(each, name):
                         self._add(callable_source(function), name)
         self._sorted = sorted(self._names)
         self.storing = self._storing()
@@ -143,6 +144,11 @@ class Reads:
                 if name in slots
                 or not (value is _MISSING or isinstance(value, cached_property) or any(functions_of(kind, name)))
             ]
+
+    def _classes_in(self, kind: type) -> tuple[type, ...]:
+        """The class, with its bases where methods of these may be called besides its own."""
+        calls_bases = "super" in self._names or any(each.__name__ in self._names for each in kind.__mro__[1:-1])
+        return kind.__mro__ if calls_bases else (kind,)
 
     def methods_that(self, assign: frozenset[str], read: frozenset[str]) -> frozenset[str]:
         """The methods that assign to some attributes, read some, or call others that do."""
@@ -182,6 +188,10 @@ class Reads:
             found |= more
         return frozenset(found)
 
+    def method_names(self) -> frozenset[str]:
+        """Those of the methods that it may call."""
+        return frozenset(self._functions)
+
     def functions(self, names: Iterable[str]) -> list[FunctionSource]:
         """The methods of these names, but where several classes have one, of which the program may call another."""
         found = (self._functions.get(name, []) for name in names)
@@ -190,8 +200,9 @@ class Reads:
     def _look_at(self, tree: ast.AST) -> None:
         self.stored.update(stored_names(tree))
         subscripts = {_subscript_names(part) for part in ast.walk(tree)} - {None}
+        dicts = {_entry_owner(part) for part in ast.walk(tree)} - {None}
         for part in ast.walk(tree):
-            self.all_entries |= _is_of_entries(part) or _loop_names(part) in subscripts
+            self.all_entries |= _is_of_entries(part) or _loop_names(part) in subscripts or _counted(part) in dicts
             if isinstance(part, ast.Assign | ast.AnnAssign):
                 targets = part.targets if isinstance(part, ast.Assign) else [part.target]
                 names = [name for each in targets for name in stored_names(each)]
@@ -206,6 +217,14 @@ class Reads:
                 name = attribute_name(part.value)
                 if name is not None:
                     self.changed.add(name)
+                elif isinstance(part.value, ast.Name):
+                    self.grown.add(part.value.id)
+            if (
+                isinstance(part, ast.Subscript)
+                and isinstance(part.value, ast.Name)
+                and not isinstance(part.ctx, ast.Load)
+            ):
+                self.grown.add(part.value.id)
             if isinstance(part, ast.Subscript) and (key := string_key(part)) is not None:
                 self.entries.add(key)
 
@@ -291,10 +310,31 @@ def _loop_names(node: ast.AST) -> tuple[str, str] | None:
     return None
 
 
+def _entry_owner(node: ast.AST) -> str | None:
+    """The d of `d["k"]`."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str())):
+            return name
+    return None
+
+
+def _counted(node: ast.AST) -> str | None:
+    """The d of `len(d)`."""
+    match node:
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
+            return name
+    return None
+
+
 def _is_of_entries(node: ast.AST) -> bool:
-    """Whether it is d.items(), d.keys() or d.values()."""
+    """Whether it is d.items(), d.keys(), d.values(), d.get("k") or "k" in d."""
     func = node.func if isinstance(node, ast.Call) else None
-    return isinstance(func, ast.Attribute) and func.attr in ("items", "keys", "values")
+    if isinstance(func, ast.Attribute):
+        return func.attr in ("items", "keys", "values") or got_entry(node) is not None
+    match node:
+        case ast.Compare(left=ast.Constant(value=str()), ops=[ast.In() | ast.NotIn()], comparators=[ast.Name()]):
+            return True
+    return False
 
 
 _CHANGES = frozenset((

@@ -16,6 +16,7 @@ from ..calls.objects import is_object
 from ..syntax.fields import is_of_value
 from ..syntax.names import NOTHING, OBJECT, Binding, Container, Scope, attribute, callable_source
 from ..syntax.source import FunctionSource
+from ..syntax.stored_views import views_of
 from ..vocabulary.generators import OF_GENERATORS, is_generator, is_global_state, is_of_random
 
 METHODS = frozenset((
@@ -160,7 +161,7 @@ class Draws:
     def around(self, source: FunctionSource) -> list[str]:
         """The generators among the variables that a nested function, or one that it calls, reads of those around it."""
         code = source.function.__code__
-        return sorted(self.names(source) - {*code.co_varnames, *code.co_cellvars})
+        return sorted(self.names(source) - {*code.co_varnames, *code.co_cellvars, *views_of(source.function)})
 
     def origins(self, source: FunctionSource, known: Mapping[str, Any] = NOTHING) -> dict[Root, Origin]:
         """The generators outside of functions that a function draws from, itself or in those that it calls."""

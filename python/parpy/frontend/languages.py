@@ -75,6 +75,9 @@ INTRINSICS: dict[str, LowerIntrinsic] = {
     "copy": creation.lower_copy,
     "listed": creation.lower_array,
     "axes": axes.lower_axes,
+    "attribute": axes.lower_attribute,
+    "size": axes.lower_size,
+    "expanded": axes.lower_expanded,
     # functions that others express
     "pair": compositions.lower_pair,
     "composed": compositions.lower_composed,

@@ -92,11 +92,12 @@ def is_for_python(call: ast.Call) -> bool:
     return listed and not folds
 
 
-_STATEMENTS = ast.Try | ast.TryStar | ast.Match | ast.Delete | ast.Import | ast.ImportFrom
+_STATEMENTS = ast.Try | ast.TryStar | ast.Match | ast.Delete | ast.Import | ast.ImportFrom | ast.Yield | ast.YieldFrom
 
 
 def is_statement_of_python(node: ast.AST) -> bool:
-    """Whether it is a statement that compiled code has not, and that means the same wherever it runs."""
+    """Whether it is a statement that compiled code has not, and that means the same wherever it runs, or a part of
+    such a statement."""
     return isinstance(node, _STATEMENTS)
 
 
@@ -108,6 +109,8 @@ _REDUCTIONS = frozenset((
 def has_open_keyword(call: ast.Call) -> bool:
     """Whether it is a reduction with a keyword that compiled code does not take, or takes as a constant alone."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if name in ("argmax", "argmin") and any(each.arg == "out" for each in call.keywords):  # of which the type counts
+        return True
     return name in _REDUCTIONS and any(
         each.arg in ("ddof", "where", "initial")
         or (each.arg in ("axis", "keepdims") and any(isinstance(part, ast.Name) for part in ast.walk(each.value)))

@@ -27,6 +27,9 @@ class Kept(NamedTuple):
     names: frozenset[str] = frozenset()  # of parameters that are lists, too long for tuples, or sets
     computed: frozenset[str] = frozenset()  # attributes that an object computes once, and could not
     rows: frozenset[tuple[str, int]] = frozenset()  # arrays of which parts are returned, with their dimensions
+    # Compiled code refused it: Python calls the functions of NumPy that compiled code has for some dimensions alone,
+    # and those of the user that return one of several arrays, or a part of one.
+    refused: bool = False
 
     def assigned_by(self, node: ast.AST) -> bool:
         """Whether the statement assigns to such an attribute."""
@@ -53,15 +56,20 @@ _LISTS = (list, set, frozenset, deque, bytearray)
 
 def is_long(value: object) -> bool:
     """Whether an argument is a list that is no tuple to compiled code, or a set."""
-    return isinstance(value, _LISTS) and not is_series(value)
+    return is_list(value) and not is_series(value)
+
+
+def is_list(value: object) -> bool:
+    """Whether an argument is a list, or a set."""
+    return isinstance(value, _LISTS)
 
 
 def kept_for(source: FunctionSource, reads: Reads, values: tuple[Any, ...]) -> Kept:
     """What Python keeps in a call with these values of the parameters of a function that `reads` attributes."""
-    if not any(is_object(value) or is_long(value) or _has_objects(value) for value in values):
+    if not any(is_object(value) or is_list(value) or _has_objects(value) for value in values):
         return NOTHING_KEPT
     given = zip(source.function.__code__.co_varnames, values, strict=False)
-    names = frozenset(name for name, value in given if is_long(value))
+    names = frozenset(name for name, value in given if is_long(value) or (is_list(value) and name in reads.grown))
     while True:  # objects of new classes may have other methods
         count = reads.count
         kept = _kept_attributes(reads, values)

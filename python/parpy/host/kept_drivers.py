@@ -13,7 +13,8 @@ from ..syntax.lazy import lazy
 from ..syntax.names import is_array
 from ..syntax.source import FunctionSource
 from .alike import Alike
-from .kept import NOTHING_KEPT, Kept, is_long, kept_for
+from .kept import NOTHING_KEPT, Kept, is_list, kept_for
+from .python_parts import is_driven
 from .returns import returned_parts
 from .structures import Structures
 
@@ -33,6 +34,7 @@ class KeptDrivers:
     ) -> None:
         """`driver_of` gets the methods that Python calls besides."""
         self.wanted = False
+        self.refused = False  # Kept.refused, from now on
         self.guarded = False  # whoever calls this looks at the guards of the driver for which nothing is kept
         self._source, self._structures, self._driver_of = source, structures, driver_of
         self._drivers: dict[Kept, Driver | Structures] = {}
@@ -47,8 +49,16 @@ class KeptDrivers:
         kept = NOTHING_KEPT
         if not WHOLE.issuperset(map(type, values)):
             reads = self._structures.reads
-            kept = self._alike.find(reads, values, lambda: kept_for(self._source, reads, values))
+            kept = self._alike.find(reads, values, lambda: self._kept_for(values))
+        if self.refused:
+            kept = kept._replace(refused=True)
         return kept._replace(rows=self._rows(values)) if self._returned else kept
+
+    def _kept_for(self, values: tuple[Any, ...]) -> Kept:
+        reads = self._structures.reads
+        kept = kept_for(self._source, reads, values)
+        driven = frozenset(name for name in reads.method_names() if any(map(is_driven, reads.functions([name]))))
+        return kept._replace(methods=kept.methods | driven) if driven else kept
 
     @lazy
     def _returned(self) -> dict[str, int]:
@@ -74,7 +84,7 @@ class KeptDrivers:
         if usual is self._structures:
             # Compiled as a whole: nothing has run where that fails.
             reads = self._structures.reads
-            if not reads.assigns and not self._returned and not any(map(is_long, values)):
+            if not reads.assigns and not self._returned and not any(map(is_list, values)):
                 try:
                     return usual(values, opts, debug)
                 except CompileError:

@@ -81,7 +81,7 @@ class Lookup:
             return value.args[0]
         binding = self.find(value.func)
         if binding is not None:
-            known = any(binding.value is each for each in (np.transpose, np.reshape, np.ravel))
+            known = any(binding.value is each for each in (np.transpose, np.reshape, np.ravel, np.expand_dims))
             return value.args[0] if known and value.args else None
         return value.func.value if value.func.attr in ("transpose", "reshape", "ravel") else None
 
@@ -150,7 +150,8 @@ class Lookup:
             case ast.Call(func=func, args=arguments) if arguments:
                 binding = self.find(func)
                 called = None if binding is None else binding.value
-                if called is len or (self.is_allocation(part) and ast.unparse(func).endswith("_like")):
+                counts = any(called is each for each in (len, np.shape, np.size, np.ndim))
+                if counts or (self.is_allocation(part) and ast.unparse(func).endswith("_like")):
                     yield arguments[0]
                 elif isinstance(called, External):
                     pairs = zip(arguments, called.types, strict=False)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..calls.external import External
 from ..frontend.calls.intrinsics import intrinsic_of
+from ..frontend.patterns import is_literal
 from ..library import library_function
 from ..syntax.names import callable_source
 from ..vocabulary import operators
@@ -43,6 +44,10 @@ def is_left_to_numpy(value: object, node: ast.Call) -> bool:
         return not _is_array_of_values(node)
     if value is np.where and len(node.args) == 1:
         return True
+    if any(value is each for each in (np.shape, np.ndim, np.size, np.expand_dims)) and (
+        isinstance(node.args[0], ast.List | ast.Tuple) or not all(map(is_literal, _axes(node)))
+    ):
+        return True
     if value is np.clip and any(isinstance(each, ast.Constant) and each.value is None for each in node.args):
         return True
     if (value is np.quantile or value is np.percentile) and any(
@@ -57,6 +62,10 @@ def is_left_to_numpy(value: object, node: ast.Call) -> bool:
         and intrinsic_of(value) is None
         and library_function(value, node) is None
     )
+
+
+def _axes(node: ast.Call) -> list[ast.expr]:
+    return [*node.args[1:], *(each.value for each in node.keywords)]
 
 
 def _is_array_of_values(node: ast.Call) -> bool:

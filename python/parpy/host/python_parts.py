@@ -16,12 +16,13 @@ from ..calls.callback import Callback
 from ..calls.errors import CompileError
 from ..frontend.draws import OTHERS, Draws
 from ..frontend.statements.nests import is_nest
+from ..library import gives_array, is_in_library
 from ..pragmas.words import StatementPragma
 from ..syntax.fields import is_of_value
 from ..syntax.lazy import lazy
 from ..syntax.lists import fixed_lists, is_kept_by_python, kept_names, makes_list
 from ..syntax.names import callable_source
-from ..syntax.nested_source import definitions, free_names, walk_own
+from ..syntax.nested_source import definitions, free_names, is_plain, walk_own
 from ..syntax.source import FunctionSource
 from ..syntax.starred import hands_on_rest
 from ..vocabulary import operators, workers
@@ -48,14 +49,14 @@ from .places import (
     takes_less,
 )
 from .replaced import Lent, is_builtin, only_reads, stored_names
-from .returns import returned_places
+from .returns import elements_of, returned_places, returns_parts, shared_roots
 
 _GRIDS = (np.mgrid, np.ogrid, np.r_, np.c_)
 
 
 def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bool:
     """`called`: by another jit function, which a parameter that is returned does not keep from compiling."""
-    if source.only_pragmas:
+    if source.only_pragmas or resolver.made_by_python:
         return True
     node = source.tree()
     made = {
@@ -69,8 +70,10 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
     for part in resolver.nodes:
         if isinstance(part, ast.Return) and part.value is not None:
             names = arguments | made
-            if resolver.is_python(part) or (
-                not called and any(root_of(place) in names for place in returned_places(resolver, part.value))
+            if (
+                resolver.is_python(part)
+                or shared_roots(resolver, part.value)
+                or (not called and any(root_of(place) in names for place in returned_places(resolver, part.value)))
             ):
                 return True
         elif isinstance(part, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign) and part.value is not None:
@@ -81,6 +84,14 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
         elif any(resolver.calls_back(getattr(part, head)) for head in ("test", "iter") if hasattr(part, head)):
             return True  # of a branch, a loop, or a part of an expression
     return bool(made)
+
+
+def is_driven(source: FunctionSource) -> bool:
+    """Whether Python runs a part of the function where others call it."""
+    try:
+        return needs_driver(source, Resolver(source, called=True), called=True)
+    except CompileError:
+        return False  # reported where it is compiled
 
 
 def is_left_to_python(value: object) -> TypeGuard[Callable[..., Any]]:
@@ -126,6 +137,11 @@ class Resolver(Lookup):
     def is_python(self, node: ast.AST) -> bool:
         """Whether something in `node`, a part of the function, is a call that Python makes, or renames an array."""
         return self._has_python_parts and any(self._is_python_part(part) for part in walk_own(node))
+
+    @lazy
+    def made_by_python(self) -> frozenset[str]:
+        """The nested functions that compiled code does not have: those that assign to variables around them, say."""
+        return frozenset(part.name for part in self.nodes if isinstance(part, ast.FunctionDef) and not is_plain(part))
 
     @lazy
     def _nested_with_lists(self) -> frozenset[str]:
@@ -195,7 +211,8 @@ class Resolver(Lookup):
 
     @lazy
     def _kept(self) -> frozenset[str]:
-        return kept_names(self.nodes, self._fixed, self._gives_list) | self.kept.names
+        kept = kept_names(self.nodes, self._fixed, self._gives_list)
+        return kept | self.kept.names | self.made_by_python
 
     def _gives_list(self, call: ast.Call, place: int | None) -> bool:
         """Whether it calls a function of the user that returns a list, dict or set, or a tuple with one in this place,
@@ -228,14 +245,16 @@ class Resolver(Lookup):
                 (self.place(value) in self.arrays() or self.is_captured_array(value))
                 and (self._calls_python_anywhere or not self._is_name_for_good(name))
             )
-            or (is_part(value) and name in self.returned and self.place(value.value) in self.parameters)
             for name, value in named_values(node)
             if isinstance(value, ast.Name | ast.Attribute | ast.Subscript)
         ) or any(
-            (self.is_row(value) and name in self.returned)
+            (name in self.returned and any(map(self._is_part_of_argument, elements_of(value))))
             or ((moved := self.moved(value)) is not None and self._renames_moved(name, value, moved))
             for name, value in named_values(node)
         )
+
+    def _is_part_of_argument(self, value: ast.expr) -> bool:
+        return self.is_row(value) or (is_part(value) and self.place(value.value) in self.parameters)
 
     def _renames_moved(self, name: str, value: ast.expr, moved: ast.expr) -> bool:
         """The same for another shape, or the real parts, of an array: compiled code knows these as values."""
@@ -374,10 +393,42 @@ class Resolver(Lookup):
 
     def is_called_by_python(self, value: object, call: ast.Call) -> bool:
         """Whether Python makes this call of an object."""
+        if value is sum and self._adds_arrays(call):
+            return True
+        if call in self._returned_views or (self.kept.refused and (is_in_library(value) or self._gives_view(call))):
+            return True
         if is_universal(value):
             return call not in self._in_loops or not takes_elements(call, value, self._is_of_array)
         left = is_left_to_python(value) or (is_left_to_numpy(value, call) and not self._is_compiled_besides(call))
         return left or is_foreign(value) or self.has_driver(value)
+
+    @lazy
+    def _returned_views(self) -> frozenset[ast.Call]:
+        """The calls of functions that return parts of their arguments, where these are returned again."""
+        if self._called:
+            return frozenset()
+        given: dict[str, list[ast.expr]] = {}
+        for part in self.nodes:
+            if isinstance(part, ast.Assign | ast.AnnAssign):
+                for name, value in named_values(part):
+                    given.setdefault(name, []).append(value)
+        values = [part.value for part in self.nodes if isinstance(part, ast.Return) and part.value is not None]
+        found = {each for value in values for each in elements_of(value)}
+        found |= {each for value in [*found] if isinstance(value, ast.Name) for each in given.get(value.id, ())}
+        return frozenset(each for each in found if isinstance(each, ast.Call) and self._gives_view(each))
+
+    def _adds_arrays(self, call: ast.Call) -> bool:
+        """Whether it adds arrays that functions of NumPy give, one after the other, to the number 0."""
+        given = call.args[0] if call.args else None
+        if not isinstance(given, ast.GeneratorExp | ast.ListComp):
+            return False
+        calls = (part for part in ast.walk(given.elt) if isinstance(part, ast.Call))
+        return any(gives_array(getattr(self.find(each.func), "value", None)) for each in calls)
+
+    def _gives_view(self, call: ast.Call) -> bool:
+        source = callable_source(getattr(self.find(call.func), "value", None))
+        node = None if source is None else source.tree()
+        return isinstance(node, ast.FunctionDef) and returns_parts(node)
 
     def _is_of_array(self, node: ast.expr) -> bool:
         """Whether it is an array, or a part of one that is written as such."""

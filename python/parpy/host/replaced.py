@@ -22,6 +22,7 @@ _SAME_MEMORY = (
         "atleast_2d",
         "broadcast_to",
         "diagonal",
+        "expand_dims",
         "flipud",
         "fliplr",
         "flip",

@@ -5,13 +5,14 @@ arrays and parts of them under the names that it knows them by.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from ..syntax.lists import is_returned_by_python
 from ..syntax.nested_source import own_nodes
 from .liveness import assigned
 from .lookup import Lookup
-from .places import is_part, is_shape, is_whole, named_values, row_of
+from .places import is_part, is_shape, is_whole, named_values, root_of, row_of
 
 
 def is_left(lookup: Lookup, value: ast.expr) -> bool:
@@ -23,7 +24,7 @@ def is_left(lookup: Lookup, value: ast.expr) -> bool:
 
 def returned_places(lookup: Lookup, value: ast.expr) -> Iterator[ast.expr]:
     """The variables, shapes and arrays of which a returned value may consist."""
-    for part in (part for each in _elements(value) for part in _parts(each)):
+    for part in (part for each in elements_of(value) for part in _parts(each)):
         if isinstance(part, ast.IfExp):
             yield from returned_places(lookup, part.body)
             yield from returned_places(lookup, part.orelse)
@@ -49,11 +50,37 @@ def returned_parts(node: ast.FunctionDef) -> dict[str, int]:
         elif isinstance(value, ast.IfExp):
             left += [value.body, value.orelse]
         elif isinstance(value, ast.Tuple | ast.List | ast.Dict):
-            left += _elements(value)
+            left += elements_of(value)
         elif (row := row_of(value)) is not None:
             found[row[0]] = min(row[1], found.get(*row))
     given = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
     return {name: count for name, count in found.items() if name in given - assigned(node.body)}
+
+
+def returns_parts(node: ast.FunctionDef) -> bool:
+    """Whether a function may return parts of its parameters, under any name, or one of several."""
+    names = {each.arg for each in (*node.args.posonlyargs, *node.args.args)}
+    values = [part.value for part in own_nodes(node) if isinstance(part, ast.Return)]
+    parts = [each for value in values for whole in elements_of(value) for each in _alternatives(whole)]
+    sliced = any(is_part(each) and root_of(each) in names for each in parts)
+    chosen = {each.id for each in parts if isinstance(each, ast.Name) and each.id in names}
+    return sliced or len(chosen) > 1 or bool(returned_parts(node))
+
+
+def _alternatives(value: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(value, ast.IfExp):
+        yield from _alternatives(value.body)
+        yield from _alternatives(value.orelse)
+    else:
+        yield value
+
+
+def shared_roots(lookup: Lookup, value: ast.expr) -> frozenset[str]:
+    """The arrays of which a returned tuple has several parts, slices among them: these share memory."""
+    parts = [(lookup.moved(each) or each, each) for each in elements_of(value)]
+    counts = Counter(root_of(place) for place, _ in parts if isinstance(place, ast.Name | ast.Subscript))
+    sliced = {root_of(place) for place, each in parts if place is not each or is_part(each)}
+    return frozenset(name for name in sliced if counts[name] > 1)
 
 
 class Returns:
@@ -73,10 +100,11 @@ class Returns:
         choice = next((part for part in parts if isinstance(part, ast.IfExp) and self._chooses_place(part)), None)
         first = parts if choice is None else parts[: parts.index(choice)]
         assigns = any(isinstance(part, ast.NamedExpr) for part in ast.walk(value))
+        shared = shared_roots(self._lookup, value)
         calls = self._calls_between(value, parts)
         named: dict[ast.expr, ast.expr] = {}
         for part in first:
-            left = is_left(self._lookup, part) or is_returned_by_python(part)
+            left = is_left(self._lookup, part) or is_returned_by_python(part) or root_of(part) in shared
             early = assigns or (calls and _may_change(self._lookup, part))
             if isinstance(part, ast.Constant) or ((left or choice is not None) and not early):
                 continue
@@ -101,7 +129,7 @@ class Returns:
     def _parts(self, value: ast.expr) -> list[ast.expr]:
         """Its parts, where tuples in it that compiled code makes are single ones."""
         found: list[ast.expr] = []
-        for each in _elements(value):
+        for each in elements_of(value):
             inner = list(_parts(each))
             apart = any(is_left(self._lookup, part) or self._chooses_place(part) for part in inner)
             found += inner if apart or isinstance(each, ast.Starred) else [each]
@@ -119,8 +147,10 @@ def _may_change(lookup: Lookup, part: ast.expr) -> bool:
     return not isinstance(root, ast.Name | ast.Constant)
 
 
-def _elements(value: ast.expr) -> list[ast.expr]:
-    """Those of the tuple, list or dict that a returned value is."""
+def elements_of(value: ast.expr | None) -> list[ast.expr]:
+    """Those of the tuple, list or dict that a value is."""
+    if value is None:
+        return []
     if isinstance(value, ast.Dict):
         return value.values
     return value.elts if isinstance(value, ast.Tuple | ast.List) else [value]

@@ -6,7 +6,7 @@ import ast
 
 from .. import _native
 from ..calls.objects import attribute_name
-from ..frontend.refused import STATEMENTS
+from ..frontend.refused import EXPRESSIONS, STATEMENTS
 from ..syntax.source import FunctionSource
 from .foreign_calls import is_for_python, is_statement_of_python
 from .places import outermost_loops
@@ -33,7 +33,7 @@ def _why_python(part: ast.AST, resolver: Resolver) -> tuple[str, str] | None:
         shown = ast.unparse(part.func)
         return f"compiled code does not know '{shown}'", "call it before the loop, or write it out"
     if is_statement_of_python(part):
-        what, fix = STATEMENTS[type(part)]  # type: ignore[index]
+        what, fix = (STATEMENTS | EXPRESSIONS)[type(part)]  # type: ignore[index]
         return f"compiled code has no {what.removeprefix('a ').removeprefix('an ')}", fix
     if resolver.kept.assigned_by(part):
         return "it assigns to attributes that are not numbers", "change elements instead, self.x[:] = …"
@@ -51,6 +51,9 @@ def _why_python(part: ast.AST, resolver: Resolver) -> tuple[str, str] | None:
     if resolver.kept.is_computed(part):
         return f"'{attribute_name(part)}' could not be computed before the call", "assign it when the object is made"
     if resolver.keeps(part):
+        if isinstance(part, ast.Name) and part.id in resolver.made_by_python:
+            what = f"'{part.id}' is a function that compiled code does not have"
+            return what, "let it take plain parameters and assign to none of the variables around it"
         shown = f"'{part.id}' is a list, dict or set" if isinstance(part, ast.Name) else "it makes a list, dict or set"
         return shown, "store to an array, x[i] = value, which np.empty makes before the loop"
     return None

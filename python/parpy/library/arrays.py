@@ -60,15 +60,21 @@ def diff(a):
 
 
 def gradient(f):
-    if f.ndim != 1:
-        builtin.static_fail("np.gradient takes an array of one dimension here: loop over the rows")
-    if f.shape[0] < 2:
-        raise ValueError("np.gradient takes an array of 2 or more elements")
+    if f.ndim != 1 and f.ndim != 2:
+        builtin.static_fail("np.gradient takes an array of one or two dimensions here")
+    if f.shape[0] < 2 or f.shape[-1] < 2:
+        raise ValueError("np.gradient takes an array of 2 or more elements along each dimension")
     slopes = f / 1
     slopes[0] = f[1] - f[0]
     slopes[1:-1] = (f[2:] - f[:-2]) / 2
     slopes[-1] = f[-1] - f[-2]
-    return slopes
+    if f.ndim == 1:
+        return slopes
+    across = f / 1
+    across[:, 0] = f[:, 1] - f[:, 0]
+    across[:, 1:-1] = (f[:, 2:] - f[:, :-2]) / 2
+    across[:, -1] = f[:, -1] - f[:, -2]
+    return slopes, across
 
 
 def trapezoid(y, *, dx=1.0):
@@ -219,6 +225,8 @@ def median(a):
 
 def quantile(a, q):
     """Between the two nearest elements, by NumPy's formula for its method `linear`."""
+    if a.ndim != 1:
+        builtin.static_fail("np.quantile takes an array of one dimension here: take np.ravel of it")
     n = a.shape[0]
     if q < 0 or q > 1:
         raise ValueError("Quantiles must be in the range [0, 1]")
@@ -242,6 +250,8 @@ def percentile(a, q):
 
 def searchsorted(a, v):
     """Where the number `v` goes in front of elements that are equal; of an array, where each of its elements goes."""
+    if v.ndim > 1:
+        builtin.static_fail("np.searchsorted takes numbers and arrays of one dimension here")
     if v.ndim == 1:
         places = np.zeros(v.shape[0], np.int64)
         for i in range(v.shape[0]):
@@ -273,10 +283,30 @@ def flipud(m):
 def roll(a, shift):
     if a.ndim != 1:
         builtin.static_fail("np.roll takes an array of one dimension here: loop over the rows")
-    n = a.shape[0]
     rolled = np.empty_like(a)
-    for i in range(n):
-        rolled[i] = a[(i - shift) % n]
+    if a.shape[0] > 0:
+        k = shift % a.shape[0]
+        rolled[k:] = a[: a.shape[0] - k]
+        rolled[:k] = a[a.shape[0] - k :]
+    return rolled
+
+
+def roll_along(a, shift, axis):
+    if a.ndim != 2:
+        builtin.static_fail("np.roll takes an axis of arrays of two dimensions here")
+    rolled = np.empty_like(a)
+    if axis == 0 or axis == -2:
+        if a.shape[0] > 0:
+            k = shift % a.shape[0]
+            rolled[k:] = a[: a.shape[0] - k]
+            rolled[:k] = a[a.shape[0] - k :]
+    else:
+        if axis != 1 and axis != -1:
+            raise np.exceptions.AxisError("the axis of np.roll is out of bounds")
+        if a.shape[1] > 0:
+            m = shift % a.shape[1]
+            rolled[:, m:] = a[:, : a.shape[1] - m]
+            rolled[:, :m] = a[:, a.shape[1] - m :]
     return rolled
 
 
@@ -336,6 +366,26 @@ def cross(a, b):
     return product
 
 
+def inner(a, b):
+    """The sums of products over the last dimension of both."""
+    if a.ndim > 2 or b.ndim > 2:
+        builtin.static_fail("np.inner takes arrays of one or two dimensions here")
+    if a.ndim == 0 or b.ndim == 0:
+        return a * b
+    elif b.ndim == 1:
+        return a @ b
+    elif a.ndim == 1:
+        return b @ a
+    else:
+        return a @ b.T
+
+
+def vdot(a, b):
+    if a.ndim == 1 and b.ndim == 1:
+        return np.conj(a) @ b
+    return np.conj(np.ravel(a)) @ np.ravel(b)
+
+
 def trace(a):
     if a.ndim != 2:
         builtin.static_fail("np.trace takes an array of two dimensions here")
@@ -370,5 +420,10 @@ def isin(element, test_elements):
     return found
 
 
+def isclose(a, b, rtol=1e-05, atol=1e-08):
+    x, y = a / 1, b / 1
+    return (x == y) | (np.isfinite(y) & (np.abs(x - y) <= atol + rtol * np.abs(y)))
+
+
 def allclose(a, b, rtol=1e-05, atol=1e-08):
-    return np.all((a == b) | (np.abs(a - b) <= atol + rtol * np.abs(b)))
+    return np.all(np.isclose(a, b, rtol, atol))

@@ -37,6 +37,8 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.flipud: (arrays.flipud,),
     np.gradient: (arrays.gradient,),
     np.hstack: (joining.hstack,),
+    np.inner: (arrays.inner,),
+    np.isclose: (arrays.isclose,),
     np.isin: (arrays.isin,),
     np.linalg.norm: (arrays.norm,),
     np.linspace: (arrays.linspace,),
@@ -45,7 +47,7 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.polyval: (arrays.polyval,),
     np.quantile: (arrays.quantile,),
     np.repeat: (arrays.repeat,),
-    np.roll: (arrays.roll,),
+    np.roll: (arrays.roll, arrays.roll_along),
     np.searchsorted: (arrays.searchsorted,),
     np.sort: (arrays.sort, partial(along, "sort")),
     np.tile: (arrays.tile,),
@@ -53,6 +55,7 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.tril: (arrays.tril,),
     np.triu: (arrays.triu,),
     np.stack: (joining.stack,),
+    np.vdot: (arrays.vdot,),
     np.vstack: (joining.vstack,),
 }
 _FUNCTIONS |= {
@@ -68,6 +71,10 @@ _WITHOUT_NAN = {
 _FUNCTIONS |= _WITHOUT_NAN
 # Functions that need no memory of their own, which kernels call too.
 _NUMBERS = frozenset((np.argmax, np.argmin, *_WITHOUT_NAN))
+# Functions that give arrays of what are arrays, whatever else they get.
+_ARRAYS: frozenset[Any] = frozenset((
+    np.cumprod, np.cumsum, np.diff, np.flip, np.flipud, np.repeat, np.roll, np.sort, np.tile, np.tril, np.triu,
+))  # fmt: skip
 # Methods of these ufuncs that store to their first argument.
 _UPDATES = {getattr(np, name).at: name for name in ("add", "subtract", "multiply", "maximum", "minimum")}
 _MOST_SUBSCRIPTS = 3
@@ -79,6 +86,8 @@ _METHODS = ("argmax", "argmin", "argsort", "cumprod", "cumsum", "repeat", "searc
 # Functions that take all elements where `axis` is None, as where it is left out.
 _WITHOUT_AXIS = {np.argmax, np.argmin, np.cumprod, np.cumsum, np.median}
 _ALONG_AXIS = {*_WITHOUT_AXIS, np.argsort, np.sort}
+# Functions that NumPy gives tuples besides numbers.
+_OF_NUMBERS_ALONE: set[Any] = {np.roll}
 # Functions whose first argument is a tuple of arrays.
 _OF_TUPLES = {np.column_stack, np.concatenate, np.dstack, np.hstack, np.stack, np.vstack}
 
@@ -101,7 +110,7 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
         return _einsum(node)
     if is_update(function):
         return _update(_UPDATES[function], node)
-    if ours is None:
+    if ours is None or (function in _OF_NUMBERS_ALONE and any(map(_is_tuple, _given(node)))):
         return None
     arguments = node.args
     if function in _OF_TUPLES and arguments:
@@ -132,8 +141,21 @@ def _axis_of(node: ast.Call) -> ast.expr | None:
     return node.args[1] if len(node.args) > 1 else next(named, None)
 
 
+def _given(node: ast.Call) -> list[ast.expr]:
+    return [*node.args, *(each.value for each in node.keywords)]
+
+
+def _is_tuple(node: ast.expr) -> bool:
+    return isinstance(node, ast.Tuple)
+
+
 def _is_none(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
+
+
+def gives_array(function: object) -> bool:
+    """Whether a function that the library has gives an array."""
+    return callable(function) and any(function is each for each in _ARRAYS)
 
 
 def gives_number(function: object) -> bool:
@@ -164,6 +186,8 @@ def _einsum(node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
     subscripts = subscripts_of(text)
     if subscripts is None or len(subscripts.operands) != len(node.args) - 1:
         return None
+    if len(subscripts.operands) == 1 and set(subscripts.operands[0]) == set(subscripts.result):
+        return None  # another name for elements of the operand
     if any(keyword.arg != "optimize" for keyword in node.keywords):
         return None
     call = ast.copy_location(ast.Call(node.func, node.args[1:], []), node)

@@ -48,7 +48,8 @@ def with_methods(node: _Function, function: FunctionType) -> _Function:
     random numbers, or a method of arrays."""
     given = [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
     names = [part for part in ast.walk(node) if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name)]
-    if not any(part.attr in _AMBIGUOUS for part in names):
+    called = {part.func for part in ast.walk(node) if isinstance(part, ast.Call)}
+    if not any(part.attr in _AMBIGUOUS or part in called for part in names):
         return node
     objects = {part.value.id for part in names if part.attr not in OF_VALUES}  # type: ignore[attr-defined]
     if given and "." in function.__qualname__.rpartition("<locals>.")[2]:
@@ -58,15 +59,21 @@ def with_methods(node: _Function, function: FunctionType) -> _Function:
     if not objects:
         return node
     made = copy.deepcopy(node)
+    called = {part.func for part in ast.walk(made) if isinstance(part, ast.Call)}
     for part in ast.walk(made):
         if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id in objects:
-            setattr(part, _OF_OBJECT, part.attr in _AMBIGUOUS)
+            setattr(part, _OF_OBJECT, part.attr in _AMBIGUOUS or part in called)
     return made
 
 
 def is_of_value(node: ast.Attribute) -> bool:
     """Whether arrays, numbers or generators have such an attribute, unless the text shows that it is an object's."""
-    return node.attr in OF_VALUES and not getattr(node, _OF_OBJECT, False)
+    return node.attr in OF_VALUES and not is_of_object(node)
+
+
+def is_of_object(node: ast.Attribute) -> bool:
+    """Whether the text shows that it is an attribute of an object."""
+    return getattr(node, _OF_OBJECT, False)
 
 
 def with_entries(node: _Function, objects: Set[str]) -> _Function:

@@ -37,7 +37,11 @@ def is_kept_by_python(node: ast.AST, fixed: frozenset[str]) -> bool:
         return False
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.List):  # to other targets the elements are assigned
         return any(isinstance(target, ast.Name) and target.id not in fixed for target in node.targets)
-    return makes_list(node.value) or (isinstance(node, ast.Return) and is_returned_by_python(node.value))
+    return (
+        any(starred_names(node))
+        or makes_list(node.value)
+        or (isinstance(node, ast.Return) and is_returned_by_python(node.value))
+    )
 
 
 def kept_names(
@@ -54,6 +58,7 @@ def kept_names(
         for each in (node.targets if isinstance(node, ast.Assign) else [node.target])
         for target, value, place in _named(each, node.value)
     ]
+    found |= {name for node in assigned for name in starred_names(node)}
     none = {name for name, value, _ in pairs if isinstance(value, ast.Constant) and value.value is None}
     while True:
         more = {
@@ -67,6 +72,14 @@ def kept_names(
         if more <= found:
             return frozenset(found)
         found |= more
+
+
+def starred_names(node: ast.AST) -> Iterator[str]:
+    """The names that an assignment gives lists of what is left: b of `a, *b = x`."""
+    for target in node.targets if isinstance(node, ast.Assign) else []:
+        for part in ast.walk(target):
+            if isinstance(part, ast.Starred) and isinstance(part.value, ast.Name):
+                yield part.value.id
 
 
 def _named(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.expr, int | None]]:

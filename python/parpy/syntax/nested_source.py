@@ -118,17 +118,20 @@ def own_nodes(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> 
 
 
 def free_names(node: ast.AST) -> frozenset[str]:
-    """The names that a nested function reads of what stands around it."""
+    """The names of what stands around it that a nested function reads or assigns to."""
     assert isinstance(node, _FUNCTIONS)
     own = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
     read: set[str] = set()
+    around: set[str] = set()
     for part in own_nodes(node):
         if isinstance(part, _FUNCTIONS):
             read |= free_names(part)
         if isinstance(part, ast.FunctionDef):
             own.add(part.name)
+        elif isinstance(part, ast.Nonlocal):
+            around.update(part.names)
         elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
             read.add(part.id)
         elif isinstance(part, ast.Name):
             own.add(part.id)
-    return frozenset(read - own)
+    return frozenset((read - own) | around)

@@ -24,6 +24,7 @@ from ..pragmas.comments import has_pragmas
 from ..pragmas.source_pragmas import NO_PRAGMAS, Pragmas, read_pragmas
 from .aliases import without_aliases
 from .annotations import annotations_of
+from .bases import with_bases
 from .deep_stack import with_deep_stack
 from .executed import executed_lines
 from .fields import with_fields, with_methods
@@ -123,7 +124,7 @@ class FunctionSource:
         """The syntax tree without aliases; `line_shift` plus its line numbers are those of the file."""
         if self._plain is None:
             node = without_imports(self.written(), self.function)
-            node = with_slices(node, self.function)
+            node = with_bases(with_slices(node, self.function), self.function)
             node = with_named_views(node) if has_views(self.text) else node
             node = with_turns(without_aliases(with_constants(node, self.function)))
             self._plain = with_fields(with_methods(node, self.function))

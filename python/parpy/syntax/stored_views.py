@@ -1,9 +1,12 @@
-"""Other shapes of arrays that statements store through: they get a name before the statement.
+"""Other shapes of arrays that statements store through, and generators that loops make to draw from: these get a name
+before the statement.
 
 x.T[i, j] = v                      x_T = x.T
                                    x_T[i, j] = v
 for column in x.T:                 x_T = x.T
     column -= column.mean()        for column in x_T: …
+v = default_rng(i).random()        generator = default_rng(i)
+                                   v = generator.random()
 """
 
 from __future__ import annotations
@@ -20,7 +23,11 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _ATTRIBUTES = ("T", "real", "imag")
 _METHODS = ("reshape", "ravel", "transpose", "swapaxes")
-_WRITTEN = re.compile(rf"\.\s*({'|'.join((*_ATTRIBUTES, *_METHODS))})\b")
+_MAKERS = ("default_rng", "RandomState")
+_WRITTEN = re.compile(rf"\.\s*({'|'.join((*_ATTRIBUTES, *_METHODS))})\b|\b({'|'.join(_MAKERS)})\b")
+_BRANCHES = (
+    ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.NamedExpr,
+)  # fmt: skip
 _VIEWS = "__parpy_views__"
 # What the arguments of the methods consist of.
 _PLAIN = (ast.Name, ast.Constant, ast.UnaryOp, ast.BinOp, ast.Tuple, ast.operator, ast.unaryop, ast.expr_context)
@@ -50,7 +57,7 @@ def with_named_views(node: Function) -> Function:
 
 def _rewritten(node: Function) -> tuple[Function, frozenset[str]]:
     """The function, with the variables that are new in it."""
-    if not any(map(_is_view, ast.walk(node))):
+    if not any(_is_view(part) or _is_generator(part) for part in ast.walk(node)):
         return node, frozenset()
     made = copy.deepcopy(node)
     views = _Views(made)
@@ -63,6 +70,7 @@ class _Views:
 
     def __init__(self, node: Function) -> None:
         self.names: set[str] = set()
+        self._loops = 0  # around
         parts = [*ast.walk(node)]
         self._taken = {part.id for part in parts if isinstance(part, ast.Name)}
         self._objects = {
@@ -75,9 +83,11 @@ class _Views:
     def statements(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
         out: list[ast.stmt] = []
         for node in nodes:
+            self._loops += isinstance(node, ast.For | ast.While)
             for body in ("body", "orelse"):
                 if isinstance(node, ast.For | ast.While | ast.If | ast.With) and getattr(node, body, None):
                     setattr(node, body, self.statements(getattr(node, body)))
+            self._loops -= isinstance(node, ast.For | ast.While)
             labels = len(out)
             while isinstance(node, ast.For) and labels and _is_label(out[labels - 1]):
                 labels -= 1
@@ -88,6 +98,10 @@ class _Views:
     def _named(self, node: ast.stmt) -> list[ast.stmt]:
         """The statements that give names to what `node` stores through, which has these in the place of the views."""
         made: list[ast.stmt] = []
+        if self._loops and isinstance(node, ast.Assign | ast.AugAssign | ast.Expr):
+            for owner in _evaluated(node.value):
+                if isinstance(owner, ast.Attribute) and _is_generator(owner.value):
+                    owner.value = self._under(owner.value, "generator", made)
         if isinstance(node, ast.Assign | ast.AugAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for each in (each for target in targets for each in _single(target)):
@@ -116,7 +130,14 @@ class _Views:
         assert isinstance(at, ast.Attribute) and isinstance(at.value, ast.Name)
         if at.value.id in self._objects:
             return value
-        name = f"{at.value.id}_{at.attr}"
+        named = self._under(value, f"{at.value.id}_{at.attr}", made)
+        statement = made[-1]
+        assert isinstance(statement, ast.Assign)
+        for part in (statement, statement.targets[0]):
+            part.col_offset = at.value.end_col_offset or part.col_offset
+        return named
+
+    def _under(self, value: ast.expr, name: str, made: list[ast.stmt]) -> ast.expr:
         while name in self._taken:
             name += "_"
         self._taken.add(name)
@@ -124,7 +145,6 @@ class _Views:
         statement = ast.Assign([ast.Name(name, ast.Store())], value)
         for part in (statement, statement.targets[0]):
             ast.copy_location(part, value)
-            part.col_offset = at.value.end_col_offset or part.col_offset
         made.append(statement)
         return ast.copy_location(ast.Name(name, ast.Load()), value)
 
@@ -140,6 +160,24 @@ def _is_view(node: ast.AST) -> bool:
     elif not isinstance(node, ast.Attribute) or node.attr not in _ATTRIBUTES or not isinstance(node.ctx, ast.Load):
         return False
     return isinstance(at, ast.Attribute) and isinstance(at.value, ast.Name)
+
+
+def _is_generator(node: ast.AST) -> bool:
+    """Whether it is np.random.default_rng(seed) or the like, of which the seed may be computed earlier."""
+    if not isinstance(node, ast.Call) or node.keywords:
+        return False
+    name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+    return name in _MAKERS and all(isinstance(part, _PLAIN) for each in node.args for part in ast.walk(each))
+
+
+def _evaluated(node: ast.expr) -> Iterator[ast.expr]:
+    """The parts of an expression that are evaluated once, whatever others give."""
+    left = [node]
+    while left:
+        part = left.pop()
+        yield part
+        if not isinstance(part, _BRANCHES):
+            left += [each for each in ast.iter_child_nodes(part) if isinstance(each, ast.expr)]
 
 
 def _single(target: ast.expr) -> Iterator[ast.expr]:

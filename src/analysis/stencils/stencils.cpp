@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
+#include <utility>
 
 #include "analysis/memory/sharing.h"
 #include "analysis/uses.h"
@@ -16,6 +18,15 @@ using namespace ir;
 
 bool StencilLoad::is_own() const {
     return std::ranges::all_of(offsets, [](std::int64_t d) { return d == 0; });
+}
+
+bool StencilSweep::is_line() const {
+    return std::ranges::any_of(axes, [](const Axis& axis) {
+        if (axis.loop == nullptr) return true;
+        const auto begin = axis.begin ? axis.begin : constant_integer(axis.loop->begin);
+        const auto end = axis.end ? axis.end : constant_integer(axis.loop->end);
+        return begin && end && *end - *begin < 4;
+    });
 }
 
 const StencilArray& Stencil::of(const Var* array) const {
@@ -148,9 +159,7 @@ private:
                 }
                 continue;
             }
-            if (result_.sweeps.size() == kMostSweeps) return refuse("a step has too many nests");
             if (!sweep(*stmt->as<For>())) return false;
-            result_.items.push_back({nullptr, static_cast<int>(result_.sweeps.size()) - 1});
         }
         result_.below.assign(result_.rank, 0);
         result_.above.assign(result_.rank, 0);
@@ -165,28 +174,120 @@ private:
         return reaches || refuse("no step reads neighbouring elements");
     }
 
+    // A body that gives elements values, and the loops and conditions around it.
+    struct Leaf {
+        Nest loops;
+        std::unordered_map<const For*, std::pair<std::int64_t, std::int64_t>> parts;  // of ranges
+        const Body* body = nullptr;
+    };
+
     bool sweep(For& top) {
+        std::vector<Leaf> found;
+        if (!leaves({&top}, {}, found)) return false;
+        if (found.empty()) return refuse("the loop over " + quoted(*top.var) + " stores nothing");
+        const std::size_t before = result_.sweeps.size();
+        for (const Leaf& leaf : found) {
+            const bool assigns = std::ranges::any_of(
+                *leaf.body, [](const Stmt* stmt) { return stmt->kind == StmtKind::kAssign; });
+            if (found.size() > 1 && assigns)
+                return refuse("the loop over " + quoted(*top.var) +
+                              " has scalars beside loops of its own");
+            if (!sweep(top, leaf)) return false;
+        }
+        // One behind the other, for all iterations of the loops around them.
+        for (std::size_t later = before; later < result_.sweeps.size(); ++later) {
+            for (std::size_t earlier = before; earlier < later; ++earlier) {
+                if (!separable(result_.sweeps[earlier], result_.sweeps[later]))
+                    return refuse("an iteration of " + quoted(*top.var) +
+                                  " reads what another one writes");
+            }
+        }
+        for (std::size_t n = before; n < result_.sweeps.size(); ++n)
+            result_.items.push_back({nullptr, static_cast<int>(n)});
+        return true;
+    }
+
+    bool leaves(const Body& body, const Leaf& around, std::vector<Leaf>& out) {
+        const bool computes = std::ranges::all_of(body, [](const Stmt* stmt) {
+            return stmt->kind == StmtKind::kAssign || stmt->kind == StmtKind::kStore;
+        });
+        if (computes) {
+            if (body.empty()) return true;
+            out.push_back(around);
+            out.back().body = &body;
+            return true;
+        }
+        return std::ranges::all_of(body, [&](Stmt* stmt) {
+            Leaf inside = around;
+            if (auto* loop = stmt->as<For>()) {
+                inside.loops.push_back(loop);
+                return usable(*loop) && leaves(loop->body, inside, out);
+            }
+            if (const auto* branch = stmt->as<If>()) {
+                Leaf other = around;
+                if (!split(*branch->condition, inside, other))
+                    return refuse("a condition is none of the first or the last iteration");
+                return leaves(branch->then_body, inside, out) &&
+                       leaves(branch->else_body, other, out);
+            }
+            return refuse("the loop over " + quoted(*around.loops.back()->var) +
+                          " does more than give elements a value");
+        });
+    }
+
+    bool usable(const For& loop) {
+        if (constant_integer(loop.step) != 1)
+            return refuse("the loop over " + quoted(*loop.var) + " does not count by one");
+        if (!stands_still(*loop.begin) || !stands_still(*loop.end))
+            return refuse("the range of " + quoted(*loop.var) + " changes");
+        return loop.mapping.reductions.empty() ||
+               refuse("the loop over " + quoted(*loop.var) + " is a reduction");
+    }
+
+    // Whether the condition is `i == n` or `i != n` of the first or last iteration of a loop
+    // around: the iterations where it holds, and the others.
+    static bool split(const Expr& condition, Leaf& holds, Leaf& others) {
+        if (condition.op != Op::kEq && condition.op != Op::kNe) return false;
+        const Expr& variable = *condition.operands[0];
+        const auto number = constant_integer(condition.operands[1]);
+        if (variable.op != Op::kVar || !number) return false;
+        const auto found =
+            std::ranges::find(holds.loops, variable.var, [](const For* loop) { return loop->var; });
+        if (found == holds.loops.end()) return false;
+        const auto known = holds.parts.find(*found);
+        auto begin = constant_integer((*found)->begin), end = constant_integer((*found)->end);
+        if (known != holds.parts.end()) {
+            begin = known->second.first;
+            end = known->second.second;
+        }
+        if (!begin || !end || *begin >= *end) return false;
+        if (condition.op == Op::kNe) return split_at(*found, *number, *begin, *end, others, holds);
+        return split_at(*found, *number, *begin, *end, holds, others);
+    }
+    static bool split_at(const For* loop, std::int64_t number, std::int64_t begin, std::int64_t end,
+                         Leaf& equal, Leaf& others) {
+        if (number != begin && number != end - 1) return false;
+        equal.parts[loop] = {number, number + 1};
+        others.parts[loop] =
+            number == begin ? std::pair{begin + 1, end} : std::pair{begin, end - 1};
+        return true;
+    }
+
+    bool sweep(const For& top, const Leaf& leaf) {
+        if (result_.sweeps.size() == kMostSweeps) return refuse("a step has too many nests");
         StencilSweep s;
         s.top = &top;
-        const Nest nest = nest_of(top);
-        s.body = &nest.back()->body;
-        for (const For* loop : nest) {
-            if (constant_integer(loop->step) != 1)
-                return refuse("the loop over " + quoted(*loop->var) + " does not count by one");
-            if (!stands_still(*loop->begin) || !stands_still(*loop->end))
-                return refuse("the range of " + quoted(*loop->var) + " changes");
-            if (!loop->mapping.reductions.empty())
-                return refuse("the loop over " + quoted(*loop->var) + " is a reduction");
-        }
+        s.loops = leaf.loops;
+        s.body = leaf.body;
         const Store* first = nullptr;
         for (const Stmt* stmt : *s.body) {
-            if (stmt->kind == StmtKind::kAssign) continue;
             const auto* store = stmt->as<Store>();
-            if (store == nullptr || store->atomic)
-                return refuse("the loop over " + quoted(*nest.back()->var) +
+            if (store == nullptr) continue;
+            if (store->atomic)
+                return refuse("the loop over " + quoted(*s.loops.back()->var) +
                               " does more than give elements a value");
             if (first == nullptr) {
-                if (!place(*store, nest, s)) return false;
+                if (!place(*store, leaf, s)) return false;
                 first = store;
             } else if (!same(store->indices, first->indices)) {
                 return refuse("one nest stores to different elements of " + quoted(*first->array) +
@@ -196,14 +297,44 @@ private:
                 s.stored.push_back(store->array);
         }
         if (first == nullptr)
-            return refuse("the loop over " + quoted(*nest.front()->var) + " stores nothing");
+            return refuse("the loop over " + quoted(*s.loops.front()->var) + " stores nothing");
         if (!loads(s)) return false;
         result_.sweeps.push_back(std::move(s));
         return true;
     }
 
+    // No iteration of the loops around both uses elements that another one of them writes.
+    static bool separable(const StencilSweep& earlier, const StencilSweep& later) {
+        const auto together = [&](const StencilSweep& stores, const StencilSweep& other,
+                                  const std::vector<std::int64_t>* offsets) {
+            for (std::size_t k = 0; k < stores.axes.size(); ++k) {
+                const StencilSweep::Axis &a = stores.axes[k], &b = other.axes[k];
+                const bool shared = a.loop != nullptr &&
+                                    std::ranges::find(other.loops, a.loop) != other.loops.end();
+                if (!shared) continue;
+                const std::int64_t offset = offsets != nullptr ? (*offsets)[k] : 0;
+                if (a.loop != b.loop || a.shift != b.shift + offset) return false;
+            }
+            return true;
+        };
+        const auto apart = [&](const StencilSweep& stores, const StencilSweep& other) {
+            for (const Var* array : stores.stored) {
+                if (std::ranges::find(other.stored, array) != other.stored.end() &&
+                    !together(stores, other, nullptr))
+                    return false;
+                for (const StencilLoad& load : other.loads) {
+                    if (load.load->var == array && !together(stores, other, &load.offsets))
+                        return false;
+                }
+            }
+            return true;
+        };
+        return apart(earlier, later) && apart(later, earlier);
+    }
+
     // The place that an iteration writes.
-    bool place(const Store& store, const Nest& nest, StencilSweep& s) {
+    bool place(const Store& store, const Leaf& leaf, StencilSweep& s) {
+        const Nest& nest = leaf.loops;
         if (store.indices.size() != result_.rank)
             return refuse("its arrays have different numbers of dimensions");
         std::vector<const For*> left(nest.begin(), nest.end());
@@ -220,7 +351,12 @@ private:
                 const auto used = std::ranges::find(left, loop);
                 if (used == left.end()) return refuse(quoted(*loop->var) + " is a subscript twice");
                 left.erase(used);
-                axis = {loop, *offset};
+                axis.loop = loop;
+                axis.shift = *offset;
+                if (const auto part = leaf.parts.find(loop); part != leaf.parts.end()) {
+                    axis.begin = part->second.first;
+                    axis.end = part->second.second;
+                }
             }
             if (axis.loop == nullptr)
                 return refuse("a subscript of " + quoted(*store.array) +

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,12 +30,15 @@ struct StencilLoad {
 // A nest. Every iteration writes the elements at one place of its arrays, which no other iteration
 // of the nest writes, and reads none that another iteration writes.
 struct StencilSweep {
-    // The place is variable + shift of a loop, from its begin to its end, or a constant.
+    // The place is variable + shift of a loop, or a constant.
     struct Axis {
         ir::For* loop = nullptr;
         std::int64_t shift = 0;  // without a loop: the place
+        // Of the loop's variable, where conditions leave a part of its range.
+        std::optional<std::int64_t> begin, end;
     };
-    ir::For* top = nullptr;
+    const ir::For* top = nullptr;    // what it stands in, alone or with others
+    Nest loops;                      // around the body, the outermost first
     std::vector<Axis> axes;          // by axis of the arrays
     const ir::Body* body = nullptr;  // of the innermost loop: assignments, stores
     std::vector<ir::Var*> stored;
@@ -42,6 +46,8 @@ struct StencilSweep {
     bool loads_others = false;  // arrays that the time loop leaves alone
     // How far the loads reach below and above, by axis; neither is negative.
     std::vector<std::int64_t> below, above;
+    // It writes few places along some axis.
+    [[nodiscard]] bool is_line() const;
 };
 
 struct StencilArray {

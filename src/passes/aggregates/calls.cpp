@@ -219,13 +219,6 @@ Parts Lowering::put_in_place(const Expr& e, const Function& source, const Kind& 
             "hand it an array, and store the results there");
         return poison(e.span, result);
     }
-    if (!never_ends(source.body)) {
-        fail(Code::kP211, source.span,
-             "'" + shown_name(module_, source) +
-                 "' returns a value on some paths and nothing on others",
-             "end every path with 'return' and a value");
-        return poison(e.span, result);
-    }
     // A copy with variables of its own, of which the body alone is used; parameters that are never
     // assigned are the variables that they are given.
     Substitution substitution;

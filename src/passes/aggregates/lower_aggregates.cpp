@@ -35,7 +35,6 @@ Lowering::Lowering(PassContext& context, KindInstances& instances, Function& fun
         return gpu != nullptr && gpu->by_hand();
     });
     last_ = function.body.empty() ? nullptr : function.body.back();
-    end_ = last_ != nullptr ? last_->span : function.span;
 }
 
 void Lowering::run(const std::vector<Kind>& kinds) {
@@ -59,7 +58,7 @@ void Lowering::run(const std::vector<Kind>& kinds) {
     }
     body(function_.body);
     allocate_in(function_.body);
-    check_end();
+    end_entry();
 }
 
 void Lowering::body(Body& stmts) {
@@ -416,13 +415,6 @@ void Lowering::spell(const Parts& value, const Expr& written, std::vector<std::s
 void Lowering::leave(Return& stmt) {
     const bool to_python = function_.kind == FunctionKind::kEntry && in_place_.empty();
     if (stmt.value == nullptr) {
-        bare_return_ = stmt.span;
-        if (!in_place_.empty()) {
-            fail(Code::kP211, stmt.span,
-                 "'" + in_place_.back().source->name +
-                     "' returns a value on some paths and nothing on others",
-                 "end every path with 'return' and a value");
-        }
         out_->push_back(&stmt);
     } else {
         Parts value = lower(stmt.value);
@@ -447,7 +439,12 @@ bool stays_here(const Kind& kind) {
     return kind.is_record() || kind.is_single();
 }
 
-// How a result is put together (Function::result_form).
+bool has_mixed(const Kind& kind) {
+    return kind.form == Kind::Form::kMixed || std::ranges::any_of(kind.parts, has_mixed);
+}
+
+// How a result is put together (Function::result_form). Of several ways, "{.…|…}", the first result
+// says the number.
 std::string form_of(const Kind& kind) {
     if (!kind.is_tuple()) return kind.is_none() ? "-" : kind.is_optional() ? "?" : ".";
     std::string out = kind.text.empty() ? "(" : "<" + kind.text + ">(";
@@ -468,36 +465,14 @@ void Lowering::return_to_python(const Return& stmt, Parts value) {
         (void)number_in({*part, {}}, *stmt.value);
         return;
     }
-    value = as_kind(std::move(value), result_kind_, span);
-    const std::string form = form_of(value.kind);
-    if (!has_result_) {
-        has_result_ = true;
-        function_.result_form = form;
-        for (const Expr* leaf : value.leaves) {
-            Var* result = make_variable("result", leaf->span, "");
-            result->user_name.clear();
-            result->type = Type::array(Scalar::kI64, 1);
-            result->type.weak = true;
-            result->dims = {Dim{1, 1}};
-            result->origin = {Origin::Kind::kArgument, context_.signature.size() + results_.size(),
-                              0};
-            results_.push_back(result);
-        }
-        function_.params.insert(function_.params.end(), results_.begin(), results_.end());
-    } else if (function_.result_form != form) {
-        fail(Code::kP017, span, "the function returns another number of values elsewhere",
-             "return the same number of values on every path");
-        return;
-    }
+    if (!has_mixed(result_kind_)) value = as_kind(std::move(value), result_kind_, span);
     Body stores;
-    for (std::size_t i = 0; i < results_.size(); ++i) {
-        auto* each = module_.make<Store>(span);
-        each->array = results_[i];
-        each->indices = {number(0, span)};
-        each->value = value.leaves[i];
+    b_.span = span;
+    const std::vector<Var*>& results = results_for(form_of(value.kind), value.leaves, stores);
+    for (std::size_t i = 0; i < results.size(); ++i)
+        stores.push_back(b_.store(results[i], {number(0, span)}, value.leaves[i]));
+    for (Stmt* each : stores)
         each->labels = stmt.labels;
-        stores.push_back(each);
-    }
     if (on_device_ > 0) {
         out_->insert(out_->end(), stores.begin(), stores.end());
     } else if (!stores.empty()) {  // elements of arrays are read on the device
@@ -511,17 +486,65 @@ void Lowering::return_to_python(const Return& stmt, Parts value) {
     }
 }
 
-// An entry with results has them on every path.
-void Lowering::check_end() {
-    if (!has_result_ || (!here_.reachable && !bare_return_.valid())) return;
-    fail(Code::kP211, bare_return_.valid() ? bare_return_ : end_,
-         "'" + function_.name + "' returns a value on some paths and nothing on others",
-         "end every path with 'return' and a value");
+// Where results of this form are stored; what says that the function returns such is among
+// `stores`.
+const std::vector<Var*>& Lowering::results_for(const std::string& form,
+                                               const std::vector<Expr*>& leaves, Body& stores) {
+    if (has_mixed(result_kind_) && way_ == nullptr) way_ = add_result(function_.span);
+    auto known = std::ranges::find(ways_, form, &Way::form);
+    if (known == ways_.end()) {
+        Way made{form, {}};
+        for (const Expr* leaf : leaves)
+            made.results.push_back(add_result(leaf->span));
+        ways_.push_back(std::move(made));
+        known = ways_.end() - 1;
+    }
+    if (way_ != nullptr) {
+        Expr* const place = number(known - ways_.begin(), b_.span);
+        stores.push_back(b_.store(way_, {number(0, b_.span)}, place));
+    }
+    return known->results;
+}
+
+Var* Lowering::add_result(Span span) {
+    Var* result = make_variable("result", span, "");
+    result->user_name.clear();
+    result->type = Type::array(Scalar::kI64, 1);
+    result->type.weak = true;
+    result->dims = {Dim{1, 1}};
+    result->origin = {Origin::Kind::kArgument, context_.signature.size() + result_count_++, 0};
+    function_.params.push_back(result);
+    return result;
+}
+
+void Lowering::end_entry() {
+    for (const Way& way : ways_)
+        function_.result_form += (function_.result_form.empty() ? "" : "|") + way.form;
+    if (way_ != nullptr) function_.result_form = "{." + function_.result_form + "}";
 }
 
 // ------------------------------------------------------------ the pass
 
 namespace {
+
+// Where a function returns values, its other paths return None.
+void return_none_elsewhere(Module& module, Function& function) {
+    const auto none = [&](Span span) { return module.make_expr(Op::kNone, Type::none(), span); };
+    for_each_stmt(function.body, [&](Stmt& stmt) {
+        auto* end = stmt.as<Return>();
+        if (end != nullptr && end->value == nullptr) end->value = none(stmt.span);
+    });
+    if (never_ends(function.body)) return;
+    auto* end = module.make<Return>(function.body.back()->span);
+    end->value = none(end->span);
+    function.body.push_back(end);
+}
+
+bool returns_value(const Function& function) {
+    return any_stmt(function.body, [](const Stmt& stmt) {
+        return stmt.kind == StmtKind::kReturn && static_cast<const Return&>(stmt).value != nullptr;
+    });
+}
 
 bool has_aggregates(const Module& module) {
     return std::ranges::any_of(module.functions, [](const Function* function) {
@@ -534,10 +557,14 @@ bool has_aggregates(const Module& module) {
 void lower_aggregates(PassContext& context) {
     Module& module = context.module;
     Function& entry = *module.entry_function();
-    const bool returns = any_stmt(entry.body, [](const Stmt& stmt) {
-        return stmt.kind == StmtKind::kReturn && static_cast<const Return&>(stmt).value != nullptr;
+    const bool by_hand = any_stmt(entry.body, [](const Stmt& stmt) {
+        const auto* gpu = stmt.as<Gpu>();
+        return gpu != nullptr && gpu->by_hand();
     });
-    if (!returns && !has_aggregates(module)) return;
+    for (Function* function : module.functions) {
+        if (!by_hand && returns_value(*function)) return_none_elsewhere(module, *function);
+    }
+    if (!returns_value(entry) && !has_aggregates(module)) return;
     // Functions as the frontend made them are looked at for each combination of kinds; so is the
     // entry where one calls it.
     std::vector<Function*> sources = module.functions;

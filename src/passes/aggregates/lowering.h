@@ -89,7 +89,11 @@ private:
     void print(ir::Print& stmt);
     void spell(const Parts& value, const ir::Expr& written, std::vector<std::string>& texts,
                std::vector<ir::Expr*>& values);
-    void check_end();
+    const std::vector<ir::Var*>& results_for(const std::string& form,
+                                             const std::vector<ir::Expr*>& leaves,
+                                             ir::Body& stores);
+    ir::Var* add_result(Span span);
+    void end_entry();
 
     // ------------------------------------------------------------ expressions
     // In values.cpp, parts.cpp and conditions.cpp.
@@ -220,11 +224,16 @@ private:
     // Of the entry.
     bool by_hand_ = false;            // it launches a kernel written by hand, or belongs to one
     const ir::Stmt* last_ = nullptr;  // its last statement
-    Span end_;                        // and where that stands
-    bool has_result_ = false;
-    Kind result_kind_;               // on all paths
-    std::vector<ir::Var*> results_;  // what its results are stored to
-    Span bare_return_;
+    Kind result_kind_;                // on all paths
+    // What its results are stored to, by their form. Where paths return values of several forms,
+    // the first result says which.
+    struct Way {
+        std::string form;
+        std::vector<ir::Var*> results;
+    };
+    std::vector<Way> ways_;
+    ir::Var* way_ = nullptr;
+    std::size_t result_count_ = 0;
 };
 
 }  // namespace parpy

@@ -2,6 +2,7 @@
 #include "passes/stencils/stencil_bands.h"
 
 #include <algorithm>
+#include <ranges>
 #include <unordered_set>
 
 #include "analysis/integers/index_math.h"
@@ -119,8 +120,15 @@ private:
     Range region(const StencilSweep& s) {
         const StencilSweep::Axis& axis = s.axes[0];
         if (axis.loop == nullptr) return {number(axis.shift), number(axis.shift + 1)};
-        return {math_.add(wide(copy(axis.loop->begin)), number(axis.shift)),
-                math_.add(wide(copy(axis.loop->end)), number(axis.shift))};
+        return {math_.add(bound(axis, true), number(axis.shift)),
+                math_.add(bound(axis, false), number(axis.shift))};
+    }
+
+    // Of the loop's variable.
+    Expr* bound(const StencilSweep::Axis& axis, bool first) {
+        const auto& part = first ? axis.begin : axis.end;
+        if (part) return number(*part);
+        return wide(copy(first ? axis.loop->begin : axis.loop->end));
     }
 
     Stmt* on_workers(bool gaps) {
@@ -212,43 +220,38 @@ private:
     // The nest as it was, over some of its rows, by one worker.
     Stmt* sweep(const StencilSweep& s, Range rows, const Substitution& around) {
         Substitution here = around;
-        for_each_stmt(*s.top, [&](const Stmt& stmt) {
-            const auto rename = [&](Var* var) {
-                here.vars.try_emplace(var, b_.module().make_like(*var));
-            };
-            if (const auto* loop = stmt.as<For>()) rename(loop->var);
-            if (const auto* assign = stmt.as<Assign>()) rename(assign->var);
-        });
-        auto* top = static_cast<For*>(clone(b_.module(), static_cast<const Stmt*>(s.top), here));
-        const StencilSweep::Axis& axis = s.axes[0];
-        const Var* along = axis.loop == nullptr ? nullptr : here.vars.at(axis.loop->var);
-        for (For* loop : nest_of(*top)) {
-            const bool innermost = !contains_loop(loop->body);
-            LoopMapping mapping;
-            if (innermost) {
-                mapping.threads = 1024;
-                mapping.level = Level::kVector;
-            }
-            loop->mapping = mapping;
-            loop->cost = nullptr;
-            if (loop->var != along) continue;
-            const Scalar type = loop->var->type.scalar;
-            const auto of_loop = [&](Expr* place) {
-                return b_.convert(math_.add(place, number(-axis.shift)), type);
-            };
-            loop->begin = math_greatest(loop->begin, of_loop(rows.from), type);
-            loop->end = math_least(loop->end, of_loop(rows.to), type);
+        for (const For* loop : s.loops)
+            here.vars[loop->var] = b_.module().make_like(*loop->var);
+        for (const Stmt* stmt : *s.body) {
+            if (const auto* assign = stmt->as<Assign>())
+                here.vars.try_emplace(assign->var, b_.module().make_like(*assign->var));
         }
-        if (axis.loop != nullptr) return top;
-        Expr* inside = b_.binary(Op::kAnd, b_.binary(Op::kLe, rows.from, number(axis.shift)),
-                                 b_.binary(Op::kLt, number(axis.shift), rows.to));
-        return b_.if_(inside, {top});
+        Body body = clone(b_.module(), *s.body, here);
+        for (const For* loop : s.loops | std::views::reverse) {
+            const auto axis = std::ranges::find(s.axes, loop, &StencilSweep::Axis::loop);
+            Expr* begin = bound(*axis, true);
+            Expr* end = bound(*axis, false);
+            if (axis == s.axes.begin()) {
+                begin = math_.greatest(begin, math_.add(rows.from, number(-axis->shift)));
+                end = math_.least(end, math_.add(rows.to, number(-axis->shift)));
+            }
+            const Scalar type = loop->var->type.scalar;
+            For* made = b_.loop(here.vars.at(loop->var), b_.convert(begin, type),
+                                b_.convert(end, type), std::move(body));
+            made->span = loop->span;
+            made->labels = loop->labels;
+            if (loop == s.loops.back()) {
+                made->mapping.threads = 1024;
+                made->mapping.level = Level::kVector;
+            }
+            body = {made};
+        }
+        const StencilSweep::Axis& first = s.axes.front();
+        if (first.loop != nullptr) return body.front();
+        Expr* inside = b_.binary(Op::kAnd, b_.binary(Op::kLe, rows.from, number(first.shift)),
+                                 b_.binary(Op::kLt, number(first.shift), rows.to));
+        return b_.if_(inside, std::move(body));
     }
-
-    Expr* math_greatest(Expr* a, Expr* b, Scalar type) {
-        return IndexMath(b_, type).greatest(a, b);
-    }
-    Expr* math_least(Expr* a, Expr* b, Scalar type) { return IndexMath(b_, type).least(a, b); }
 
     Builder b_;
     IndexMath math_;

@@ -68,8 +68,11 @@ Stmt* StencilKernel::each_own(F&& make) {
 StencilKernel::Range StencilKernel::region(const StencilSweep& sweep, std::size_t axis) {
     const StencilSweep::Axis& along = sweep.axes[axis];
     if (along.loop == nullptr) return {number(along.shift), number(along.shift + 1)};
-    return {add(b_.convert(copy(along.loop->begin), Scalar::kI64), along.shift),
-            add(b_.convert(copy(along.loop->end), Scalar::kI64), along.shift)};
+    const auto place = [&](const std::optional<std::int64_t>& part, const Expr* bound) {
+        if (part) return number(*part + along.shift);
+        return add(b_.convert(copy(bound), Scalar::kI64), along.shift);
+    };
+    return {place(along.begin, along.loop->begin), place(along.end, along.loop->end)};
 }
 
 // Which places the sweeps write, and how many tiles that takes.
@@ -379,7 +382,7 @@ void StencilKernel::mark_regions(const std::vector<Expr*>& first, Body& out) {
             const Range& own = of.ranges[k];
             Expr* end = add(first[k], tile_.all[k + 2 - stencil_.rank]);
             covers = both(covers, both(at_most(own.begin, first[k]), at_most(end, own.end)));
-            if (s.axes[k].loop == nullptr)
+            if (s.is_line())
                 meets = both(meets, both(less(own.begin, end), less(first[k], own.end)));
         }
         of.covers = named(out, "covers", covers);

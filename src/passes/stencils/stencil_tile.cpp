@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <unordered_set>
 
 #include "analysis/geometry.h"
@@ -52,6 +50,7 @@ double plain_time(const Stencil& stencil, const Costs& costs, const Traffic& tra
         double cells = 1;
         for (const StencilSweep::Axis& axis : s.axes)
             cells *= axis.loop != nullptr ? traffic.trips(*axis.loop) : 1;
+        if (s.is_line()) cells = 0;
         std::unordered_set<const Var*> loaded;
         for (const StencilLoad& load : s.loads)
             loaded.insert(load.load->var);
@@ -196,8 +195,7 @@ bool alternates_edges(const Stencil& stencil) {
     for (const StencilSweep& s : stencil.sweeps) {
         if (stencil.rank < 2 || s.below[0] + s.above[0] == 0) continue;
         ++all;
-        certain += std::ranges::all_of(
-            s.axes, [](const StencilSweep::Axis& axis) { return axis.loop != nullptr; });
+        certain += s.is_line() ? 0 : 1;
     }
     return all > 0 && certain < 2;
 }
@@ -248,9 +246,7 @@ std::optional<StencilTile> plan_stencil_tile(const Stencil& stencil, const Traff
         costs.carried += each.carried ? 1 : 0;
     for (const StencilSweep& s : stencil.sweeps) {
         // A sweep along one line is a small part of the work.
-        const bool whole = std::ranges::all_of(
-            s.axes, [](const StencilSweep::Axis& axis) { return axis.loop != nullptr; });
-        if (whole) costs.operations += stencil_operations(s);
+        if (!s.is_line()) costs.operations += stencil_operations(s);
         std::unordered_set<const Var*> moved;
         for (const StencilLoad& load : s.loads) {
             if (!load.is_own()) moved.insert(load.load->var);
@@ -281,17 +277,6 @@ std::optional<StencilTile> plan_stencil_tile(const Stencil& stencil, const Traff
     if (!best) {
         reason = "a step reads too far for a tile";
         return std::nullopt;
-    }
-    if (const char* shape = std::getenv("PARPY_TIME_TILE")) {  // rows,columns,warps,blocks,steps
-        long rows = 0, columns = 0, warps = 0, blocks = 0, steps = 0;
-        if (std::sscanf(shape, "%ld,%ld,%ld,%ld,%ld", &rows, &columns, &warps, &blocks, &steps) ==
-            5) {
-            best->rows = rows;
-            best->columns = columns;
-            best->warps = warps;
-            best->blocks = blocks;
-            best->steps = steps;
-        }
     }
     best->plain = plain_time(stencil, costs, traffic);
     best->nanoseconds += kAround + 5 * costs.footprint() / costs.bandwidth();

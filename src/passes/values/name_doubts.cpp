@@ -35,7 +35,7 @@ const Var* NameDoubts::root_of(const Bind& bind) const {
     return root;  // null: of what the name itself stands for
 }
 
-NameDoubt NameDoubts::of(const Var& name) const {
+NameDoubt NameDoubts::of(const Var& name, bool may_move) const {
     const NamePlace& place = places_.of(&name);
     const Bind& first = *place.binds.front();
     const Var* root = nullptr;
@@ -46,7 +46,7 @@ NameDoubt NameDoubts::of(const Var& name) const {
             return {bind, "refers to several arrays", &first};
         root = root != nullptr ? root : own;
         const bool moved = !bind->fresh && bind->value->op != Op::kLoad;
-        const bool may = by_hand_ && place.binds.size() == 1 && name.space != Space::kResult;
+        const bool may = may_move && place.binds.size() == 1 && name.space != Space::kResult;
         if (moved && (!may || viewed(*bind->value).op != Op::kLoad))
             return {bind, "is a transposed or reshaped part of an array", bind};
     }
@@ -82,7 +82,7 @@ void NameDoubts::copy_elements() {
     for (bool again = true; again;) {
         std::unordered_set<const Var*> doubtful;
         for (const Var* name : places_.names()) {
-            const NameDoubt doubt = of(*name);
+            const NameDoubt doubt = of(*name, by_hand_);  // copies lie as loops run over them
             if (doubt.bind == nullptr) continue;
             const bool shared =
                 by_hand_ && std::ranges::any_of(places_.of(name).binds, [&](const Bind* bind) {

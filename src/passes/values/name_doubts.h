@@ -24,7 +24,8 @@ public:
     NameDoubts(const ir::Function& function, const NamePlaces& places, bool by_hand)
         : function_(function), places_(places), by_hand_(by_hand) {}
 
-    [[nodiscard]] NameDoubt of(const ir::Var& name) const;
+    // `may_move`: the name may transpose or reshape what it stands for.
+    [[nodiscard]] NameDoubt of(const ir::Var& name, bool may_move = true) const;
     // Names in doubt get values of their own where these are as good as the elements.
     void copy_elements();
     // Why the name got such values; null of others.

@@ -3,4 +3,4 @@ import parpy
 
 @parpy.jit
 def f(n):
-    assert n > 0, f"n is {n}"
+    assert n > 0, n

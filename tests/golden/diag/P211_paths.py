@@ -1,9 +1,9 @@
 import numpy as np
 
-import parpy
+from parpy import cuda
 
 
-@parpy.jit
+@cuda.jit(device=True)
 def sign(a):
     if a > 0:
         return 1.0
@@ -11,11 +11,12 @@ def sign(a):
         return -1.0
 
 
-@parpy.jit
+@cuda.jit
 def f(x):
-    for i in range(x.shape[0]):
+    i = cuda.grid(1)
+    if i < x.size:
         x[i] = sign(x[i])
 
 
 def call():
-    f(np.zeros(4))
+    f[1, 32](np.zeros(4))

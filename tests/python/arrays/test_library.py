@@ -53,6 +53,13 @@ EXPRESSIONS = {
     "np.median(A, None)": ("f8",), "np.argsort(x, axis=None)": ("f8",), "np.cumsum(x, axis=-1)": ("f8",),
     "np.einsum('ij,kj->ik', A[:0], A)": ("f8",), "np.einsum('ij,ij->j', A[:0], A[:0])": ("f8", "i2"),
     "np.einsum('ij,j->i', A[::-1, ::-1], x * np.nan)": ("f8",),
+    "np.isclose(x, y, atol=0.5)": NUMBERS, "np.isclose(A, x, 0.1)": FLOATS, "np.inner(x, y)": ("i2", "f8", "c16"),
+    "np.inner(A, x)": FLOATS, "np.inner(x, A)": FLOATS, "np.inner(A, A)": ("f8", "i8"), "np.inner(A, 2)": ("f8",),
+    "np.vdot(x, y)": ("i8", "f8", "c16"), "np.vdot(A, A)": ("f8", "c16"), "np.roll(A, n, axis=0)": NUMBERS,
+    "np.roll(A, -n, 1)": ("f8",), "np.roll(A, 50, axis=-2)": ("f8",), "np.gradient(A)[1]": ("i8", "f8"),
+    "np.amax(x) - np.amin(x)": NUMBERS, "np.amax(A, axis=1)": NUMBERS, "np.amin(A, 0, keepdims=True)": ("f8",),
+    "np.size(A) + np.size(A, 1) + np.ndim(A) + np.ndim(n) + np.shape(A)[0]": ("f8",),
+    "np.expand_dims(x, 1) * y": NUMBERS, "np.expand_dims(A, axis=-1) + 1": ("f8",), "np.expand_dims(A, -2)": ("f8",),
     "x.dot(y)": FLOATS, "A.dot(x)": FLOATS, "x.clip(-1, 2)": NUMBERS, "x.round(1)": FLOATS, "x.conj()": ("c16",),
 }  # fmt: skip
 
@@ -135,10 +142,70 @@ def test_in_loops(backend, mapping):
     np.testing.assert_allclose(got[1], want[1], rtol=1e-12)
 
 
-def test_several_dimensions_are_refused():
-    for expression in ("np.diff(A)", "np.sort(A[None])", "np.roll(A, 1)", "np.isin(A, x)"):
-        with pytest.raises(parpy.CompileError, match="dimension"):
-            parpy.jit(function_of(expression))(np.zeros(3), np.zeros(3), np.zeros((3, 3)), 1)
+OF_OTHER_DIMENSIONS = (
+    "np.diff(A)", "np.sort(A[None])", "np.roll(A, 1)", "np.isin(A, x)", "np.cross(A, A[::-1])", "np.tile(A, 2)",
+    "np.repeat(A, 2)", "np.flip(A)", "np.percentile(A, 30)", "np.searchsorted(np.sort(x), A)", "np.triu(A[None])",
+    "np.argmax(A[None], axis=1)", "np.concatenate((A[None], A[None]))",
+    "np.roll(A, (1, 2), axis=(0, 1))",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", OF_OTHER_DIMENSIONS)
+def test_numpy_is_called_for_other_dimensions(expression):
+    function = plain_function(
+        f"def f(x, A):\n    for i in range(3):\n        x[i] += i\n    return {expression}, x.sum()\n", "<dimensions>"
+    )
+    compiled = parpy.jit(function)
+    for _ in range(2):
+        x, a = rng.random(3), rng.random((3, 3))
+        want, got = function(x.copy(), a), compiled(x.copy(), a)
+        np.testing.assert_array_equal(got[0], want[0])
+        assert got[1] == pytest.approx(want[1])
+
+
+def test_why_python_runs_a_loop_over_other_dimensions():
+    def products(a, b):
+        s = 0.0
+        for i in range(2):
+            s += np.cross(a[i:], b[i:]).sum()
+        return s
+
+    a, b = rng.random((4, 3)), rng.random((4, 3))
+    with pytest.warns(parpy.PerformanceWarning, match=r"P315.*np\.cross"):
+        assert parpy.jit(products)(a, b) == pytest.approx(products(a, b))
+
+
+def test_sums_of_arrays_of_numpys_functions():
+    def neighbours(g):
+        return sum(np.roll(np.roll(g, i, 0), j, 1) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0))
+
+    g = rng.integers(0, 2, (6, 5))
+    np.testing.assert_array_equal(parpy.jit(neighbours)(g), neighbours(g))
+
+
+def test_other_names_for_elements():
+    def stores(x):
+        d = np.einsum("ii->i", x)
+        d[:] = 3
+        x[1, 1] = 7
+        np.einsum("ij->ji", x)[0, 2] = 5
+        return d, d.sum()
+
+    got, want = np.ones((3, 3)), np.ones((3, 3))
+    found, expected = parpy.jit(stores)(got), stores(want)
+    np.testing.assert_array_equal(got, want)
+    assert found[1] == expected[1]
+    assert np.shares_memory(found[0], got)
+
+
+@pytest.mark.parametrize("b", [np.inf, -np.inf, np.nan, 1.0])
+@pytest.mark.parametrize("a", [np.inf, np.nan, 1.0, 1.0 + 1e-9])
+def test_close(a, b):
+    x, y = np.array([a, 2.0]), np.array([b, 2.0])
+    for expression in ("np.isclose(x, y)", "np.allclose(x, y)", "np.allclose(x, A[0], 1e-3)"):
+        function = function_of(expression)
+        want = function(x, y, y[None], 1)
+        np.testing.assert_array_equal(parpy.jit(function)(x, y, y[None], 1), want)
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,51 @@ def test_results_of_another_kind_are_refused_as_numpy_does(function, given, to):
     assert expected is None or result == expected
 
 
+def add(x, y):
+    np.sum(x, axis=1, out=y)
+
+
+def multiply(x, y):
+    x.prod(axis=1, out=y)
+
+
+def average(x, y):
+    np.mean(x, 1, out=y)
+
+
+def accumulate(x, y):
+    np.cumsum(x[:, 0], out=y)
+
+
+@pytest.mark.parametrize("to", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize("given", [np.float64, np.float32, np.int32])
+@pytest.mark.parametrize("function", [add, multiply, average, accumulate])
+@pytest.mark.parametrize("backend", TARGETS)
+def test_sums_have_the_type_of_the_output(backend, function, given, to):
+    x = (rng.random((5, 12)) * 3 + 1).astype(given)
+    want, got = np.zeros(5, to), np.zeros(5, to)
+    function(x, want)
+    parpy.jit(function)(x, got, opts=options(backend, {}))
+    np.testing.assert_allclose(got, want, rtol=1e-6 if to is np.float32 else 1e-14)
+
+
+def test_places_go_to_integers():
+    def places(x, y):
+        np.argmax(x, axis=0, out=y)
+
+    def of_method(x, y):
+        x.argmin(axis=0, out=y)
+
+    x = rng.random((4, 3))
+    for function in (places, of_method):
+        want, got = np.zeros(3, int), np.zeros(3, int)
+        function(x, want)
+        parpy.jit(function)(x, got)
+        np.testing.assert_array_equal(got, want)
+        with pytest.raises(TypeError, match="Cannot cast"):
+            parpy.jit(function)(x, np.zeros(3))
+
+
 def test_reductions_convert_theirs():
     def sums(x, y):
         np.sum(x, axis=0, out=y)

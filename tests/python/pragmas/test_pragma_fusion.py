@@ -56,16 +56,25 @@ def symmetric_product(alpha, beta, C, A, B, M, N):
             C[i, :N] += alpha * A[k, i] * B[k, :N]
 
 
+@pytest.mark.parametrize("alpha", [1.5, -1.5, 0.0])
 @pytest.mark.parametrize("backend", TARGETS)
-def test_rows_that_loops_add_to_are_one_contraction(backend):
+def test_rows_that_loops_add_to_are_one_contraction(backend, alpha):
     rng = np.random.default_rng(5)
     A, B = rng.random((70, 70)), rng.random((70, 90))
     got, want = np.ones((70, 90)), np.ones((70, 90))
     opts = parpy.auto(backend=parpy.CompileBackend(backend))
-    symmetric_product(1.5, 0.5, got, A, B, 70, 90, opts=opts)
-    symmetric_product(1.5, 0.5, want, A, B, 70, 90, seq=True)
+    symmetric_product(alpha, 0.5, got, A, B, 70, 90, opts=opts)
+    symmetric_product(alpha, 0.5, want, A, B, 70, 90, seq=True)
     np.testing.assert_allclose(got, want, rtol=1e-13)
     if backend != "cpu":
-        found = parpy.explain(symmetric_product, 1.5, 0.5, got, A, B, 70, 90, opts=opts)
+        found = parpy.explain(symmetric_product, alpha, 0.5, got, A, B, 70, 90, opts=opts)
         assert found.facts["loops"][0]["contraction"].startswith("a contraction of rows 'i'")
         assert [kernel["name"] for kernel in found.facts["kernels"]] == ["symmetric_product_kernel"]
+
+
+def test_a_constant_factor_does_not_stand_in_the_way_of_asynchronous_copies():
+    """The elements of A come to shared memory as they are, and are multiplied in registers."""
+    arguments = (1.5, 0.5, np.ones((700, 900)), np.ones((700, 700)), np.ones((700, 900)), 700, 900)
+    text = parpy.print_compiled(symmetric_product, arguments, CUDA)
+    assert "= 1.5 * factors[" in text
+    assert "], &A[" in text

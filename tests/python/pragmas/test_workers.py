@@ -123,3 +123,23 @@ def test_witnesses_do_not_mention_the_worker():
     with pytest.raises(parpy.ParallelError, match="iteration i=0, j=1 writes") as caught:
         wrong(np.ones((9, 9)), 9, opts=parpy.auto(backend=parpy.CompileBackend.Sim))
     assert "worker=" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("error::parpy.PerformanceWarning")
+@pytest.mark.parametrize("backend", TARGETS)
+def test_a_worker_has_memory_for_many_values(backend):
+    @appy.jit
+    def reversed_sums(a, b, M):
+        #pragma parallel for
+        for i in range(M):
+            t = np.cumsum(a[i, :])
+            b[i, :] = t[::-1] + t
+
+    a = np.random.default_rng(4).random((6, 3000))
+    got, want = np.zeros((6, 3000)), np.zeros((6, 3000))
+    opts = parpy.auto(backend=parpy.CompileBackend(backend))
+    reversed_sums(a, got, 6, opts=opts)
+    reversed_sums(a, want, 6, seq=True)
+    np.testing.assert_allclose(got, want, rtol=1e-12)
+    found = parpy.explain(reversed_sums, np.zeros((200, 3000)), np.zeros((200, 3000)), 200, opts=opts)
+    assert found.facts["loops"][0]["threads"] == 200

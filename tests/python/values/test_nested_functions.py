@@ -140,22 +140,6 @@ def test_under_another_name() -> None:
     assert x[0] == 1
 
 
-def test_assignments_to_variables_around_are_refused() -> None:
-    @parpy.jit
-    def assigns(x):
-        n = 0
-
-        def g():
-            nonlocal n
-            n += 1
-
-        g()
-        x[0] = n
-
-    with pytest.raises(parpy.CompileError, match="nested function"):
-        assigns(np.zeros(3))
-
-
 def test_a_plain_function_with_a_nested_one() -> None:
     def helper(v, k):
         def g(w):

@@ -7,7 +7,7 @@ import pytest
 
 import parpy
 from backends import TARGETS, options
-from fresh_functions import CPU, fresh
+from fresh_functions import CPU
 from parpy.types import F64, buffer, symbol
 
 N = symbol()
@@ -331,32 +331,6 @@ def test_every_region_is_parsed_before_the_first_one_runs(monkeypatch):
 
 def _misspelt(v):
     return FACTR * v  # noqa: F821
-
-
-def test_results_that_cannot_be(tmp_path):
-    def refused(body, message):
-        with pytest.raises(parpy.CompileError, match=message):
-            fresh(body, tmp_path)(np.ones(3), 1)
-
-    refused(
-        """
-        @parpy.jit
-        def f(x, n):
-            if n > 2:
-                return 1
-        """,
-        "returns a value on some paths and nothing on others",
-    )
-    refused(
-        """
-        @parpy.jit
-        def f(x, n):
-            if n > 2:
-                return 1
-            return 1, 2
-        """,
-        "another number of values",
-    )
 
 
 def test_compiled_text_returns_too():

@@ -26,6 +26,32 @@ def lower_axes(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _nati
     return _moved(fn, node, intrinsic.op, node.args[0], [*node.args[1:], *(each.value for each in node.keywords)])
 
 
+def lower_attribute(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """np.shape(x), np.ndim(x)"""
+    return lower(fn, ast.copy_location(ast.Attribute(node.args[0], intrinsic.op, ast.Load()), node))
+
+
+def lower_size(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
+    """np.size(x), np.size(x, 1)"""
+    given = [*node.args[1:], *(each.value for each in node.keywords)]
+    size = ast.copy_location(ast.Attribute(node.args[0], "shape" if given else "size", ast.Load()), node)
+    return lower(fn, ast.copy_location(ast.Subscript(size, given[0], ast.Load()), node) if given else size)
+
+
+def lower_expanded(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
+    """np.expand_dims(x, 1) is x[:, None]."""
+    given = [*node.args[1:], *(each.value for each in node.keywords)]
+    axis = integer_constant(given[0]) if given else None
+    if axis is None:
+        fn.error("P023", node, "the axis of 'np.expand_dims' is no integer constant", "write it out")
+        return fn.poison(node)
+    rest: list[ast.expr] = [ast.Slice() for _ in range(axis if axis >= 0 else -1 - axis)]
+    added: ast.expr = ast.Constant(None)
+    places = [*rest, added] if axis >= 0 else [ast.Constant(...), added, *rest]
+    made = ast.copy_location(ast.Subscript(node.args[0], ast.Tuple(places, ast.Load()), ast.Load()), node)
+    return lower(fn, ast.fix_missing_locations(made))
+
+
 def method_of_axes(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
     """x.transpose(1, 0), x.reshape(3, -1), x.ravel(), x.flatten(); None for other calls."""
     func = method_of_value(fn, node)

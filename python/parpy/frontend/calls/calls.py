@@ -21,18 +21,21 @@ from ...syntax.starred import packed, takes_rest, without_star
 from ...types import TypeVar
 from ...vocabulary.operators import scalar_name
 from ..expressions.arrays import is_array_name, subscripts_array
+from ..expressions.conditions import lower_ternary
 from ..expressions.constants import whole_number
 from ..expressions.effects import acts, has_effects
+from ..expressions.entries import entry_or_default, names_in
 from ..expressions.evaluation import lower_arguments, lower_settled
 from ..expressions.expressions import is_dtype, type_operand
 from ..expressions.function_values import default_of
 from ..expressions.objects import is_made_of_fields, new_object
-from ..expressions.outputs import Output, output_of
+from ..expressions.outputs import Output, accumulated, output_of
 from ..expressions.subscripts import array_of, extent_of
 from ..forms import Forms, RecordForm
 from ..kernels.record_paths import has_slice
 from ..kernels.records import is_record, is_record_argument, record_apart, record_of, record_rank
 from ..lowering import lower
+from ..patterns import chooses_place
 from ..scope import FunctionScope, describe
 from .arguments import bound_arguments, fits
 from .axes import method_of_axes
@@ -75,6 +78,8 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
     )
     if method is not None:
         return method
+    if (entry := entry_or_default(fn, node)) is not None:
+        return lower(fn, entry)
     return _apply(fn, node) if fn.is_applied(node) else _call_named(fn, node)
 
 
@@ -83,7 +88,7 @@ def _store_to(fn: FunctionScope, node: ast.Call, output: Output) -> _native.Expr
     array, span = array_of(fn, output.target), fn.span(node)
     if array is None:
         return fn.poison(node)
-    value = lower(fn, output.call)
+    value = lower(fn, accumulated(fn, output, array))
     if output.where is not None:
         kept = fn.module.read(array, span)
         value = by_numpy(fn, fn.module.op("select", [lower(fn, output.where), value, kept], span), node)
@@ -352,7 +357,8 @@ def lower_len(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
             return fn.poison(node) if known_rank is None else fn.integer(known_rank, node)
         array = array_of(fn, argument.value)
         return fn.poison(node) if array is None else fn.module.rank(array, span)
-    known = fn.tuple_of(argument)
+    keys = names_in(fn, argument)
+    known = fn.tuple_of(argument) if keys is None else keys
     if known is not None:
         return fn.integer(len(known), node)
     if is_record(fn, argument):
@@ -486,6 +492,8 @@ def _reads_in_subscripts(node: ast.Subscript) -> bool:
 def _argument(fn: FunctionScope, node: ast.expr) -> _native.Expr:
     """An argument as a value. Parts of arrays get their names in front of the statement, unless that is not the place
     where they are evaluated: there what may be one has a name of its own."""
+    if isinstance(node, ast.IfExp) and chooses_place(node) and not fn.kernel:
+        return lower_ternary(fn, node, named=True)
     value = lower(fn, node)
     if not isinstance(node, ast.Subscript) or not subscripts_array(fn, node):
         return value

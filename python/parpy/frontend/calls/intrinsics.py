@@ -231,6 +231,8 @@ def _reduction_rows() -> Iterator[tuple[Any, Intrinsic]]:
         keywords = ("axis", "keepdims")
         yield getattr(reductions, name), Intrinsic(f"parpy.{name}", "reduce", name, 1, 3, keywords)
         yield getattr(np, name), Intrinsic(f"np.{name}", "reduce", name, 1, 2, keywords)
+    for name, same in (("amax", "max"), ("amin", "min")):
+        yield getattr(np, name), Intrinsic(f"np.{name}", "reduce", same, 1, 2, ("axis", "keepdims"))
     for name in ("ptp", "count_nonzero"):
         yield getattr(np, name), Intrinsic(f"np.{name}", name, "", 1, 2, ("axis", "keepdims"))
     for name in DEVIATIONS:
@@ -264,6 +266,10 @@ def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
         yield like, Intrinsic(f"np.{name}_like", "filled", f"{name}_like", 1, 2, ("dtype",))
     yield np.full, Intrinsic("np.full", "filled", "full", 2, 3, ("dtype",))
     yield np.full_like, Intrinsic("np.full_like", "filled", "full_like", 2, 3, ("dtype",))
+    for name in ("shape", "ndim"):
+        yield getattr(np, name), Intrinsic(f"np.{name}", "attribute", name, 1, 1)
+    yield np.size, Intrinsic("np.size", "size", "", 1, 2, ("axis",))
+    yield np.expand_dims, Intrinsic("np.expand_dims", "expanded", "", 1, 2, ("axis",))
     for name, keyword, most in (("transpose", "axes", 2), ("reshape", "shape", 2), ("ravel", "", 1)):
         keywords = (keyword,) if keyword else ()
         yield getattr(np, name), Intrinsic(f"np.{name}", "axes", name, 1, most, keywords)

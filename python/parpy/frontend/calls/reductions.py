@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 
 from ... import _native
+from ...syntax.fields import is_of_object
 from ...syntax.names import is_array, is_scalar
 from ..lowering import lower
 from ..patterns import integer_constant
@@ -19,6 +20,8 @@ def method_of_value(fn: FunctionScope, node: ast.Call) -> ast.Attribute | None:
     """The method that is called if its owner is an array or a number."""
     func = node.func
     if not isinstance(func, ast.Attribute) or fn.resolve(func) is not None or fn.starts_undefined(func):
+        return None
+    if is_of_object(func):
         return None
     owner = fn.resolve(func.value)
     return func if owner is None or is_array(owner.value) or is_scalar(owner.value) else None

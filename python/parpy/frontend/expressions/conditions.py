@@ -67,11 +67,12 @@ def short_circuit(
     return fn.module.read(var, span)
 
 
-def lower_ternary(fn: FunctionScope, node: ast.IfExp) -> _native.Expr:
+def lower_ternary(fn: FunctionScope, node: ast.IfExp, named: bool = False) -> _native.Expr:
+    """`named`: of two arrays the one that is chosen, under a name, rather than a new one."""
     test = condition(fn, node.test)
     chosen, before_chosen = fn.branch(lambda: lower(fn, node.body))
     other, before_other = fn.branch(lambda: lower(fn, node.orelse))
-    return _choose(fn, test, (chosen, before_chosen), (other, before_other), node)
+    return _choose(fn, test, (chosen, before_chosen), (other, before_other), node, named)
 
 
 def _choose(
@@ -80,10 +81,11 @@ def _choose(
     chosen: tuple[_native.Expr, list[_native.Stmt]],
     other: tuple[_native.Expr, list[_native.Stmt]],
     node: ast.expr,
+    named: bool = False,
 ) -> _native.Expr:
-    """test ? chosen : other; as a statement in front if one of them needs statements."""
+    """test ? chosen : other; as a statement in front if one of them needs statements, or it is to be `named`."""
     span = fn.span(node)
-    if not chosen[1] and not other[1]:
+    if not named and not chosen[1] and not other[1]:
         return fn.module.op("select", [test, chosen[0], other[0]], span)
     var = fn.temporary(span)
     bodies = [[*statements, fn.module.assign(var, value, None, span)] for value, statements in (chosen, other)]

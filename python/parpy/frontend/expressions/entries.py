@@ -1,4 +1,5 @@
-"""The entries of a dict that is an argument, as texts and subscripts: `d.items()` is `(("a", d["a"]), …)`."""
+"""The entries of a dict that is an argument, as texts and subscripts: `d.items()` is `(("a", d["a"]), …)`, and
+`d.get("b", 0)` is 0 where there is no such entry."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import ast
 import copy
 
 from ..forms import RecordKind
-from ..patterns import string_key
+from ..patterns import got_entry, string_key
 from ..scope import FunctionScope
 
 _WAYS = ("items", "keys", "values")
@@ -15,17 +16,34 @@ _WAYS = ("items", "keys", "values")
 def entries_of(fn: FunctionScope, node: ast.expr) -> list[ast.expr] | None:
     """What `d.items()`, `d.keys()`, `d.values()` and `d` give; None of others."""
     owner, way = _owner(node)
-    kind = fn.program.known_kinds.get(owner.id) if owner is not None and fn.entry else None
-    if owner is None or not isinstance(kind, RecordKind) or not kind.is_whole or is_assigned(fn.node, owner.id):
+    names = names_in(fn, owner)
+    if owner is None or names is None:
         return None
     found: list[ast.expr] = []
-    for name in kind.names:
+    for name in names:
         key: ast.expr = ast.Constant(name)
         value: ast.expr = ast.Subscript(copy.copy(owner), key, ast.Load())
         found.append(ast.Tuple([key, value], ast.Load()) if way == "items" else key if way == "keys" else value)
     for part in (part for each in found for part in ast.walk(each)):
         ast.copy_location(part, node)
     return found
+
+
+def names_in(fn: FunctionScope, node: ast.expr | None) -> tuple[str, ...] | None:
+    """The keys of such a dict; None of others."""
+    kind = fn.program.known_kinds.get(node.id) if isinstance(node, ast.Name) and fn.entry else None
+    known = isinstance(node, ast.Name) and isinstance(kind, RecordKind) and kind.is_whole
+    return kind.names if known and not is_assigned(fn.node, node.id) else None  # type: ignore[union-attr]
+
+
+def entry_or_default(fn: FunctionScope, node: ast.Call) -> ast.expr | None:
+    """What `d.get("k", v)` is; None of other calls."""
+    if (got := got_entry(node)) is None or (names := names_in(fn, got.owner)) is None:
+        return None
+    made = got.default or ast.Constant(None)
+    if got.key in names:
+        made = ast.Subscript(copy.copy(got.owner), ast.Constant(got.key), ast.Load())
+    return ast.fix_missing_locations(ast.copy_location(made, node))
 
 
 def _owner(node: ast.expr) -> tuple[ast.Name | None, str]:

@@ -1,4 +1,4 @@
-"""Lowers `a in t`: whether a number is an element of a tuple or an array."""
+"""Lowers `a in t`: whether a number is an element of a tuple or an array, or a text a key of a dict."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 
 from ... import _native
 from ..scope import FunctionScope
+from .entries import names_in
 from .evaluation import lower_all
 
 
@@ -15,6 +16,9 @@ def lower_membership(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
         fn.error("P011", node, "'in' is part of a chain of comparisons", "write several comparisons, joined by 'and'")
         return fn.poison(node)
     given = node.comparators[0]
+    keys = names_in(fn, given)
+    if keys is not None:
+        given = ast.copy_location(ast.Tuple([ast.copy_location(ast.Constant(key), given) for key in keys]), given)
     if isinstance(given, ast.List | ast.Set):  # nothing keeps it
         given = ast.copy_location(ast.Tuple(given.elts, ast.Load()), given)
     result = fn.op("in", node, *lower_all(fn, [node.left, given]))

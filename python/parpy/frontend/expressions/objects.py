@@ -13,6 +13,7 @@ from typing import Any
 from ... import _native
 from ...calls.elements import comes_apart
 from ...calls.objects import functions_of, is_object
+from ...syntax.bases import calls_base, finds_bases
 from ...syntax.names import MISSING, NO_PLACE, OBJECT, Binding, attribute, callable_source, is_array, is_scalar
 from ...syntax.source import FunctionSource
 from ..calls.arguments import bound_arguments
@@ -57,6 +58,8 @@ class Attributes:
         parameters = () if source is None else source.function.__code__.co_varnames
         is_static = isinstance(found, staticmethod)
         if source is None or not (is_static or parameters):
+            return
+        if calls_base(source.function) and not finds_bases(source.function, self._class):
             return
         fn = self._fn
         for kind in self._class.__mro__:  # later calls check that it is still this one

@@ -8,14 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ... import _native
 from ...library import is_in_library
 from ...syntax.fields import is_of_value
 from ..calls.intrinsics import intrinsic_of
+from ..lowering import lower
 from ..scope import FunctionScope
 
 # Where the array stands among the arguments; of ufuncs behind the operands.
 _PLACES = {np.clip: 3, np.dot: 2}
 _KEEP_KIND = (np.clip, np.dot, np.round, np.std, np.var)  # besides ufuncs
+_ADDS = ("sum", "prod", "mean", "cumsum", "cumprod")
 
 
 class Output(NamedTuple):
@@ -26,6 +29,39 @@ class Output(NamedTuple):
     call: ast.Call
     where: ast.expr | None
     keeps_kind: bool
+
+
+def accumulates(fn: FunctionScope, call: ast.Call) -> bool:
+    """Whether the call computes a sum or a product, whose type is also that of what it is stored to."""
+    return isinstance(call.func, ast.Attribute | ast.Name) and _name_of(fn, call.func) in _ADDS
+
+
+def accumulated(fn: FunctionScope, output: Output, array: _native.Var) -> ast.Call:
+    """The call, for elements converted to the type that holds both these and those of the array if it accumulates."""
+    call, func = output.call, output.call.func
+    if not accumulates(fn, call):
+        return call
+    is_method = isinstance(func, ast.Attribute) and fn.resolve(func) is None
+    operand = func.value if isinstance(func, ast.Attribute) and is_method else call.args[0]
+    span = fn.span(operand)
+    terms = fn.hold(lower(fn, operand), operand, shown=ast.unparse(operand))
+    like = fn.op("tuple", operand, fn.module.read(terms, span), fn.module.read(array, span))
+    value = fn.module.op("convert_like", [fn.module.read(terms, span), like], span)
+    name = ast.copy_location(ast.Name(fn.own_variable("terms", operand), ast.Load()), operand)
+    fn.out.append(fn.module.assign(fn.variables[name.id], value, None, span))
+    fn.assigned.add(name.id)
+    if isinstance(func, ast.Attribute) and is_method:
+        func = ast.copy_location(ast.Attribute(name, func.attr, ast.Load()), func)
+        return ast.copy_location(ast.Call(func, call.args, call.keywords), call)
+    return ast.copy_location(ast.Call(func, [name, *call.args[1:]], call.keywords), call)
+
+
+def _name_of(fn: FunctionScope, func: ast.Attribute | ast.Name) -> str:
+    """What NumPy calls the function or method."""
+    binding = fn.resolve(func)
+    if binding is None:
+        return func.attr if isinstance(func, ast.Attribute) else ""
+    return next((name for name in _ADDS if binding.value is getattr(np, name)), "")
 
 
 def output_of(fn: FunctionScope, call: ast.Call) -> Output | None:

@@ -38,13 +38,14 @@ def iterable_of(fn: FunctionScope, node: ast.expr, as_copy: bool = False) -> Ite
     if _refuses_keywords(node, called) or any(isinstance(argument, ast.Starred) for argument in node.args):
         return None
     span = fn.span(node)
-    if called is builtins.enumerate and 1 <= len(node.args) <= 2:
+    begins = [*node.args[1:], *(each.value for each in node.keywords)]
+    if called is builtins.enumerate and node.args and len(begins) <= 1:
         given = part_of(fn, node.args[0], as_copy)
         if given is None:
             return None
-        if len(node.args) == 1:
+        if not begins:
             return Iterable(given.lengths, (lambda number: number(), given.values), node)
-        first = fn.hold(lower(fn, node.args[1]), node.args[1])
+        first = fn.hold(lower(fn, begins[0]), begins[0])
         return Iterable(
             given.lengths,
             (lambda number: fn.module.op("+", [number(), fn.module.read(first, span)], span), given.values),
@@ -63,8 +64,10 @@ def iterable_of(fn: FunctionScope, node: ast.expr, as_copy: bool = False) -> Ite
 
 
 def _refuses_keywords(node: ast.Call, called: object) -> bool:
-    """Whether the call has keywords other than zip's strict=False."""
+    """Whether the call has keywords other than zip's strict=False and enumerate's start."""
     for keyword in node.keywords:
+        if called is builtins.enumerate and keyword.arg == "start":
+            continue
         lenient = isinstance(keyword.value, ast.Constant) and keyword.value.value is False
         if called is not builtins.zip or keyword.arg != "strict" or not lenient:
             return True

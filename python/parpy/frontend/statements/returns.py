@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from ... import _native
-from ..lowering import lower
+from ..lowering import lower, statement
+from ..patterns import chooses_place
 from ..scope import FunctionScope
 
 
@@ -15,6 +16,9 @@ def lower_return(fn: FunctionScope, node: ast.Return) -> None:
         fn.out.append(fn.module.return_(None, fn.span(node)))
     elif fn.source.declared.get("return") == "void":
         _refuse_result(fn, node)
+    elif not fn.kernel and isinstance(value, ast.IfExp) and chooses_place(value):
+        body, orelse = (ast.copy_location(ast.Return(each), node) for each in (value.body, value.orelse))
+        statement(fn, ast.copy_location(ast.If(value.test, [body], [orelse]), node))
     else:
         fn.whole_value = value
         return_value(fn, node, lower(fn, value))

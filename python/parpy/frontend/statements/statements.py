@@ -9,7 +9,7 @@ from ...vocabulary import operators
 from ..calls.reductions import method_of_value
 from ..expressions.conditions import condition
 from ..expressions.effects import has_effects, over_slices
-from ..expressions.outputs import output_of
+from ..expressions.outputs import accumulates, output_of
 from ..kernels.kernels import kernel_statement
 from ..lowering import block, lower
 from ..patterns import string_key
@@ -59,7 +59,7 @@ def as_assignment(fn: FunctionScope, node: ast.stmt) -> ast.stmt:
         return node
     output = None if fn.kernel else output_of(fn, call)
     found = _filled(fn, call) if output is None else (output.target, output.call)
-    if found is None or (output is not None and output.where is not None):
+    if found is None or (output is not None and (output.where is not None or accumulates(fn, output.call))):
         return node
     whole, value = found
     if output is not None and output.keeps_kind:
@@ -96,6 +96,11 @@ def lower_assert(fn: FunctionScope, node: ast.Assert) -> None:
     if node.msg is not None:
         if isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str):
             message = node.msg.value
+        elif isinstance(node.msg, ast.JoinedStr):  # with the expressions as they are written
+            message = "".join(
+                str(part.value) if isinstance(part, ast.Constant) else f"{{{ast.unparse(part.value)}}}"  # type: ignore[attr-defined]
+                for part in node.msg.values
+            )
         else:
             what = "the message of an assertion must be a string constant"
             fn.error("P027", node.msg, what, "write the text out")

@@ -2,9 +2,12 @@
 #include "passes/cuda/contractions/contract_kernels.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <variant>
 
 #include "analysis/contractions/products.h"
 #include "analysis/uses.h"
@@ -181,11 +184,41 @@ private:
         }
     }
 
+    // The constant by which all left factors are multiplied, which are the elements alone then;
+    // null where there is none. Steps behind the last one are -0 times 0 with it, too.
+    static const Expr* take_scale(Contraction& c) {
+        const Expr* scale = nullptr;
+        std::vector<std::pair<Expr**, Expr*>> elements;
+        for (ContractionSteps& steps : c.steps) {
+            for (ContractionSteps::Range& range : steps.ranges) {
+                for (Expr*& left : range.lefts) {
+                    if (left->op != Op::kMul) return nullptr;
+                    const bool second = left->operands[1]->op == Op::kLoad;
+                    Expr* factor = left->operands[second ? 0 : 1];
+                    Expr* element = left->operands[second ? 1 : 0];
+                    const auto* value = std::get_if<double>(&factor->constant.value);
+                    if (factor->op != Op::kConst || element->op != Op::kLoad || value == nullptr ||
+                        !std::isfinite(*value) || *value <= 0 ||
+                        (scale != nullptr && !same(*scale, *factor))) {
+                        return nullptr;
+                    }
+                    scale = factor;
+                    elements.emplace_back(&left, element);
+                }
+            }
+        }
+        for (const auto& [left, element] : elements)
+            *left = element;
+        return scale;
+    }
+
     void append(Body& out, const Stmt* top) {
-        const Contraction& c = of_top(top);
+        Contraction c = of_top(top);
+        const Expr* scale = take_scale(c);
         for (For* loop : c.asked)
             add_requirements(context_.module, loops_.accesses(), loops_.facts(*loop).conditions);
-        const Body code = ContractionKernel(context_.module, c, *decisions_.at(top).tile).run();
+        const Body code =
+            ContractionKernel(context_.module, c, *decisions_.at(top).tile, scale).run();
         out.insert(out.end(), code.begin(), code.end());
     }
 

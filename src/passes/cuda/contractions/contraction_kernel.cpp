@@ -20,11 +20,12 @@ constexpr std::int64_t kStaticBytes = 48 << 10;  // of shared memory that need n
 }  // namespace
 
 ContractionKernel::ContractionKernel(Module& module, const Contraction& contraction,
-                                     const KernelTile& tile)
+                                     const KernelTile& tile, const Expr* scale)
     : ContractionMath(module, contraction),
       small_(b_, Scalar::kI32),
       tile_(tile),
-      type_(contraction.type) {
+      type_(contraction.type),
+      scale_(scale) {
     lay_out();
 }
 

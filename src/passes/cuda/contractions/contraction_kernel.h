@@ -27,7 +27,10 @@ namespace parpy {
 
 class ContractionKernel : ContractionMath {
 public:
-    ContractionKernel(ir::Module& module, const Contraction& contraction, const KernelTile& tile);
+    // `scale`: a constant by which all left factors are multiplied once they are in registers, so
+    // that they are copied as they are; or null.
+    ContractionKernel(ir::Module& module, const Contraction& contraction, const KernelTile& tile,
+                      const ir::Expr* scale);
 
     // Host code.
     ir::Body run();
@@ -144,9 +147,14 @@ private:
     [[nodiscard]] std::int64_t rows_of_thread() const;
     [[nodiscard]] std::int64_t columns_of_thread() const;
 
+    // A factor of a product, at a place in shared memory.
+    ir::Expr* factor_at(const Segment& segment, ir::Var* stage, bool left, const ir::Expr* number,
+                        const ir::Expr* in_tile);
+
     IndexMath small_;
     const KernelTile& tile_;
     const ir::Scalar type_;
+    const ir::Expr* scale_;
     ir::Substitution outer_;        // variables of the outer loops
     ir::Expr* row_ = nullptr;       // the tile's first
     ir::Expr* last_row_ = nullptr;  // its last that there is

@@ -99,10 +99,16 @@ void ContractionKernel::add_segment(const Segment& s, bool first, Body& out) {
 
 // ---------------------------------------------------------------- products
 
+Expr* ContractionKernel::factor_at(const Segment& s, Var* stage, bool left, const Expr* number,
+                                   const Expr* in_tile) {
+    Expr* value = b_.load(factors_, {product_place(s, stage, left, number, in_tile)});
+    return left && scale_ != nullptr ? b_.binary(Op::kMul, copy(scale_), value) : value;
+}
+
 // All products of a part.
 Body ContractionKernel::multiply(const Segment& s, Var* at, Var* number_of) {
     const auto factor = [&](bool left, Expr* product, Expr* place) {
-        return b_.load(factors_, {product_place(s, at, left, product, place)});
+        return factor_at(s, at, left, product, place);
     };
     const auto counter = [&](const char* name) { return b_.scalar(name, Scalar::kI32); };
     const std::int64_t rows = rows_of_thread(), columns = columns_of_thread();
@@ -206,7 +212,7 @@ Body ContractionKernel::multiply_some(const Segment& s, Var* at, Expr* step) {
     has = both(has, b_.binary(Op::kLt, copy(here), at_row(end, row)));
     const auto place = [&] { return sum_place(b_.var(r), b_.var(c)); };
     const auto factor = [&](bool left, Expr* place) {
-        return b_.load(factors_, {product_place(s, at, left, b_.var(k), place)});
+        return factor_at(s, at, left, b_.var(k), place);
     };
     Expr* sum =
         b_.make(Op::kFma, {factor(true, row_in_tile(b_.var(r))),

@@ -86,6 +86,37 @@ def fields(ex, ey, hz, drive, steps):
         hz[:-1, :-1] -= 0.7 * (ex[:-1, 1:] - ex[:-1, :-1] + ey[1:, :-1] - ey[:-1, :-1])
 
 
+def fields_in_loops(ex, ey, hz, drive, steps):
+    """Several loops in one, and a condition of its first iteration."""
+    for t in range(steps):
+        for i in range(ey.shape[0]):
+            if i == 0:
+                for j in range(ey.shape[1]):
+                    ey[i, j] = drive[t]
+            else:
+                for j in range(ey.shape[1]):
+                    ey[i, j] -= 0.5 * (hz[i, j] - hz[i - 1, j])
+            for j in range(1, ey.shape[1]):
+                ex[i, j] -= 0.5 * (hz[i, j] - hz[i, j - 1])
+        for i in range(ey.shape[0] - 1):
+            for j in range(ey.shape[1] - 1):
+                hz[i, j] -= 0.7 * (ex[i, j + 1] - ex[i, j] + ey[i + 1, j] - ey[i, j])
+
+
+def last_row(steps, a, b):
+    for _ in range(steps):
+        for i in range(2, 90):
+            if i != 89:
+                for j in range(1, a.shape[1] - 1):
+                    b[i, j] = 0.25 * a[i - 1, j] + a[i, j + 1]
+            else:
+                for j in range(a.shape[1]):
+                    b[i, j] = a[i + 2, j]
+        for i in range(2, 90):
+            for j in range(1, a.shape[1] - 1):
+                a[i, j] = 0.5 * b[i, j - 1]
+
+
 def heat(steps, a, b):
     for _ in range(1, steps):
         b[1:-1, 1:-1, 1:-1] = 0.1 * (a[2:, 1:-1, 1:-1] + a[:-2, 1:-1, 1:-1] + a[1:-1, 2:, 1:-1] + a[1:-1, 1:-1, :-2])
@@ -143,6 +174,8 @@ def cases():
     yield "plane", means_of_five, (13, random(150, 260), random(150, 260, seed=1))
     yield "plane of loops", means_of_five_in_loops, (9, random(170, 170), random(170, 170, seed=1), 170)
     yield "fields", fields, (*(random(90, 250, seed=s) for s in range(3)), random(9), 9)
+    yield "fields of loops", fields_in_loops, (*(random(90, 250, seed=s) for s in range(3)), random(9), 9)
+    yield "last row", last_row, (9, random(95, 250) / 100, random(95, 250, seed=1))
     yield "askew", far_and_askew, (7, random(100, 200), random(100, 200, seed=1), random(3, 5) / 100)
     yield "three", three_in_turns, (20, random(600) / 100, random(600, seed=1), random(600, seed=2))
     yield "upwind", upwind, (40, random(900), random(900, seed=1))
@@ -313,7 +346,27 @@ def shrinks(steps, a, b):
             a[i] = b[i]
 
 
+def rows_in_order(steps, a, b):
+    for _ in range(1, steps):
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                b[i, j] = a[i - 1, j] + 1.0
+            for j in range(1, a.shape[1] - 1):
+                a[i, j] = b[i, j] * 0.5
+
+
+def every_third(steps, a, b):
+    for _ in range(1, steps):
+        for i in range(1, a.shape[0] - 1):
+            if i % 3 == 0:
+                b[i] = a[i - 1] + a[i + 1]
+        for i in range(1, a.shape[0] - 1):
+            a[i] = b[i]
+
+
 LEFT_ALONE = [
+    (rows_in_order, (9, random(60, 70), random(60, 70)), ""),
+    (every_third, (9, random(300), random(300)), "a condition is none of the first or the last iteration"),
     (stores_elsewhere, (9, random(300), random(300), np.zeros(9)), ""),
     (adds_up, (9, random(300, dtype=np.int64), random(300, dtype=np.int64), np.zeros(1, np.int64)), ""),
     (in_place, (9, random(300)), "reads neighbours of the elements of 'a' that it writes"),

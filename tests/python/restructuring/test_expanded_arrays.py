@@ -22,7 +22,6 @@ def centred(a, b):
 
 @parpy.jit
 def reversed_sums(a, b):
-    #pragma parallel for
     for i in range(a.shape[0]):
         t = np.cumsum(a[i])
         b[i] = t[::-1]

@@ -1,0 +1,81 @@
+"""Methods of base classes: inherited ones, and those that methods of the same name call."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import parpy
+from backends import TARGETS, options
+
+
+class Base:
+    def __init__(self):
+        self.k, self.offset = 2.0, 0.5
+
+    def scale(self, v):
+        return self.k * v
+
+    def apply(self, x):
+        for i in range(len(x)):
+            x[i] = self.scale(x[i])
+
+
+class Shifted(Base):
+    def scale(self, v):
+        return super().scale(v) + self.offset
+
+
+class Twice(Shifted):
+    def scale(self, v):
+        return super().scale(v) * 2
+
+
+class ByName(Base):
+    def scale(self, v):
+        return Base.scale(self, v) - 1
+
+
+class Other:
+    def scale(self, v):
+        return v
+
+
+class OfTwo(Twice, Other):
+    pass
+
+
+class Between(Shifted):
+    def scale(self, v):
+        return 10 * v
+
+
+class Diamond(Twice, Between):
+    """Behind Twice comes Between, not Shifted, its base."""
+
+
+def calls(o, x):
+    for i in range(len(x)):
+        x[i] = o.scale(x[i])
+
+
+def hands_on(o, x):
+    o.apply(x)
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize("function", [calls, hands_on])
+@pytest.mark.parametrize("kind", [Base, Shifted, Twice, ByName])
+def test_as_python(backend, function, kind):
+    got, want = np.arange(4.0), np.arange(4.0)
+    parpy.jit(function)(kind(), got, opts=options(backend, {}))
+    function(kind(), want)
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("kind", [OfTwo, Diamond])
+def test_several_bases_are_refused(kind):
+    x = np.arange(4.0)
+    with pytest.raises(parpy.CompileError, match=r"P024\]: .* without 'scale'"):
+        parpy.jit(calls)(kind(), x)
+    np.testing.assert_array_equal(x, np.arange(4.0))

@@ -1,0 +1,85 @@
+"""What functions ask dicts and lists for that are arguments: whether there is such a key, its value or another one, how
+many there are; and what they put into them."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections import deque
+
+import numpy as np
+import pytest
+
+import parpy
+from backends import TARGETS, options
+from results import same
+
+
+def asks(d, x):
+    dt = d.get("dt", 0.1)
+    if d.get("mode", "slow") == "fast":
+        dt *= 2
+    for i in range(len(x)):
+        x[i] *= dt
+        if "offset" in d:
+            x[i] += d["offset"]
+    if "n" not in d or d.get("absent") is not None:
+        x[0] = -1
+    return len(d) + d["n"]
+
+
+def over_entries(d, x):
+    s = 0.0
+    for key, value in d.items():
+        s += value
+        if key == "n":
+            x[0] = value
+    for key in d:
+        s += d[key]
+    return s + len(d)
+
+
+def new_entries(d, x):
+    d["sum"] = d["n"] + x.sum()
+    d["n"] = 7
+    return d["sum"] + x[0]
+
+
+def grows(values, x):
+    for i in range(len(x)):
+        values.append(x[i])
+    values[0] = 9.0
+    return len(values) + x.sum()
+
+
+def shrinks(values, x):
+    for i in range(2):
+        x[i] = values.pop()
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        (asks, {"n": 3}),
+        (asks, {"n": 3, "mode": "fast", "dt": 0.5}),
+        (asks, {"mode": "slow", "offset": 2.0, "n": 1, "absent": 0.5}),
+        (over_entries, {"n": 3, "b": 2.5}),
+        (new_entries, {"n": 3}),
+        (new_entries, {"n": 3, "sum": 2}),
+        (grows, [1.0, 2.0]),
+        (grows, deque([1.0, 2.0])),
+        (shrinks, [1.0, 2.0]),
+        (shrinks, {1.5, 2.5}),
+    ],
+)
+def test_as_python(backend, function, given):
+    compiled = parpy.jit(function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", parpy.PerformanceWarning)
+        for _ in range(2):
+            got, want = copy.deepcopy(given), copy.deepcopy(given)
+            x, y = np.arange(4.0), np.arange(4.0)
+            assert same(compiled(got, x, opts=options(backend, {})), function(want, y))
+            assert got == want
+            assert same(x, y)
