@@ -51,6 +51,7 @@ nb::list described(const std::vector<Halos::Array>& arrays) {
         each["argument"] = or_none(array.argument);
         each["scalar"] = std::string(ir::name(array.scalar));
         each["axes"] = axes;
+        each["accesses"] = array.accesses;
         out.append(each);
     }
     return out;

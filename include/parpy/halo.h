@@ -43,6 +43,7 @@ struct Halos {
         ir::Scalar scalar{};
         std::optional<std::size_t> argument;  // nothing: made by the function
         std::vector<Axis> axes;
+        std::int64_t accesses = 0;  // so many different ones
     };
     struct Reduced {
         std::string name, op;

@@ -64,6 +64,7 @@ class Touched:
 
     ``reads`` and ``writes`` are None where there are none. ``argument`` is the number of the parameter, or None for an
     array that the function makes. ``scalar`` is the type of the elements, as IR text spells it.
+    ``accesses`` counts the different accesses to the array.
     """
 
     array: str
@@ -73,6 +74,7 @@ class Touched:
     reads: Reach | None
     writes: Reach | None
     scalar: str = "f64"
+    accesses: int = 1
 
     @property
     def reaches(self) -> tuple[Reach, ...]:
@@ -190,6 +192,7 @@ def _touched(arrays: list[dict[str, Any]]) -> tuple[Touched, ...]:
             _reach(axis["reads"]),
             _reach(axis["writes"]),
             array["scalar"],
+            array["accesses"],
         )
         for array in arrays
         for number, axis in enumerate(array["axes"])

@@ -25,19 +25,20 @@ class Group:
     gathered: dict[str, Reach] = field(default_factory=dict)
 
 
-def loop_along(step: Step, axes: Mapping[str, int]) -> LoopHalo | None:
-    """The loop of a nest whose blocks own parts of these arrays along these axes: of several the outermost."""
+def loops_in(step: Step, axes: Mapping[str, int]) -> list[LoopHalo]:
+    """The loops of a nest whose blocks own parts of these arrays along these axes, in their order: of loops inside of
+    each other the outermost."""
+    found: list[LoopHalo] = []
     for loop in step.loops:
-        for each in loop.touched:
-            if axes.get(each.array) == each.axis and each.moves:
-                return loop
-    return None
+        inside = found and found[-1].depth < loop.depth
+        if not inside and any(axes.get(each.array) == each.axis and each.moves for each in loop.touched):
+            found.append(loop)
+    return found
 
 
-def loops_along(steps: tuple[Step, ...], axes: Mapping[str, int]) -> dict[int, LoopHalo]:
-    """Of each nest, by ``id`` of its step, the loop that is partitioned."""
-    found = {id(step): loop_along(step, axes) for step in flat(steps) if step.kind == "nest"}
-    return {key: loop for key, loop in found.items() if loop is not None}
+def loops_along(steps: tuple[Step, ...], axes: Mapping[str, int]) -> dict[int, list[LoopHalo]]:
+    """Of each nest, by ``id`` of its step, the loops that are partitioned."""
+    return {id(step): loops_in(step, axes) for step in flat(steps) if step.kind == "nest"}
 
 
 def touched_by(step: Step) -> tuple[Touched, ...]:
@@ -77,29 +78,46 @@ class _Growing:
         self._whole: dict[str, Reach] = {}
 
     def grow(self) -> None:
-        """Looks at all nests that touch the group. Those of which no loop is known yet wait for the others."""
-        open_ = self._nests
-        while not self._group.why:
-            near = [step for step in open_ if _touches(step, self._group.axes)]
-            if not near:
-                break
-            ready = (step for step in near if step.kind == "serial" or loop_along(step, self._group.axes))
-            step = next(ready, near[0])
-            open_ = [each for each in open_ if each is not step]
-            self._look_at(step)
-        if not self._group.why:
-            self._settle_whole()
+        """Looks at all nests that touch the group, and again where it has grown."""
+        known = -1
+        while known != (known := len(self._group.axes)):
+            for step in self._near():
+                for loop in loops_in(step, self._group.axes):
+                    self._look_at(loop)
+                    if self._group.why:
+                        return
+        for step in self._near():
+            self._settle(step)
+            if self._group.why:
+                return
+        self._settle_whole()
 
-    def _look_at(self, step: Step) -> None:
+    def _near(self) -> list[Step]:
+        return [step for step in self._nests if _touches(step, self._group.axes)]
+
+    def _settle(self, step: Step) -> None:
+        """Refuses accesses outside of the loops that are cut."""
         axes = self._group.axes
         if step.kind == "serial":
             at = next(each for each in step.touched if each.array in axes)
             self._group.why = f"{at.worst.access} touches '{at.array}' where nothing runs in parallel: {step.why}"
             return
-        loop = loop_along(step, axes)
-        if loop is None:
+        loops = loops_in(step, axes)
+        if not loops:
             self._without_loop(step)
             return
+        for each in step.outermost.touched:
+            if axes.get(each.array) != each.axis:
+                continue
+            inside = sum(mine.accesses for loop in loops for mine in loop.axes(each.array)[:1])
+            if inside != each.accesses:
+                self._group.why = (
+                    f"loop '{step.outermost.variable}' in line {step.outermost.line} touches '{each.array}' outside of "
+                    f"the loops that move along axis {each.axis}"
+                )
+
+    def _look_at(self, loop: LoopHalo) -> None:
+        axes = self._group.axes
         reduced = {each.name for each in loop.reduced if each.array}
         for name in loop.arrays:
             if name in reduced:

@@ -76,7 +76,7 @@ def _of_nest(loop: LoopHalo, axes: Mapping[str, int], below: bool) -> Growth:
 
 
 def growth(
-    steps: tuple[Step, ...], axes: Mapping[str, int], loops: Mapping[int, LoopHalo], below: bool
+    steps: tuple[Step, ...], axes: Mapping[str, int], loops: Mapping[int, list[LoopHalo]], below: bool
 ) -> Growth | None:
     """Of steps in which arrays are partitioned along the given axes, the nests (by ``id`` of their steps) by the given
     loops. ``below``: of rows before a block, otherwise behind it. None if it grows without bounds that are known.
@@ -84,8 +84,7 @@ def growth(
     total = Growth.nothing(len(axes) + 1)
     for step in steps:
         if step.kind == "nest":
-            loop = loops.get(id(step))
-            if loop is not None:
+            for loop in loops.get(id(step), ()):
                 total = total.then(_of_nest(loop, axes, below))
             continue
         inside = growth(step.inside, axes, loops, below)

@@ -119,7 +119,7 @@ def _axis(steps: tuple[Step, ...], array: str, axis: int, extent: int, complete:
     loops = loops_along(steps, group.axes)
     offsets: dict[str, tuple[int, int] | None] = {"reads": None, "writes": None}
     periodic = False
-    for loop in loops.values():
+    for loop in (each for found in loops.values() for each in found):
         for each in (each for each in loop.touched if (each.array, each.axis) == (array, axis)):
             for name in offsets:
                 reach: Reach | None = getattr(each, name)

@@ -108,7 +108,9 @@ private:
         const auto forget_inner = [&] {
             if (leaves_ != nullptr) leaves_->resize(known);
         };
-        if (!proved) {
+        // A loop of one iteration is nothing to share.
+        const bool once = proved && constant_trip_count(loop).value_or(2) < 2;
+        if (!proved || once) {
             if (const auto trips = constant_trip_count(loop)) repeat.trips = *trips;
             walk(loop.body, repeat.inside);
             const bool reduction = facts.verdict == Verdict::kReduction;
@@ -116,7 +118,8 @@ private:
                 return g.updates.front().indices == nullptr;
             });
             const bool inner = reduction && !numbers && all_proved(repeat.inside);
-            if (!reduction || inner) {
+            const bool keep = once ? !has_parallel(repeat.inside) : reduction && !inner;
+            if (!keep) {
                 if (has_parallel(repeat.inside)) {
                     out.push_back(std::move(repeat));
                     return;
@@ -143,18 +146,21 @@ private:
         out.push_back(std::move(nest));
     }
 
+    // Proved ones alone: what others contain runs several times, one after the other.
     void inner_loops(Body& body, int depth, std::vector<Halos::Loop>& out) {
         for (Stmt* stmt : body) {
             auto* loop = stmt->as<For>();
-            const int number = loop == nullptr ? -1 : dependences_.accesses().loop_of(loop);
-            if (number >= 0 && touches_arrays(number)) {
-                const LoopFacts facts = dependences_.of(*loop);
-                if (facts.verdict == Verdict::kProved)
-                    out.push_back(described(*loop, number, facts, depth, false));
+            if (loop == nullptr) {
+                if (stmt->kind == StmtKind::kWhile) continue;
+                for_each_body(*stmt, [&](Body& inside) { inner_loops(inside, depth, out); });
+                continue;
             }
-            for_each_body(*stmt, [&](Body& inside) {
-                inner_loops(inside, depth + (loop != nullptr ? 1 : 0), out);
-            });
+            const int number = dependences_.accesses().loop_of(loop);
+            if (number < 0 || !touches_arrays(number)) continue;
+            const LoopFacts facts = dependences_.of(*loop);
+            if (facts.verdict != Verdict::kProved) continue;
+            out.push_back(described(*loop, number, facts, depth, false));
+            inner_loops(loop->body, depth + 1, out);
         }
     }
 
@@ -322,6 +328,7 @@ private:
                     fresh.axes[axis].extent = array.dims[axis].extent.value_or(0);
             }
             Halos::Array& into = out[place->second];
+            ++into.accesses;
             for (std::size_t axis = 0; axis < into.axes.size(); ++axis) {
                 const Halos::Reach reach = reach_of(*access, axis);
                 if (access->kind != Access::Kind::kWrite) join(into.axes[axis].reads, reach);

@@ -425,6 +425,50 @@ def test_bounds_that_arrays_say_are_statements_of_their_own():
     assert "'n[3]' in line" in halo.of("n").why
 
 
+def test_loops_inside_of_a_parallel_loop_run_one_after_the_other():
+    @parpy.jit
+    def rows(x, y):
+        for b in range(x.shape[0]):
+            for i in range(1, x.shape[1] - 1):
+                y[b, i] = x[b, i - 1]
+            for i in range(1, x.shape[1] - 1):
+                x[b, i] = y[b, i + 1] + y[b, i - 1]
+
+    halo = parpy.halo(rows, np.ones((20, 30)), np.ones((20, 30)))
+    assert halo.depth("x") == {0: (0, 0), 1: (2, 0)}
+    assert halo.depth("y") == {0: (0, 0), 1: (1, 1)}
+
+    @parpy.jit
+    def repeated(x, y):
+        for b in range(x.shape[0]):
+            for t in range(5):
+                for i in range(1, x.shape[1] - 1):
+                    y[b, i] = x[b, i - 1]
+                for i in range(1, x.shape[1] - 1):
+                    x[b, i] = y[b, i]
+
+    halo = parpy.halo(repeated, np.ones((20, 30)), np.ones((20, 30)))
+    assert halo.depth("x") == {0: (0, 0)}
+    assert "along axis 1" in halo.of("x", 1).why
+
+    @parpy.jit
+    def beside(x, y):
+        for b in range(x.shape[0]):
+            for i in range(1, x.shape[1] - 1):
+                y[b, i] = x[b, i - 1]
+            y[b, 0] = 1.0
+
+    halo = parpy.halo(beside, np.ones((20, 30)), np.ones((20, 30)))
+    assert halo.depth("y") == {0: (0, 0)}
+    assert "outside of the loops that move along axis 1" in halo.of("y", 1).why
+
+
+def test_a_loop_of_one_step_is_no_nest():
+    halo = parpy.halo(jacobi_1d, np.ones(_N), np.ones(_N), 1)
+    assert halo.steps[0].kind == "repeat"
+    assert halo.depth("A") == {0: (2, 2)}
+
+
 def test_an_unknown_number_of_steps_has_no_depth():
     @parpy.jit
     def relax(x, y, eps):
