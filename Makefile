@@ -16,6 +16,7 @@ VENV := .venv/bin/python
 STAMP := .venv/.parpy-setup
 BENCH_STAMP := .venv/.parpy-bench
 DOCS_STAMP := .venv/.parpy-docs
+TEST_STAMP := .venv/.parpy-test
 PRESET ?= S
 PYTHONS ?=
 
@@ -35,7 +36,12 @@ build: $(STAMP)
 demo: build
 	@PYTHONPATH=python $(VENV) examples/quickstart.py
 
-test: build $(DOCS_STAMP)
+# The documentation and its programs, and the engines that several processes share: Dask, MPI.
+$(TEST_STAMP): $(STAMP)
+	@tools/setup.sh $(PYTHON) docs engines
+	@touch $@ $(DOCS_STAMP)
+
+test: build $(TEST_STAMP)
 	@JOBS=$(JOBS) tools/test.sh
 
 $(BENCH_STAMP): $(STAMP)

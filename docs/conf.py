@@ -41,7 +41,7 @@ nb_merge_streams = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # signatures show them; descriptions are docstrings
 autodoc_preserve_defaults = True
-autodoc_mock_imports = ["jax", "torch"]  # parpy.jax and parpy.torch are documented without them
+autodoc_mock_imports = ["dask", "jax", "torch"]  # parpy.dask, parpy.jax and parpy.torch are documented without them
 
 sphinx_gallery_conf = {
     "examples_dirs": str(ROOT / "examples" / "gallery"),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "analysis/halos/forms.h"
 #include "analysis/halos/halos.h"
 #include "ir/clone.h"
 #include "ir/depth.h"
@@ -23,7 +24,9 @@ Halos halos_here(const ir::Module& surface, const Signature& signature, const Op
     const auto normal = std::ranges::find(passes, std::string_view("partition-loops"), &Pass::name);
     const auto count = static_cast<std::size_t>(normal - passes.begin());
     if (!run_passes(context, passes.first(count))) return {};
-    return halos_of(module, signature.size());
+    Halos halos = halos_of(module, signature.size());
+    take_form(module, halos);
+    return halos;
 }
 
 }  // namespace

@@ -363,9 +363,9 @@ PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
                       [&](std::size_t i) { return argument_object(surface, i, args, intake); });
 }
 
-// A call whose iterations several devices share.
+// A call whose iterations several devices or ranks share.
 PyObject* run_on_devices(JitFunction* self, PyObject* const* args, const CallOptions& call) {
-    const Owned module(PyImport_ImportModule("parpy.scale.devices"));
+    const Owned module(PyImport_ImportModule("parpy.scale.engines"));
     if (!module) return nullptr;
     const Owned values(values_of(self, args));
     if (!values) return nullptr;

@@ -73,6 +73,8 @@ nb::dict described(const Halos::Loop& loop) {
     out["trips"] = or_none(loop.trips);
     out["scale"] = loop.scale;
     out["shift"] = loop.shift;
+    out["first"] = or_none(loop.first);
+    out["position"] = or_none(loop.position);
     out["arrays"] = described(loop.arrays);
     return out;
 }
@@ -122,6 +124,7 @@ nb::dict halo(nb::handle function, nb::tuple arguments, nb::handle options) {
     nb::dict out;
     out["function"] = call.surface->module->entry_function()->name;
     out["nodes"] = described(found.nodes);
+    out["form"] = found.form;
     return out;
 }
 

@@ -149,7 +149,7 @@ ConvertedOptions convert(nb::handle source, std::uint64_t epoch) {
     if (options.backend == Backend::kCuda) options.cuda_arch = cuda::current_architecture();
     if (options.backend == Backend::kCpu) options.vectors = host_vectors();
 
-    converted.devices = !field("devices").is_none();
+    converted.devices = !field("devices").is_none() || !field("comm").is_none();
     converted.stream = stream_of(field("stream"));
     converted.debug = nb::cast<bool>(field("debug_print"));
     converted.write_output = nb::cast<bool>(field("write_output"));

@@ -28,7 +28,7 @@ struct ConvertedOptions {
     bool debug = false;                   // print the stages of every compilation
     bool write_output = false;            // keep generated text that does not compile
     std::optional<std::uint64_t> stream;  // opts.stream, a CUstream
-    bool devices = false;                 // opts.devices: several share the iterations
+    bool devices = false;                 // opts.devices, opts.comm: several share the iterations
 };
 
 // The options of a record with these thread counts.

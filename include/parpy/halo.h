@@ -61,6 +61,9 @@ struct Halos {
         std::optional<std::int64_t> trips;
         // row = scale * counter + shift; scale 0: no subscript moves with the loop.
         std::int64_t scale = 0, shift = 0;
+        std::optional<std::int64_t> first;  // the row of the first iteration; nothing: not known
+        // The first line that depends on the number of the row beside subscripts that move with it.
+        std::optional<std::uint32_t> position;
         std::vector<Array> arrays;
     };
     struct Node {
@@ -82,6 +85,9 @@ struct Halos {
         std::vector<Array> arrays;  // kSerial: all axes kAll
     };
     std::vector<Node> nodes;  // in the order of the text
+    // The program without extents, without bounds of `loops`, and with subscripts as offsets. Two
+    // calls of equal forms do the same for equal rows, if no loop has a `position`.
+    std::string form;
 };
 
 // `diagnostics` holds what keeps the call from being compiled at all. Arguments are those of

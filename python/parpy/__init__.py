@@ -96,7 +96,7 @@ __all__ = [
 ]
 
 # Loaded when they are asked for: modules, and names with the modules that have them.
-_MODULES = ("appy", "backend", "buffer", "cuda", "cudalib", "cudapy", "jax", "numbapro", "torch")
+_MODULES = ("appy", "backend", "buffer", "cuda", "cudalib", "cudapy", "dask", "jax", "numbapro", "torch")
 _NAMES = {
     "callback": ".arrays.callbacks",
     "compile_string": ".calls.compile_string",
@@ -118,6 +118,7 @@ if TYPE_CHECKING:
     from . import cuda as cuda
     from . import cudalib as cudalib
     from . import cudapy as cudapy
+    from . import dask as dask
     from . import jax as jax
     from . import numbapro as numbapro
     from . import torch as torch

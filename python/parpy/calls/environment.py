@@ -11,6 +11,7 @@ _NUMBERS = {
     "PARPY_NUM_THREADS": (1, "all cores are used"),
     "PARPY_CHUNKS": (1, "loops are split by the work that they have"),
     "PARPY_CACHE_SIZE": (0, "the bound is 1 GiB"),
+    "PARPY_MPI_TIMEOUT": (1, "ranks wait for 600 seconds"),
     "PARPY_TIME_TILES": (0, "loops over time run in tiles where that is faster"),
 }
 

@@ -398,6 +398,12 @@ def _as_devices(name: str, value: object) -> tuple[int, ...] | None:
     return numbers
 
 
+def _as_comm(name: str, value: object) -> Any:
+    if value is not None and not (hasattr(value, "Get_rank") and hasattr(value, "Iallgather")):
+        raise TypeError(f"option '{name}' must be a communicator of mpi4py or None, not {value!r}")
+    return value
+
+
 _Field = tuple[object, Callable[[str, object], Any]]
 _FIELDS: Final[dict[str, _Field]] = {
     "parallelize": ({}, _as_mapping),
@@ -425,6 +431,7 @@ _FIELDS: Final[dict[str, _Field]] = {
     "fast_math": (False, _as_bool),
     "devices": (None, _as_devices),
     "gather": (False, _as_bool),
+    "comm": (None, _as_comm),
 }
 
 
@@ -461,6 +468,7 @@ class OptionsBeside(TypedDict, total=False):
     fast_math: bool
     devices: Iterable[int] | None
     gather: bool
+    comm: Any
 
 
 class OptionsOfPar(OptionsBeside, total=False):
@@ -506,6 +514,7 @@ class CompileOptions(_native.OptionsBase):
     fast_math: bool
     devices: tuple[int, ...] | None
     gather: bool
+    comm: Any
 
     @hides_frames
     def __init__(self, **fields: Unpack[OptionFields]) -> None:

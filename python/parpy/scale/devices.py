@@ -98,7 +98,7 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray | Partitioned)
 
 
-def _check(function: _native.JitFunction, values: tuple[Any, ...], plan: Plan) -> None:
+def check(function: _native.JitFunction, values: tuple[Any, ...], plan: Plan) -> None:
     """Refuses arguments that cannot be split."""
     for value in values:
         if not _is_array(value) and not isinstance(value, bool | int | float | complex | np.generic):
@@ -123,7 +123,7 @@ def _overlap(a: Any, b: Any) -> bool:
     return low < last and first < high and a.size > 0 and b.size > 0
 
 
-def _backend_of(opts: CompileOptions) -> CompileBackend:
+def backend_of(opts: CompileOptions) -> CompileBackend:
     if opts.backend is not CompileBackend.Auto:
         return opts.backend
     from ..backend import is_enabled
@@ -131,8 +131,8 @@ def _backend_of(opts: CompileOptions) -> CompileBackend:
     return CompileBackend.Cuda if is_enabled(CompileBackend.Cuda) else CompileBackend.Cpu
 
 
-def _plain(opts: CompileOptions) -> CompileOptions:
-    return CompileOptions(**{**opts._values, "devices": None, "gather": False})
+def plain(opts: CompileOptions) -> CompileOptions:
+    return CompileOptions(**{**opts._values, "devices": None, "gather": False, "comm": None})
 
 
 _MOST_MADE = 256  # parts of one function that are kept
@@ -164,7 +164,7 @@ def plan_of(function: _native.JitFunction, values: tuple[Any, ...], opts: Compil
     if any(capture.generator for capture in parse(function.__parpy_source__).captures):
         _refuse(function, "it draws random numbers, of which each device would have its own")
     try:
-        steps = halo_found(function, _plain(opts), stand_ins).steps
+        steps = halo_found(function, plain(opts), stand_ins).steps
         return make_plan(steps, parts, opts.gather, opts.deterministic)
     except Refused as reason:
         _refuse(function, str(reason))
@@ -175,7 +175,7 @@ def plan_of(function: _native.JitFunction, values: tuple[Any, ...], opts: Compil
 def call(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOptions) -> Any:
     """A call with ``opts.devices``."""
     devices = opts.devices or ()
-    backend = _backend_of(opts)
+    backend = backend_of(opts)
     if backend is not CompileBackend.Cpu:
         refuse_call(
             "P560",
@@ -183,9 +183,9 @@ def call(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOp
             "use backend=parpy.CompileBackend.Cpu",
         )
     plan = plan_of(function, values, opts, len(devices))
-    _check(function, values, plan)
+    check(function, values, plan)
     arguments = _Arguments(values, plan)
-    meeting, plain = Meeting(plan.parts), _plain(opts)
+    meeting, options = Meeting(plan.parts), plain(opts)
     results: list[Any] = [None] * plan.parts
     failures: dict[int, BaseException] = {}
 
@@ -194,7 +194,7 @@ def call(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOp
         program = part_of(function, plan, part, own)
         hook = Exchanges(plan, part, meeting, arguments.arrays(part))
         try:
-            results[part] = _native.run_part(lambda: program(*own, opts=plain), hook)
+            results[part] = _native.run_part(lambda: program(*own, opts=options), hook)
         except BaseException as failure:
             failures[part] = failure
             meeting.fail()
@@ -210,16 +210,16 @@ def call(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOp
         raise
     if failures:
         raise _first(failures)
-    if _has_array(results[0]):
+    if returns_array(results[0]):
         _refuse(function, "it returns an array")
     arguments.give_back()
     return results[0]
 
 
-def _has_array(value: Any) -> bool:
+def returns_array(value: Any) -> bool:
     """Whether a result is, or contains, an array, of which each part has its rows alone."""
     if isinstance(value, tuple):
-        return any(map(_has_array, value))
+        return any(map(returns_array, value))
     return value is not None and not isinstance(value, bool | int | float | complex | np.generic)
 
 

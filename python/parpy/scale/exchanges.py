@@ -38,6 +38,8 @@ class Meeting:
     def __init__(self, parts: int) -> None:
         self._barrier = threading.Barrier(parts)
         self.posted: list[Any] = [None] * parts
+        self._given: dict[Any, Any] = {}
+        self._changed = threading.Condition()
 
     def wait(self) -> None:
         """Raises BrokenBarrierError if another part failed."""
@@ -45,6 +47,26 @@ class Meeting:
 
     def fail(self) -> None:
         self._barrier.abort()
+        with self._changed:
+            self._changed.notify_all()
+
+    def give(self, key: Any, value: Any) -> None:
+        """Something for those who take it."""
+        with self._changed:
+            self._given[key] = value
+            self._changed.notify_all()
+
+    def take(self, key: Any) -> Any:
+        """What is given under this key, when it is. Raises BrokenBarrierError if another part failed."""
+        with self._changed:
+            self._changed.wait_for(lambda: key in self._given or self._barrier.broken)
+            if key not in self._given:
+                raise threading.BrokenBarrierError
+            return self._given[key]
+
+    def forget(self, key: Any) -> None:
+        with self._changed:
+            del self._given[key]
 
 
 class Exchanges:
@@ -52,6 +74,7 @@ class Exchanges:
 
     def __init__(self, plan: Plan, part: int, meeting: Meeting, arrays: Mapping[str, _Array]) -> None:
         self._plan, self._part, self._meeting, self._arrays = plan, part, meeting, arrays
+        self._turns: dict[str, int] = {}  # how often a reduction in order was done
 
     def __call__(self, number: int, value: Any) -> Any:
         if self._plan.parts == 1:
@@ -60,7 +83,7 @@ class Exchanges:
         if not action.array:
             return self._number(action, value)
         array = self._array(action, value)
-        if action.kind in ("start", "combine"):
+        if action.kind in ("start", "pass", "keep", "combine"):
             self._reduced(action, array)
         else:
             self._move(action, array)
@@ -97,44 +120,42 @@ class Exchanges:
             return value if self._part == 0 or action.identity is None else action.identity
         posted = list(self._post(value))
         self._meeting.wait()
-        result = reduce(_combine(action), (np.asarray(each)[()] for each in posted))
+        result = reduce(combine_of(action), (np.asarray(each)[()] for each in posted))
         return int(result) if isinstance(value, int) else float(result)
 
     def _in_order(self, action: Action, value: Any) -> Any:
-        """Before the loop: what the part before this one ended with. Behind it: what the last one ended with.
-
-        The meeting is held once for each part, which then has gone on: the parts behind it wait before the loop.
-        """
+        """Before the loop: what the part before this one ended with. Behind it: what the last one ended with."""
+        if action.kind == "keep" or (action.kind == "start" and self._part == 0):
+            return value
+        turn = self._turns.get(action.name, 0)
         if action.kind == "start":
-            for _ in range(self._part):
-                self._meeting.wait()
-            return value if self._part == 0 else self._meeting.posted[self._part - 1]
-        self._meeting.posted[self._part] = value
-        for _ in range(self._part, self._plan.parts):
-            self._meeting.wait()
-        result = self._meeting.posted[-1]
-        self._meeting.wait()
+            return self._meeting.take((action.name, turn, self._part - 1))
+        if action.kind == "pass":
+            self._meeting.give((action.name, turn, self._part), value)
+            return value
+        result = self._meeting.take((action.name, turn, self._plan.parts - 1))
+        self._turns[action.name] = turn + 1
+        self._meeting.wait()  # all have taken what this part gave
+        self._meeting.forget((action.name, turn, self._part))
         return result
 
     def _reduced(self, action: Action, array: _Array) -> None:
         if action.ordered:
-            given = self._in_order(action, array)
-            if given is not array:
+            given = self._in_order(action, array.copy() if action.kind == "pass" else array)
+            if action.kind in ("start", "combine") and given is not array:
                 array[...] = given
-            if action.kind == "combine":
-                self._meeting.wait()
         elif action.kind == "start":
             if self._part > 0 and action.identity is not None:
                 array[...] = action.identity
         else:
             posted = self._post(array)
-            result = reduce(_combine(action), posted[1:], posted[0].copy())
+            result = reduce(combine_of(action), posted[1:], posted[0].copy())
             self._meeting.wait()
             array[...] = result
             self._meeting.wait()
 
 
-def _combine(action: Action) -> Callable[[Any, Any], Any]:
+def combine_of(action: Action) -> Callable[[Any, Any], Any]:
     if action.op not in _COMBINE:
         raise NotImplementedError(f"parts cannot combine by {action.op}")
     return _COMBINE[action.op]

@@ -113,6 +113,8 @@ class LoopHalo:
     nothing; 0 stands for a scale where no subscript moves with the loop. ``proved`` is False of a reduction. ``key``
     names the loop as `parpy.explain` does, ``depth`` counts the loops of its nest around it; ``trips`` is None where
     the number of iterations is not constant. ``arrays`` are all that it touches, those without axes as well.
+    ``first`` is the row of the first iteration, None where that is not constant. ``position`` is the first line that
+    depends on the number of the row otherwise than by subscripts that move with it, None where there is none.
     """
 
     key: str
@@ -127,6 +129,8 @@ class LoopHalo:
     reduced: tuple[Reduced, ...]
     touched: tuple[Touched, ...]
     arrays: tuple[str, ...] = ()
+    first: int | None = None
+    position: int | None = None
 
     def axes(self, array: str) -> tuple[Touched, ...]:
         """Those of an array, in their order; nothing if the loop does not touch it."""
@@ -201,7 +205,10 @@ def _touched(arrays: list[dict[str, Any]]) -> tuple[Touched, ...]:
 
 def _loop(found: dict[str, Any]) -> LoopHalo:
     own = {
-        name: found[name] for name in ("key", "variable", "line", "text", "depth", "proved", "trips", "scale", "shift")
+        name: found[name]
+        for name in (
+            *("key", "variable", "line", "text", "depth", "proved", "trips", "scale", "shift", "first", "position"),
+        )
     }
     reduced = tuple(Reduced(*each) for each in found["reduced"])
     return LoopHalo(**own, reduced=reduced, touched=_touched(found["arrays"]), arrays=_names(found["arrays"]))

@@ -59,13 +59,15 @@ class Halo:
     ``steps`` are the parts of the call in the order of the text, repetitions with what is repeated inside (`Step`);
     ``nests`` are its nests and serial statements alone. ``axes`` has an `AxisHalo` for each axis of each array.
     ``complete`` is False where Python runs loops around the compiled parts, or gives arrays other names: then the facts
-    hold for each compiled part, and no depth is known for the call.
+    hold for each compiled part, and no depth is known for the call. ``forms`` has a text for each compiled part: calls
+    with equal ones do the same for equal rows, where no loop has a `LoopHalo.position`, whatever the extents are.
     """
 
     function: str
     steps: tuple[Step, ...]
     axes: tuple[AxisHalo, ...]
     complete: bool = True
+    forms: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def nests(self) -> tuple[Step, ...]:
@@ -147,14 +149,14 @@ def _axis(steps: tuple[Step, ...], array: str, axis: int, extent: int, complete:
     )
 
 
-def halo_of(function: str, steps: tuple[Step, ...], complete: bool = True) -> Halo:
+def halo_of(function: str, steps: tuple[Step, ...], complete: bool = True, forms: tuple[str, ...] = ()) -> Halo:
     """The halo of a sequence of steps."""
     found: dict[tuple[str, int], int] = {}
     for step in flat(steps):
         for each in touched_by(step):
             found.setdefault((each.array, each.axis), each.extent)
     axes = tuple(_axis(steps, array, axis, extent, complete) for (array, axis), extent in found.items())
-    return Halo(function, steps, axes, complete)
+    return Halo(function, steps, axes, complete, forms)
 
 
 _MAKERS = {made + like for made in ("empty", "zeros", "ones") for like in ("", "_like")}
@@ -191,7 +193,8 @@ def halo_found(compiled: _native.JitFunction, opts: CompileOptions | None, args:
     driver = driver_behind(compiled, args)
     parts = [_native.halo(compiled, args, opts)] if driver is None else driver.inspect(args, opts, _native.halo)
     steps = tuple(step for part in parts for step in steps_of(part["nodes"]))
-    return halo_of(compiled.__name__, steps, driver is None or _is_sequence(driver, len(parts)))
+    forms = tuple(part["form"] for part in parts)
+    return halo_of(compiled.__name__, steps, driver is None or _is_sequence(driver, len(parts)), forms)
 
 
 @hides_frames

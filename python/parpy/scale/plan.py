@@ -79,11 +79,12 @@ class Action:
     ``'halo'``: each gets the rows of a cut array that it touches beyond its own. ``'gather'``: all rows. ``'return'``:
     each gets back those of its rows that others have written, by ``low`` beyond theirs. ``'start'`` and ``'combine'``
     stand around a loop that reduces a number or an array that is everywhere. Where they are ``ordered``, a part begins
-    with what the one before it has, and all have the result of the last one: the bits are those of one part alone.
+    with what the one before it has, and all have the result of the last one: the bits are those of one part alone. Such
+    a part hands on its own (``'pass'``) before it waits for the last one, and ``'keep'`` changes nothing.
     Otherwise each begins with what changes nothing, and the results are combined in the order of the parts.
     """
 
-    kind: Literal["halo", "gather", "return", "start", "combine"]
+    kind: Literal["halo", "gather", "return", "start", "pass", "keep", "combine"]
     name: str
     cut: Cut | None = None
     low: int = 0
@@ -284,6 +285,7 @@ class _Planner:
 
     def _around(self, step: Step, words: list[str]) -> None:
         loop = step.outermost
+        last: list[str] = []  # behind the loop, when all parts have been handed what they begin with
         for number, each in enumerate(loop.reduced):
             if each.array and not each.alone:
                 raise Refused(f"loop '{loop.variable}' in line {loop.line} reduces '{each.name}', which it also uses")
@@ -291,12 +293,23 @@ class _Planner:
                 raise Refused(f"loop '{loop.variable}' in line {loop.line} reduces '{each.name}' of type {each.scalar}")
             ordered = self._deterministic and each.scalar in ("f16", "bf16", "f32", "f64")
             kind = {"op": each.op, "scalar": each.scalar, "array": each.array, "ordered": ordered}
-            start, combine = (self._act(name, each.name, **kind) for name in ("start", "combine"))
+            kinds = ("start", "pass", "keep", "combine") if ordered else ("start", "combine")
+            start, *passed, combine = (self._act(name, each.name, **kind) for name in kinds)
+            place = loop.arrays.index(each.name) if each.array else number
+            if each.array and ordered and any(not other.array for other in loop.reduced):
+                raise Refused(
+                    f"loop '{loop.variable}' in line {loop.line} reduces numbers and the array '{each.name}', which "
+                    "deterministic=True allows in loops of their own"
+                )
             if each.array:
-                place = loop.arrays.index(each.name)
-                words += [f"+{place}:{start}", f"-{place}:{combine}"]
+                words += [f"+{place}:{start}", *(f"-{place}:{one}" for one in passed[:1])]
+                last.append(f"-{place}:{combine}")
+            elif ordered:
+                words.append(f"#{place}:{start}:{passed[0]}")
+                last.append(f"#{place}:{passed[1]}:{combine}")
             else:
-                words.append(f"#{number}:{start}:{combine}")
+                words.append(f"#{place}:{start}:{combine}")
+        words += last
         for place, name in enumerate(loop.arrays):
             cut = self.plan.cut.get(name)
             if cut is not None:

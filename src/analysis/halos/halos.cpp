@@ -9,6 +9,7 @@
 #include "analysis/halos/reaches.h"
 #include "analysis/memory/dependences.h"
 #include "analysis/memory/occurrence_text.h"
+#include "ir/builder.h"
 #include "ir/visit.h"
 #include "support/diagnostic.h"
 
@@ -197,6 +198,10 @@ private:
         Reaches reaches(dependences_.accesses(), number, module_.sources);
         out.scale = reaches.row().coefficient(reaches.counter());
         out.shift = reaches.row().constant;
+        const auto begin = constant_integer(loop.begin);
+        const std::int64_t factor = reaches.value().coefficient(reaches.counter());
+        if (begin && reaches.value().terms.size() == 1 && factor != 0)
+            out.first = out.scale * ((*begin - reaches.value().constant) / factor) + out.shift;
         std::vector<const Access*> all;
         for (const Access& access : dependences_.accesses().all()) {
             if (counts(access, number)) all.push_back(&access);

@@ -37,6 +37,9 @@ def test_examples_run(page, tmp_path, monkeypatch):
     if "import matplotlib" in page.read_text():
         pytest.importorskip("matplotlib")
         monkeypatch.setenv("MPLBACKEND", "Agg")
+    for module in ("dask.array", "xarray"):  # make test installs them
+        if f"import {module}" in program(page):
+            pytest.importorskip(module)
     monkeypatch.chdir(tmp_path)
     script = tmp_path / f"{name_of(page)}_examples.py"  # compiled functions need their source in a file
     script.write_text(program(page))

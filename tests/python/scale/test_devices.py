@@ -554,3 +554,19 @@ def test_the_options_are_validated():
         parpy.auto(devices=())
     assert parpy.auto(devices=[0, 1]).devices == (0, 1)
     assert parpy.auto().devices is None
+
+
+@parpy.jit
+def two_sums(x):
+    s = 0.0
+    q = 0.0
+    for i in range(len(x)):
+        s += x[i]
+        q += x[i] * x[i]
+    return s / q
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_two_sums_of_one_loop_have_the_bits_of_one_device(parts):
+    x = np.random.default_rng(7).random(1000)
+    agree(shared(two_sums, [x], parts, deterministic=True), alone(two_sums, [x], deterministic=True))

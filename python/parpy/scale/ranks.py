@@ -1,0 +1,303 @@
+"""``opts.comm``: the iterations of a call shared by the ranks of an MPI communicator, each with blocks of the arrays.
+
+Every rank makes the same call. Messages travel on a copy of the communicator, so that they meet none of the program's
+own. A rank that waits looks for news of failures: whoever fails tells all others, and nobody waits for ever.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import time
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from ..arrays.device_arrays import described
+from ..calls.caller import refuse_call
+from ..calls.errors import ParallelError
+from ..calls.options import SIZES, CompileBackend, CompileOptions
+from ..calls.tracebacks import hides_frames
+from .devices import backend_of, check, part_of, plain, plan_of, returns_array
+from .exchanges import combine_of
+from .partitioned import rows
+from .plan import Action, Cut, Plan
+
+_Array = np.ndarray[Any, Any]
+_DATA, _FAILED = 1, 2  # the tags
+_SPIN = 200  # so many looks before a rank that waits sleeps in between
+
+
+def _seconds() -> int:
+    """How long a rank waits for another one: PARPY_MPI_TIMEOUT, else ten minutes."""
+    given = os.environ.get("PARPY_MPI_TIMEOUT", "")
+    return int(given) if given.isascii() and given.isdecimal() and int(given) > 0 else 600
+
+
+class _Channel:
+    """A communicator of the calls alone, and how a rank waits on it."""
+
+    def __init__(self, comm: Any) -> None:
+        from mpi4py import MPI
+
+        self._mpi, self.comm = MPI, comm
+        self.rank, self.size = comm.Get_rank(), comm.Get_size()
+        self._private = False  # whether `comm` is the copy
+        copy, request = comm.Idup()
+        self.wait([request])
+        self.comm, self._private = copy, True
+
+    def wait(self, requests: Sequence[Any]) -> None:
+        """Returns when these requests have ended. Raises ParallelError if a rank failed, or does not come."""
+        end, looks = time.monotonic() + _seconds(), 0
+        while not self._mpi.Request.Testall(list(requests)):
+            looks += 1
+            if looks % 16 == 0 and self._private:
+                self._look_for_failures()
+            if looks < _SPIN:
+                os.sched_yield()
+                continue
+            if time.monotonic() > end:
+                atexit.register(self._mpi.COMM_WORLD.Abort, 1)  # or MPI would wait for them when the program ends
+                raise ParallelError(
+                    f"rank {self.rank} of {self.size} waited {_seconds()} s for other ranks of a call: all must make "
+                    "it (PARPY_MPI_TIMEOUT sets the seconds)"
+                )
+            time.sleep(2e-5)
+
+    def _look_for_failures(self) -> None:
+        status = self._mpi.Status()
+        if not self.comm.Iprobe(self._mpi.ANY_SOURCE, _FAILED, status):
+            return
+        text = self.comm.recv(source=status.Get_source(), tag=_FAILED)
+        raise ParallelError(f"rank {status.Get_source()} failed in a call that all ranks share: {text}")
+
+    def fail(self, text: str) -> None:
+        """Tells all other ranks that this one does not go on."""
+        others = [rank for rank in range(self.size) if rank != self.rank]
+        sent = [self.comm.isend(text, rank, _FAILED) for rank in others]
+        end = time.monotonic() + 5
+        while not self._mpi.Request.Testall(sent) and time.monotonic() < end:
+            time.sleep(1e-3)
+
+    # ------------------------------------------------------------ what ranks tell each other
+
+    def send(self, array: _Array, to: int) -> Any:
+        return self.comm.Isend([_bytes(array), self._mpi.BYTE], to, _DATA)
+
+    def receive(self, array: _Array, source: int) -> Any:
+        return self.comm.Irecv([_bytes(array), self._mpi.BYTE], source, _DATA)
+
+    def from_all(self, array: _Array) -> _Array:
+        """Arrays of one shape and type: those of all ranks, in their order."""
+        mine = np.ascontiguousarray(array)
+        found = np.empty((self.size, *mine.shape), mine.dtype)
+        self.wait([self.comm.Iallgather([_bytes(mine), self._mpi.BYTE], [_bytes(found), self._mpi.BYTE])])
+        return found
+
+    def from_last(self, array: _Array) -> _Array:
+        """The array that the last rank has."""
+        found = np.array(array, order="C")
+        self.wait([self.comm.Ibcast([_bytes(found), self._mpi.BYTE], self.size - 1)])
+        return found
+
+    def texts(self, mine: str) -> list[str]:
+        """A text of each rank."""
+        given = np.frombuffer(mine.encode(), np.uint8)
+        sizes = self.from_all(np.array([given.size]))[:, 0]
+        padded = np.zeros(int(sizes.max()), np.uint8)
+        padded[: given.size] = given
+        found = self.from_all(padded)
+        return [bytes(each[:size]).decode() for each, size in zip(found, sizes, strict=True)]
+
+
+def _bytes(array: _Array) -> _Array:
+    """The memory of an array that lies in C order."""
+    return array.reshape(-1).view(np.uint8)
+
+
+_channels: dict[int, _Channel] = {}
+_keyval: list[int] = []
+
+
+def _channel_of(comm: Any) -> _Channel:
+    """That of a communicator, until the program frees it."""
+    from mpi4py import MPI
+
+    if not _keyval:
+
+        def forget(_comm: Any, _keyval: int, number: Any) -> None:
+            _channels.pop(number, None)
+
+        _keyval.append(MPI.Comm.Create_keyval(delete_fn=forget))
+    number = comm.Get_attr(_keyval[0])
+    if number is None or number not in _channels:
+        channel = _Channel(comm)
+        number = id(channel)
+        _channels[number] = channel
+        comm.Set_attr(_keyval[0], number)
+    return _channels[number]
+
+
+class _Exchanges:
+    """What one rank does where the program exchanges: the hook of ``run_part``."""
+
+    def __init__(self, plan: Plan, channel: _Channel, arrays: dict[str, _Array]) -> None:
+        self._plan, self._channel, self._arrays = plan, channel, arrays
+
+    def __call__(self, number: int, value: Any) -> Any:
+        action = self._plan.actions[number]
+        if not action.array:
+            return self._number(action, value)
+        array = self._array(action, value)
+        if action.kind in ("start", "pass", "keep", "combine"):
+            array[...] = self._reduced(action, array)
+        else:
+            self.move(action, array)
+        return None
+
+    def _array(self, action: Action, address: int) -> _Array:
+        """The rank's array: an argument, or one that the program made, which lies in C order at this address."""
+        if action.name in self._arrays:
+            return self._arrays[action.name]
+        shape, scalar = self._plan.shapes[action.name]
+        made: _Array = described(address, shape, SIZES[scalar].dtype, None)
+        return made
+
+    def move(self, action: Action, array: _Array) -> None:
+        """Rows from the ranks that have them: all messages are on their way at the same time."""
+        assert action.cut is not None
+        channel, axis = self._channel, action.cut.axis
+        places, requests, sent = [], [], []
+        for source, first, last in action.transfers(channel.rank):
+            place = rows(array, axis, first, last)
+            found = np.empty(place.shape, place.dtype)
+            places.append((place, found))
+            requests.append(channel.receive(found, source))
+        for other in range(channel.size):
+            for source, first, last in action.transfers(other) if other != channel.rank else ():
+                if source == channel.rank:
+                    sent.append(np.array(rows(array, axis, first, last), order="C"))
+                    requests.append(channel.send(sent[-1], other))
+        channel.wait(requests)
+        for place, found in places:
+            place[...] = found
+
+    # ------------------------------------------------------------ reductions
+
+    def _number(self, action: Action, value: Any) -> Any:
+        given = np.asarray(value, np.int64 if isinstance(value, int) else np.float64)
+        return self._reduced(action, given)[()].item()
+
+    def _reduced(self, action: Action, array: _Array) -> _Array:
+        """What the rank goes on with, in front of the loop and behind it."""
+        channel = self._channel
+        if action.ordered:
+            return self._in_order(action, array)
+        if action.kind == "start":
+            begins = channel.rank == 0 or action.identity is None
+            return array if begins else np.full_like(array, action.identity)
+        result: _Array = np.asarray(reduce(combine_of(action), channel.from_all(array)))
+        return result
+
+    def _in_order(self, action: Action, array: _Array) -> _Array:
+        """In front of the loop: what the rank before this one ended with. Behind it: what the last one ended with."""
+        channel = self._channel
+        if action.kind == "combine":
+            return channel.from_last(array)
+        if action.kind == "start" and channel.rank > 0:
+            found = np.empty(array.shape, array.dtype)
+            channel.wait([channel.receive(found, channel.rank - 1)])
+            return found
+        if action.kind == "pass" and channel.rank < channel.size - 1:
+            channel.wait([channel.send(np.array(array, order="C"), channel.rank + 1)])
+        return array
+
+
+def _described(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOptions) -> str:
+    """The call as a text, a line for each argument: what must be the same on all ranks before it runs."""
+    source = function.__parpy_source__
+    lines = [f"the function {function.__qualname__}, text {hashlib.sha256(source.text.encode()).hexdigest()[:16]}"]
+    for number, value in enumerate(values):
+        if isinstance(value, np.ndarray):
+            lines.append(f"argument {number + 1}: an array of shape {value.shape}, {value.dtype}")
+        else:
+            lines.append(f"argument {number + 1}: {type(value).__name__} {value!r}")
+    options = {name: value for name, value in opts._values.items() if name not in ("comm", "parallelize")}
+    return "\n".join([*lines, f"the options {options!r}"])
+
+
+def _check_equal(channel: _Channel, texts: list[str], name: str) -> None:
+    for rank, text in enumerate(texts):
+        if text == texts[0]:
+            continue
+        mine, first = text.split("\n"), texts[0].split("\n")
+        pairs = [(a, b) for a, b in zip(mine, first, strict=False) if a != b]
+        one, other = pairs[0] if pairs else (f"{len(mine) - 2} arguments", f"{len(first) - 2} arguments")
+        refuse_call(
+            "P401",
+            f"the ranks call '{name}' differently: rank {rank} with {one}, rank 0 with {other}",
+            "all ranks of opts.comm make the same call",
+        )
+
+
+def _check_whole(channel: _Channel, plan: Plan, arrays: dict[str, _Array], name: str) -> None:
+    """Arrays that are everywhere have the same elements on all ranks."""
+    for array in sorted(plan.everywhere & arrays.keys()):
+        digest = hashlib.blake2b(np.ascontiguousarray(arrays[array]).tobytes(), digest_size=16).digest()
+        found = channel.from_all(np.frombuffer(digest, np.uint8))
+        for rank in range(channel.size):
+            if not np.array_equal(found[rank], found[0]):
+                refuse_call(
+                    "P401",
+                    f"the ranks call '{name}' differently: rank {rank} has other elements of '{array}' than rank 0",
+                    "each rank needs all elements of this array",
+                )
+
+
+def _exchange_at_first(hook: _Exchanges, plan: Plan, arrays: dict[str, _Array]) -> None:
+    """The rows of halos are those of the ranks that own them, whatever stands there."""
+    for name, cut in plan.cut.items():
+        if name in arrays and (cut.low or cut.high):
+            hook.move(Action("halo", name, cut, cut.low, cut.high, cut.periodic), arrays[name])
+
+
+def _gather_at_last(hook: _Exchanges, plan: Plan, arrays: dict[str, _Array]) -> None:
+    for name in sorted(plan.written & arrays.keys()):
+        cut: Cut | None = plan.cut.get(name)
+        if cut is not None:
+            hook.move(Action("gather", name, cut), arrays[name])
+
+
+@hides_frames
+def call(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOptions) -> Any:
+    """A call with ``opts.comm``: of all its ranks."""
+    if backend_of(opts) is not CompileBackend.Cpu:
+        refuse_call(
+            "P560",
+            f"ranks share a call on the CPU alone so far, not on {backend_of(opts).name}",
+            "use backend=parpy.CompileBackend.Cpu",
+        )
+    channel = _channel_of(opts.comm)
+    _check_equal(channel, channel.texts(_described(function, values, opts)), function.__name__)
+    plan = plan_of(function, values, opts, channel.size)
+    check(function, values, plan)
+    arrays = {name: values[number] for name, number in plan.arguments.items()}
+    _check_whole(channel, plan, arrays, function.__name__)
+    hook = _Exchanges(plan, channel, arrays)
+    try:
+        _exchange_at_first(hook, plan, arrays)
+        program = part_of(function, plan, channel.rank, values)
+        result = _native.run_part(lambda: program(*values, opts=plain(opts)), hook)
+        if returns_array(result):
+            raise ParallelError(f"'{function.__name__}' cannot be shared by several ranks: it returns an array")
+        _gather_at_last(hook, plan, arrays)
+    except BaseException as failure:
+        channel.fail(f"{type(failure).__name__}: {failure}")
+        _channels.pop(id(channel), None)  # messages of the call may still be on their way
+        raise
+    return result

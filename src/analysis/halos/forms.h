@@ -1,0 +1,15 @@
+// What halos() leaves out of a program, as a text: its form. Two calls of one function with equal
+// forms do the same for equal rows of their arrays, whatever the extents are, and whatever the
+// numbers of the rows: where the rows of one are a part of the other's, so are the results.
+#pragma once
+
+#include "ir/ir.h"
+#include "parpy/halo.h"
+
+namespace parpy {
+
+// Fills Halos::form and Halos::Loop::position of what halos_of() found in this program, which is
+// no program any more afterwards: bounds of those loops, extents and subscripts are gone.
+void take_form(ir::Module& module, Halos& halos);
+
+}  // namespace parpy
