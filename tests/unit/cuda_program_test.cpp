@@ -196,6 +196,16 @@ TEST_F(CudaProgram, LargeSharedMemoryIsAllowedOnce) {
     EXPECT_EQ(fake().dynamic_shared, 100'000);
 }
 
+TEST_F(CudaProgram, StaticSharedMemoryCountsAsWell) {
+    fake().on_launch = nullptr;
+    fake().static_shared = 20'000;
+    EXPECT_FALSE(run(0, 1, 0, 28'000).failed());
+    EXPECT_EQ(fake().dynamic_shared, 0);
+    EXPECT_FALSE(run(0, 1, 0, 32'000).failed());
+    EXPECT_EQ(fake().dynamic_shared, 32'000);
+    fake().static_shared = 0;
+}
+
 TEST_F(CudaProgram, KernelsThatWaitMayStartEarly) {
     fake().on_launch = nullptr;
     EXPECT_FALSE(run(0, 100).failed());

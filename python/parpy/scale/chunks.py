@@ -165,8 +165,8 @@ class _Chunk:
         self._direction, self._whole, self._own = direction, whole, own
         self._offset, self._extent = offset, edges
 
-    def nest(self, number: int, rows: _Rows) -> None:
-        """What remains right behind a nest."""
+    def loop(self, number: int, rows: _Rows) -> None:
+        """What remains right behind a loop."""
         loop, whole = self._own[number], self._whole[number]
         mine, all_ = _range(loop), _range(whole)
         if not all_:
@@ -212,13 +212,12 @@ class _Chunk:
         )
 
 
-def _after(steps: tuple[Step, ...], chunk: _Chunk, numbers: Mapping[int, int], rows: _Rows, limit: int) -> None:
-    """What remains right behind these steps. Stops where nothing does."""
+def _after(steps: tuple[Step, ...], chunk: _Chunk, numbers: Mapping[int, list[int]], rows: _Rows, limit: int) -> None:
+    """What remains right behind these steps. Stops where nothing does. ``numbers``: the loops of the nests."""
     for step in steps:
         if step.kind == "nest":
-            number = numbers.get(id(step))
-            if number is not None:
-                chunk.nest(number, rows)
+            for number in numbers.get(id(step), ()):
+                chunk.loop(number, rows)
         elif step.kind == "branch":
             other = rows.copy()
             _after(step.inside, chunk, numbers, rows, limit)
@@ -287,12 +286,15 @@ class Chunks:
             self._known[shapes] = self._facts(shapes)
         return self._known[shapes]
 
+    def _loops(self, direction: Direction) -> list[LoopHalo]:
+        return [loop for each in loops_along(self._whole.steps, direction.axes).values() for loop in each]
+
     def _deep_enough(self, place: int, direction: Direction) -> Direction:
         """With the halo that the chunks need: the depths of parpy.halo, and more where loops leave rows out."""
         depths = [self._whole.depth(array).get(axis) for array, axis in direction.axes.items()]
         if None in depths:
             raise Refused("a loop runs an unknown number of times, so no depth of a halo is known")
-        step = math.lcm(*(abs(loop.scale) or 1 for loop in loops_along(self._whole.steps, direction.axes).values()))
+        step = math.lcm(*(abs(loop.scale) or 1 for loop in self._loops(direction)))
         before, behind = (max(each[side] for each in depths if each is not None) for side in (0, 1))
         most = max(self.extents[each] for each in direction.axes.items())
         direction = replace(direction, least=self._least(direction))
@@ -313,7 +315,7 @@ class Chunks:
 
     def _least(self, direction: Direction) -> int:
         """So many rows that each loop leaves out what it does on the whole arrays and still has some iterations."""
-        loops = loops_along(self._whole.steps, direction.axes).values()
+        loops = self._loops(direction)
         ends = [(rows[0], direction.cuts[-1] - 1 - rows[-1]) for rows in map(_range, loops) if rows]
         reaches = [reach for loop in loops for each in loop.touched for reach in each.reaches if reach.bounded]
         reach = max((abs(each) for one in reaches for each in (one.low or 0, one.high or 0)), default=0)
@@ -360,25 +362,25 @@ class Chunks:
 
     def _paired(
         self, direction: Direction, own: Halo
-    ) -> tuple[dict[int, int], dict[int, LoopHalo], dict[int, LoopHalo]]:
-        """The loops of both calls that move along the direction, by the numbers of their nests."""
-        numbers: dict[int, int] = {}
+    ) -> tuple[dict[int, list[int]], dict[int, LoopHalo], dict[int, LoopHalo]]:
+        """The loops of both calls that move along the direction, by number; the first has the numbers of each nest."""
+        numbers: dict[int, list[int]] = {}
         found: tuple[dict[int, LoopHalo], dict[int, LoopHalo]] = {}, {}
         ours, theirs = (loops_along(each.steps, direction.axes) for each in (self._whole, own))
         pairs = zip(flat(self._whole.steps), flat(own.steps), strict=True)
-        for number, (step, other) in enumerate(pairs):
-            if (id(step) in ours) != (id(other) in theirs):
+        for step, other in pairs:
+            mine, its = ours.get(id(step), []), theirs.get(id(other), [])
+            if len(mine) != len(its):
                 raise Refused(f"line {step.line} does something else on chunks of this size: use larger ones")
-            if id(step) not in ours:
-                continue
-            loop = ours[id(step)]
-            if loop.position is not None:
-                raise Refused(
-                    f"line {loop.position} depends on the number of the row, '{loop.variable}', which is another in "
-                    "a chunk: pass an array with what belongs to each row"
-                )
-            numbers[id(step)] = number
-            found[0][number], found[1][number] = loop, theirs[id(other)]
+            for loop, twin in zip(mine, its, strict=True):
+                if loop.position is not None:
+                    raise Refused(
+                        f"line {loop.position} depends on the number of the row, '{loop.variable}', which is "
+                        "another in a chunk: pass an array with what belongs to each row"
+                    )
+                number = len(found[0])
+                numbers.setdefault(id(step), []).append(number)
+                found[0][number], found[1][number] = loop, twin
         return numbers, *found
 
     def _check_form(self, own: Halo) -> None:

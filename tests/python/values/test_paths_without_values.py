@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -85,7 +87,7 @@ def asks(x, v):
 
 def root(v):
     if v >= 0.0:
-        return v**0.5
+        return math.sqrt(v)
 
 
 def roots(x):
