@@ -369,6 +369,18 @@ def sometimes(n):
         return n, n
 
 
+@cuda.jit
+def takes_what_some_paths_return(x):
+    a, b = sometimes(3)
+    x[0] = a + b
+
+
+def test_a_function_may_return_a_tuple_on_the_paths_that_run():
+    x = np.arange(4.0)
+    takes_what_some_paths_return[1, 1](x)
+    assert x[0] == 6
+
+
 @cuda.jit(device=True)
 def two_or_three(n):
     if n > 0:
@@ -399,7 +411,6 @@ def two_or_three(n):
         ("a, b, c = extremes(x)", "2 values cannot be assigned to 3 targets"),
         ("x[0] = extremes(x) + 1", "a tuple of 2 elements is used as a number"),
         ("a, b = endless(3)", "'endless' returns a tuple of 2 elements and calls itself"),
-        ("a, b = sometimes(3)", "returns a value on some paths and nothing on others"),
         (
             "a, b, c = two_or_three(3)",
             "'two_or_three' returns a tuple of 2 elements elsewhere",
