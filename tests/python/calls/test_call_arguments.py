@@ -284,7 +284,6 @@ class Masked(np.ma.MaskedArray):
 
 
 REFUSED = [
-    ([1.0], "P550", "argument 'x' is of type 'list'", "np.array(x)"),
     (None, "P550", "argument 'x' is None", "pass a NumPy array"),
     ("text", "P550", "argument 'x' is of type 'str'", "pass a NumPy array"),
     (np.ma.array([1.0]), "P550", "argument 'x' is a masked array", "x.filled(value)"),
@@ -316,13 +315,20 @@ REFUSED = [
 @pytest.mark.parametrize(("x", "code", "message", "help_text"), [r for r in REFUSED if r[1]])
 def test_refused_arguments(x, code, message, help_text):
     with pytest.raises(parpy.CompileError) as caught:
-        increment(x, 1, opts=CPU)
+        parpy.jit(increment.__wrapped__)(x, 1, opts=CPU)
     text = str(caught.value)
     assert caught.value.codes == (code,)
     line = increment.__wrapped__.__code__.co_firstlineno + 1
     assert text.startswith(f"{Path(__file__)}:{line}:15: error[{code}]: argument 'x' ") or f":{line}:15: error" in text
     assert message in text
     assert help_text in text.split("help: ")[1]
+
+
+def test_lists_that_a_function_stores_to_are_python_s():
+    values = [1.0, 2.0]
+    with pytest.warns(parpy.PerformanceWarning, match="P315"):
+        parpy.jit(increment.__wrapped__)(values, 2, opts=CPU)
+    assert values == [2.0, 3.0]
 
 
 def test_a_store_to_a_read_only_array_is_refused_before_anything_runs():

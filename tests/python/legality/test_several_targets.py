@@ -67,6 +67,8 @@ def names_of_the_arrays_themselves(x, y, out):
     ],
 )
 def test_values_are_those_in_front_of_the_stores(function, backend):
+    if function is parts_from_a_helper and backend == "eval":
+        pytest.skip("Python runs a part of it, which the interpreter does not")
     given = [np.arange(6.0), np.arange(6.0)[::-1] * 10, np.zeros(1)]
     want = [a.copy() for a in given]
     function(*want, seq=True)
