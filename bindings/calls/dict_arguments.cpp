@@ -130,7 +130,8 @@ PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* 
         } else if (PyErr_ExceptionMatches(PyExc_ValueError)) {
             const std::string fields = field_names(value);
             if (!fields.empty()) {
-                fault = {Code::kP557, "is not a field of the records", "their fields are " + fields};
+                fault = {Code::kP557, "is not a field of the records",
+                         "their fields are " + fields};
             }
         }
         raise_fault(surface, static_cast<std::size_t>(&leaf - surface.leaves.data()), fault);

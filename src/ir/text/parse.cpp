@@ -1,5 +1,6 @@
 // The parser of the IR's text form (parse.h): recursive descent, one function per construct of
-// docs/reference/ir.md. Types are filled in when all functions are known. The first error ends the parse.
+// docs/reference/ir.md. Types are filled in when all functions are known. The first error ends the
+// parse.
 #include "ir/text/parse.h"
 
 #include <array>

@@ -1,4 +1,5 @@
-// Reads the text form that print.h writes (grammar: docs/reference/ir.md). For tests, parpy-opt and people.
+// Reads the text form that print.h writes (grammar: docs/reference/ir.md). For tests, parpy-opt and
+// people.
 #pragma once
 
 #include <string_view>

@@ -123,8 +123,7 @@ private:
             !may_add_up(first, second, renamed)) {
             return false;
         }
-        const bool alike =
-            traffic.contiguous(*first.back()) == traffic.contiguous(*second.back());
+        const bool alike = traffic.contiguous(*first.back()) == traffic.contiguous(*second.back());
         const VarSet passed = alike ? VarSet{} : passed_on(*a, *b);
         if (!alike && passed.empty()) return false;
         std::vector<bool> both_legal;

@@ -99,8 +99,8 @@ struct Kernel {
     cuda::Function function = nullptr;
     const char* name = nullptr;
     unsigned static_shared = 0;
-    bool waits_for_grid = false;  // so all blocks must be there at once
-    mutable std::atomic<unsigned> dynamic_shared{0};  // asked for so far, beside what is plain
+    bool waits_for_grid = false;                      // so all blocks must be there at once
+    mutable std::atomic<unsigned> dynamic_shared{0};  // asked for so far
 
     // Makes room for that much shared memory of a launch.
     [[nodiscard]] Result allow_shared(unsigned bytes) const {
