@@ -332,11 +332,11 @@ def full_like(other: Any, fill_value: Any) -> Buffer:
     return full(like.shape, fill_value, like.dtype, like.backend)
 
 
-@hides_frames
 @overload
 def from_array(array: Any, backend: CompileBackend | None = None) -> Buffer: ...
 @overload
 def from_array(array: Any, *, devices: Iterable[int], axis: int = 0) -> Partitioned: ...
+@hides_frames
 def from_array(
     array: Any,
     backend: CompileBackend | None = None,
