@@ -346,7 +346,7 @@ def test_garbage():
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [
-        (lambda: parpy.vectorize(["float64(float64, float64)"] * 2)(squared), TypeError, "stands twice"),
+        (lambda: parpy.vectorize(["float64(float64, float64)"] * 2)(squared), TypeError, "occurs twice"),
         (lambda: parpy.vectorize(["float64(float64)"])(squared), TypeError, "has 2 parameters, but its signature"),
         (lambda: parpy.vectorize(["float64(float64[:], float64)"])(squared), TypeError, "guvectorize"),
         (lambda: parpy.vectorize(["(float64, float64)"])(squared), TypeError, "says no result"),
