@@ -8,6 +8,7 @@
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/visit.h"
+#include "passes/nests/own_arrays.h"
 
 namespace parpy {
 
@@ -24,11 +25,6 @@ struct Place {
 
 bool is_own(const Var& array) {
     return array.space == Space::kScratch || array.space == Space::kLocal;
-}
-
-bool is_plain(const Store& store) {
-    return !store.update && !store.atomic && store.copied == 0 &&
-           store.value->type == Type::of(store.array->type.scalar);
 }
 
 void find_stores(Body& body, const Var& array, std::vector<Place>& found) {
@@ -68,8 +64,7 @@ std::optional<Place> place_of(Function& function, const Var& array) {
 void contract(Module& module, const Place& place) {
     Store& store = *place.store;
     const Var& array = *store.array;
-    Var* value = module.make_var(array.name, Type::of(array.type.scalar), array.span);
-    value->user_name = array.user_name;
+    Var* value = scalar_like(module, store);
     Body& body = *place.body;
     Body behind(body.begin() + static_cast<std::ptrdiff_t>(place.index) + 1, body.end());
     rewrite(behind, [&](Expr* e) {

@@ -21,6 +21,7 @@
 #include "ir/ops.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
+#include "passes/nests/own_arrays.h"
 
 namespace parpy {
 
@@ -158,8 +159,8 @@ private:
     // Loads of the element that a statement has stored take the value.
     void forward(Body& inner, std::size_t place) {
         auto* store = inner[place]->as<Store>();
-        if (store == nullptr || !is_plain(*store) || stores_to(*store->array) != 1) return;
-        if (!mentions(*store->array)) {  // nobody loads it
+        if (store == nullptr || !is_only(*store)) return;
+        if (!is_mentioned(entry_, *store->array)) {  // nobody loads it
             if (is_pure(*store->value)) inner.erase(std::ranges::find(inner, store));
             return;
         }
@@ -177,7 +178,7 @@ private:
                     !same(e->operands, store->indices)) {
                     return e;
                 }
-                if (value == nullptr) value = scalar_like(*store);
+                if (value == nullptr) value = scalar_like(module_, *store);
                 return Builder(module_, e->span).var(value);
             });
         }
@@ -186,45 +187,13 @@ private:
         Assign* assign = b.assign(value, store->value);
         store->value = b.var(value);
         inner.insert(inner.begin() + static_cast<std::ptrdiff_t>(place), assign);
-        if (!mentions(*store->array)) inner.erase(std::ranges::find(inner, store));
+        if (!is_mentioned(entry_, *store->array)) inner.erase(std::ranges::find(inner, store));
     }
 
-    Var* scalar_like(const Store& store) {
-        Var* value = module_.make_var(store.array->name, Type::of(store.array->type.scalar),
-                                      store.array->span);
-        value->user_name = store.array->user_name;
-        return value;
-    }
-
-    // Evaluating it is noticed nowhere: subscripts that data give may be wrong.
-    static bool is_pure(const Expr& value) {
-        const bool gathers = any_expr(value, [](const Expr& e) {
-            return e.op == Op::kLoad && std::ranges::any_of(e.operands, [](const Expr* index) {
-                       return uses_arrays(*index);
-                   });
-        });
-        return !gathers && !uses_of(value).calls && !has_effects(value);
-    }
-
-    static bool is_plain(const Store& store) {
-        return !store.update && !store.atomic && store.copied == 0 &&
-               store.value->type == Type::of(store.array->type.scalar);
-    }
-
-    [[nodiscard]] std::size_t stores_to(const Var& array) const {
-        std::size_t count = made_.contains(&array) ? 0 : 2;
-        for_each_stmt(entry_.body, [&](const Stmt& stmt) {
-            const auto* store = stmt.as<Store>();
-            count += store != nullptr && store->array == &array;
-        });
-        return count;
-    }
-
-    // Anything but stores.
-    [[nodiscard]] bool mentions(const Var& array) const {
-        bool found = false;
-        for_each_expr(entry_.body, [&](const Expr& e) { found = found || e.var == &array; });
-        return found;
+    // All elements of an array of its own that have values have them of this store.
+    [[nodiscard]] bool is_only(const Store& store) const {
+        return is_plain(store) && made_.contains(store.array) &&
+               count_stores(entry_, *store.array) == 1;
     }
 
     // ------------------------------------------------------------ what may be computed elsewhere
@@ -232,7 +201,7 @@ private:
     [[nodiscard]] std::optional<Producer> producer_of(Body& stmts, std::size_t place,
                                                       const Nest& nest, Store& store) const {
         Producer out{&stmts, place, nest, &store, {}, {}};
-        if (!is_plain(store) || stores_to(*store.array) != 1) return std::nullopt;
+        if (!is_only(store)) return std::nullopt;
         std::unordered_set<const For*> used;
         for (const Expr* index : store.indices) {
             Producer::Axis axis;
@@ -474,7 +443,7 @@ private:
             out.stmts.push_back(b.assign(own, copy(assign->value)));
             to.vars[assign->var] = own;
         }
-        out.value = scalar_like(*producer.store);
+        out.value = scalar_like(module_, *producer.store);
         out.stmts.push_back(b.assign(out.value, copy(producer.store->value)));
         return out;
     }

@@ -1,0 +1,50 @@
+// See own_arrays.h.
+#include "passes/nests/own_arrays.h"
+
+#include <algorithm>
+
+#include "analysis/uses.h"
+#include "ir/ops.h"
+#include "ir/visit.h"
+
+namespace parpy {
+
+using namespace ir;
+
+bool is_plain(const Store& store) {
+    return !store.update && !store.atomic && store.copied == 0 &&
+           store.value->type == Type::of(store.array->type.scalar);
+}
+
+std::size_t count_stores(Function& function, const Var& array) {
+    std::size_t count = 0;
+    for_each_stmt(function.body, [&](const Stmt& stmt) {
+        const auto* store = stmt.as<Store>();
+        count += store != nullptr && store->array == &array;
+    });
+    return count;
+}
+
+bool is_mentioned(Function& function, const Var& array) {
+    bool found = false;
+    for_each_expr(function.body, [&](const Expr& e) { found = found || e.var == &array; });
+    return found;
+}
+
+bool is_pure(const Expr& value) {
+    const bool gathers = any_expr(value, [](const Expr& e) {
+        return e.op == Op::kLoad && std::ranges::any_of(e.operands, [](const Expr* index) {
+                   return uses_arrays(*index);
+               });
+    });
+    return !gathers && !uses_of(value).calls && !has_effects(value);
+}
+
+Var* scalar_like(Module& module, const Store& store) {
+    const Var& array = *store.array;
+    Var* value = module.make_var(array.name, Type::of(array.type.scalar), array.span);
+    value->user_name = array.user_name;
+    return value;
+}
+
+}  // namespace parpy
