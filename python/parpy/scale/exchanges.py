@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from ..arrays.device_arrays import described
-from ..calls.options import SIZES
+from .actions import Actions, combine_of
 from .partitioned import rows
 from .plan import Action, Plan
 
 _Array = np.ndarray[Any, Any]
-_COMBINE: dict[str, Callable[[Any, Any], Any]] = {
-    "+": np.add,
-    "*": np.multiply,
-    "min": np.fmin,
-    "max": np.fmax,
-    "fmin": np.fmin,
-    "fmax": np.fmax,
-    "minimum": np.minimum,
-    "maximum": np.maximum,
-    "and": np.logical_and,
-    "or": np.logical_or,
-    "&": np.bitwise_and,
-    "|": np.bitwise_or,
-    "^": np.bitwise_xor,
-}
 
 
 class Meeting:
@@ -69,33 +53,16 @@ class Meeting:
             del self._given[key]
 
 
-class Exchanges:
+class Exchanges(Actions):
     """The hook of ``run_part``: carries out the actions of one part."""
 
     def __init__(self, plan: Plan, part: int, meeting: Meeting, arrays: Mapping[str, _Array]) -> None:
-        self._plan, self._part, self._meeting, self._arrays = plan, part, meeting, arrays
+        super().__init__(plan, arrays)
+        self._part, self._meeting = part, meeting
         self._turns: dict[str, int] = {}  # how often a reduction in order was done
 
     def __call__(self, number: int, value: Any) -> Any:
-        if self._plan.parts == 1:
-            return value
-        action = self._plan.actions[number]
-        if not action.array:
-            return self._number(action, value)
-        array = self._array(action, value)
-        if action.kind in ("start", "pass", "keep", "combine"):
-            self._reduced(action, array)
-        else:
-            self._move(action, array)
-        return None
-
-    def _array(self, action: Action, address: int) -> _Array:
-        """The part's array: an argument, or one that the program made, which lies in C order at this address."""
-        if action.name in self._arrays:
-            return self._arrays[action.name]
-        shape, scalar = self._plan.shapes[action.name]
-        made: _Array = described(address, shape, SIZES[scalar].dtype, None)
-        return made
+        return value if self._plan.parts == 1 else super().__call__(number, value)
 
     def _post(self, value: Any) -> list[Any]:
         """Returns the values that all parts have posted, when all have."""
@@ -103,7 +70,7 @@ class Exchanges:
         self._meeting.wait()
         return self._meeting.posted
 
-    def _move(self, action: Action, array: _Array) -> None:
+    def move(self, action: Action, array: _Array) -> None:
         posted = self._post(array)
         assert action.cut is not None
         axis = action.cut.axis
@@ -113,7 +80,7 @@ class Exchanges:
 
     # ------------------------------------------------------------ reductions
 
-    def _number(self, action: Action, value: Any) -> Any:
+    def number(self, action: Action, value: Any) -> Any:
         if action.ordered:
             return self._in_order(action, value)
         if action.kind == "start":
@@ -139,7 +106,7 @@ class Exchanges:
         self._meeting.forget((action.name, turn, self._part))
         return result
 
-    def _reduced(self, action: Action, array: _Array) -> None:
+    def reduce(self, action: Action, array: _Array) -> None:
         if action.ordered:
             given = self._in_order(action, array.copy() if action.kind == "pass" else array)
             if action.kind in ("start", "combine") and given is not array:
@@ -153,9 +120,3 @@ class Exchanges:
             self._meeting.wait()
             array[...] = result
             self._meeting.wait()
-
-
-def combine_of(action: Action) -> Callable[[Any, Any], Any]:
-    if action.op not in _COMBINE:
-        raise NotImplementedError(f"parts cannot combine by {action.op}")
-    return _COMBINE[action.op]

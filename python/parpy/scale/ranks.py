@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..arrays.device_arrays import described
 from ..calls.caller import refuse_call
 from ..calls.errors import ParallelError
-from ..calls.options import SIZES, CompileBackend, CompileOptions
+from ..calls.options import CompileBackend, CompileOptions
 from ..calls.tracebacks import hides_frames
+from .actions import Actions, combine_of
 from .devices import backend_of, check, part_of, plain, plan_of, returns_array
-from .exchanges import combine_of
 from .partitioned import rows
 from .plan import Action, Cut, Plan
 
@@ -143,30 +142,12 @@ def _channel_of(comm: Any) -> _Channel:
     return _channels[number]
 
 
-class _Exchanges:
+class _Exchanges(Actions):
     """What one rank does where the program exchanges: the hook of ``run_part``."""
 
     def __init__(self, plan: Plan, channel: _Channel, arrays: dict[str, _Array]) -> None:
-        self._plan, self._channel, self._arrays = plan, channel, arrays
-
-    def __call__(self, number: int, value: Any) -> Any:
-        action = self._plan.actions[number]
-        if not action.array:
-            return self._number(action, value)
-        array = self._array(action, value)
-        if action.kind in ("start", "pass", "keep", "combine"):
-            array[...] = self._reduced(action, array)
-        else:
-            self.move(action, array)
-        return None
-
-    def _array(self, action: Action, address: int) -> _Array:
-        """The rank's array: an argument, or one that the program made, which lies in C order at this address."""
-        if action.name in self._arrays:
-            return self._arrays[action.name]
-        shape, scalar = self._plan.shapes[action.name]
-        made: _Array = described(address, shape, SIZES[scalar].dtype, None)
-        return made
+        super().__init__(plan, arrays)
+        self._channel = channel
 
     def move(self, action: Action, array: _Array) -> None:
         """Rows from the ranks that have them: all messages are on their way at the same time."""
@@ -189,7 +170,10 @@ class _Exchanges:
 
     # ------------------------------------------------------------ reductions
 
-    def _number(self, action: Action, value: Any) -> Any:
+    def reduce(self, action: Action, array: _Array) -> None:
+        array[...] = self._reduced(action, array)
+
+    def number(self, action: Action, value: Any) -> Any:
         given = np.asarray(value, np.int64 if isinstance(value, int) else np.float64)
         return self._reduced(action, given)[()].item()
 
