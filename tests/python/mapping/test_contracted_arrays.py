@@ -75,3 +75,22 @@ def test_products_of_columns_are_a_contraction():
         found = str(parpy.explain(parpy.jit(covariance), np.zeros((64, 64)), np.ones((80, 64)), opts=opts))
         assert "a contraction of rows 'i'" in " ".join(found.split()), found
         assert "refuted" not in found
+
+
+@pytest.mark.parametrize("backend", [parpy.CompileBackend.Cpu, parpy.CompileBackend.Sim])
+def test_infinities_strides_and_arguments_in_one_memory(backend):
+    def cases():
+        wide = np.random.default_rng(0).random((47, 80))
+        yield np.zeros((80, 40))[::2], wide[::-1, ::2]  # steps
+        inner = wide.copy()
+        yield inner[:40, :40], inner[:, :40]  # what is stored is read later
+        holes = wide[:, :40].copy()
+        holes[3, 5], holes[7, 9], holes[8, 9] = np.nan, np.inf, -np.inf
+        yield np.zeros((40, 40)), holes
+        yield np.zeros((0, 0)), np.zeros((7, 0))
+
+    for got, want in zip(cases(), cases(), strict=True):
+        with np.errstate(invalid="ignore"):
+            covariance(*want)
+        parpy.jit(covariance)(*got, opts=parpy.auto(backend=backend))
+        np.testing.assert_allclose(got[0], want[0], rtol=1e-11)
