@@ -2,9 +2,10 @@
 
 # ruff: noqa: F403
 from ..vocabulary import device as _device
+from ..vocabulary import signatures as _signatures
 from ..vocabulary import vectors as _vectors
 from ..vocabulary.device import *
-from ..vocabulary.signatures import from_dtype
+from ..vocabulary.signatures import *
 from ..vocabulary.vectors import *
 from . import (
     _arrays,
@@ -13,9 +14,11 @@ from . import (
     _linking,
     _missing,
     _streams,
+    _ufuncs,
     bf16,
     cg,
     cudadrv,
+    errors,
     fp16,
     libdevice,
     random,
@@ -29,6 +32,7 @@ from ._linking import *
 from ._missing import *
 from ._reduce import Reduce
 from ._streams import *
+from ._ufuncs import *
 from .arguments import directed as _directed
 from .arguments.directed import *
 from .sim import Simulator
@@ -41,8 +45,8 @@ __all__ = [
     "bf16",
     "cg",
     "cudadrv",
+    "errors",
     "fp16",
-    "from_dtype",
     "jit",
     "libdevice",
     "random",
@@ -50,5 +54,7 @@ __all__ = [
     "sim",
     "types",
 ]
-for _module in (_device, _vectors, _directed, _arrays, _compiling, _devices, _linking, _missing, _streams):
+for _module in (
+    _signatures, _device, _vectors, _directed, _arrays, _compiling, _devices, _linking, _missing, _streams, _ufuncs,
+):  # fmt: skip
     __all__ += _module.__all__

@@ -415,7 +415,7 @@ def _elements(dtype: Any) -> np.dtype[Any]:
     if of_torch and known is None:
         raise TypeError(f"elements of type {dtype} cannot be on the device")
     kind: np.dtype[Any] = np.dtype(dtype if known is None else known.to_numpy())
-    if not is_number(kind) and not _is_record(kind):
+    if not is_number(kind) and not _is_record(kind) and kind.kind not in "mM":
         raise TypeError(f"elements of type {kind} cannot be on the device")
     return kind
 

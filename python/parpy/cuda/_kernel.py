@@ -77,7 +77,7 @@ class Kernel(Launchable, ByReference):
         if any(each.result is not None for each in signatures):
             raise TypeError(f"a kernel returns nothing: write void(…), not {signatures[0]}")
         self.__parpy_source__ = source
-        self.signatures = signatures
+        self.declared = signatures
         self._options, self._link = options, link
         self._surface: Surface | None = None  # parsed, and not yet given to the native function
         self._device_code: list[str] = []
@@ -141,7 +141,7 @@ class Kernel(Launchable, ByReference):
     @property
     def is_callable(self) -> bool:  # type: ignore[override]
         """Whether other kernels may call the function: nothing says that it is launched."""
-        return not self.signatures
+        return not self.declared
 
     @hides_frames
     def __getitem__(self, configuration: Any) -> Launcher:
@@ -178,7 +178,7 @@ class Kernel(Launchable, ByReference):
         deep = any("." in key for keys in self._fields.values() for key in keys)
         asks = bool(self._asked) or self._asks_all or self._takes_tuples or self._refused is not None
         changes = bool(self._options.extensions or self._written_records) or self._plain_arguments is not None
-        looks = asks or changes or deep or bool(self.signatures) or (self.has_records and on_gpu())
+        looks = asks or changes or deep or bool(self.declared) or (self.has_records and on_gpu())
         return (PreparingLauncher if looks else Launcher)(self, (*sizes, int(sharedmem)), options)
 
     @hides_frames
@@ -247,7 +247,7 @@ class Kernel(Launchable, ByReference):
 
         What this finds is not kept: globals are those of a launch.
         """
-        for each in self.signatures:
+        for each in self.declared:
             probe = self._anew()
             try:
                 samples = [sample(kind) for kind in each.arguments]
@@ -279,7 +279,7 @@ class Kernel(Launchable, ByReference):
 
     def matched(self, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """The arguments as the signature that fits best takes them; TypeError where none fits."""
-        return matching.best(self.__parpy_source__.function, self.signatures, arguments)
+        return matching.best(self.__parpy_source__.function, self.declared, arguments)
 
     @property
     def has_records(self) -> bool:
@@ -291,8 +291,8 @@ class Kernel(Launchable, ByReference):
         says."""
         given = asked_types(arguments)
         arguments, _ = self.taken((*(arguments if given is None else map(sample, given)),), 0)
-        if self.signatures:
-            samples = [sample(each) for each in self.signatures[0].arguments]
+        if self.declared:
+            samples = [sample(each) for each in self.declared[0].arguments]
             arguments = self.matched(arguments) if arguments else samples
         kernel = self.variant(arguments)
         return kernel, kernel.with_fields(arguments)
@@ -391,7 +391,7 @@ class Kernel(Launchable, ByReference):
     def inspect_source(self, *arguments: Any) -> Any:
         """The CUDA C++ and host text for arguments like these, or for a tuple of their types; a kernel with a signature
         needs none, and of another one without any it is a dict of the texts of all ``overloads``."""
-        if not arguments and not self.signatures and self.overloads:
+        if not arguments and not self.declared and self.overloads:
             return of_each(self, Overload.inspect_source)
         self.options(0)
         kernel, given = self.prepared(arguments)
@@ -399,7 +399,7 @@ class Kernel(Launchable, ByReference):
 
     def inspect_asm(self, *arguments: Any) -> Any:
         """The PTX of the same."""
-        if not arguments and not self.signatures and self.overloads:
+        if not arguments and not self.declared and self.overloads:
             return of_each(self, Overload.inspect_asm)
         device = self.inspect_source(*arguments).split(HOST)[0]
         major, minor = get_current_device().compute_capability
@@ -436,7 +436,12 @@ class Kernel(Launchable, ByReference):
     @property
     def specialized(self) -> bool:
         """Whether it has a single signature."""
-        return len(self.signatures) == 1
+        return len(self.declared) == 1
+
+    @property
+    def signatures(self) -> list[tuple[Any, ...]]:
+        """The types of the arguments that it is compiled for, a tuple of its signatures or of each launch."""
+        return list(self.overloads)
 
     @property
     def extensions(self) -> tuple[Any, ...]:
@@ -459,7 +464,7 @@ class Kernel(Launchable, ByReference):
     def _fact(self, name: str, arguments: Sequence[Any]) -> Any:
         """The fact of the kernel for these arguments or types, or for its signature; without either a dict with the
         fact of each overload, by its types."""
-        if not arguments and not self.signatures:
+        if not arguments and not self.declared:
             return of_each(self, lambda each: self.facts(each.samples())[name])
         return self.facts(arguments)[name]
 
