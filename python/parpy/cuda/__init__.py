@@ -11,10 +11,10 @@ from . import (
     _arrays,
     _compiling,
     _devices,
+    _host_memory,
     _linking,
     _missing,
     _streams,
-    _ufuncs,
     bf16,
     cg,
     cudadrv,
@@ -26,13 +26,13 @@ from . import (
 )
 from ._arrays import *
 from ._compiling import *
-from ._decorators import jit
+from ._decorators import guvectorize, jit, vectorize
 from ._devices import *
+from ._host_memory import *
 from ._linking import *
 from ._missing import *
 from ._reduce import Reduce
 from ._streams import *
-from ._ufuncs import *
 from .arguments import directed as _directed
 from .arguments.directed import *
 from .sim import Simulator
@@ -47,14 +47,17 @@ __all__ = [
     "cudadrv",
     "errors",
     "fp16",
+    "guvectorize",
     "jit",
     "libdevice",
     "random",
     "reduce",
     "sim",
     "types",
+    "vectorize",
 ]
 for _module in (
-    _signatures, _device, _vectors, _directed, _arrays, _compiling, _devices, _linking, _missing, _streams, _ufuncs,
+    _signatures, _device, _vectors, _directed, _arrays, _compiling, _devices, _host_memory, _linking, _missing,
+    _streams,
 ):  # fmt: skip
     __all__ += _module.__all__

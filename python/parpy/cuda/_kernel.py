@@ -45,7 +45,7 @@ from ._overloads import Overload, Overloads, asked_types, of_each, sample
 from ._streams import Stream, handle_of
 from .arguments import matching
 from .arguments.dates import as_integers, is_date
-from .arguments.directed import Directed, prepared, type_of, with_records
+from .arguments.directed import Directed, In, InOut, prepared, type_of, with_records
 from .arguments.kinds import Fields, has_records, kind_of
 
 SAMPLE_SIZES = (1, 1, 1, 32, 1, 1, 0)  # of a launch that is compiled to be looked at
@@ -370,13 +370,16 @@ class Kernel(Launchable, ByReference):
         sizes = values[: len(GEOMETRY)]
         arguments = [each.records if isinstance(each, Fields) else each for each in values[len(GEOMETRY) :]]
         if any(isinstance(each, Directed) for each in arguments):
-            launcher = PreparingLauncher(self, (*sizes,), options)
-            launcher(*arguments)
+            PreparingLauncher(self, (*sizes,), options)(*arguments)
             return None
         if any(map(is_date, arguments)):
             self.native(*sizes, *as_integers(arguments), opts=options)
             return None
         codes = error.codes if isinstance(error, CompileError) else ()
+        if "P204" in codes and any(map(_is_point, arguments)):  # subscripts of what is taken for a number
+            given = [(InOut if each.flags.writeable else In)(each) if _is_point(each) else each for each in arguments]
+            PreparingLauncher(self, (*sizes,), options)(*given)
+            return None
         refused = "P550" in codes or "P557" in codes
         given_tuples = refused and any(map(comes_apart, arguments)) and not self._tuples
         records = "P551" in codes and any(map(has_records, arguments))
@@ -545,6 +548,11 @@ def _native_kernel(function: FunctionType, parse_again: Callable[[], Surface]) -
 def _places_records(options: CompileOptions) -> bool:
     """Whether records must lie where a GPU reads them."""
     return options.backend is CompileBackend.Cuda
+
+
+def _is_point(value: Any) -> bool:
+    """Whether it is an array of no dimension, which programs take for a number unless they subscript it."""
+    return isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.names is None
 
 
 def _is_plain(parts: tuple[Any, ...]) -> bool:
