@@ -15,8 +15,10 @@ from ..syntax.aliases import without_aliases
 from ..syntax.annotations import annotations_of
 from ..syntax.names import MISSING, Binding, Scope, callable_source
 from ..syntax.source import FunctionSource
+from ..syntax.turns import note_variables
 from ..types import BufferType
 from ..vocabulary.device import DeviceFunction, ForeignFunction
+from .kernels.chosen_arrays import with_chosen_arrays
 from .kernels.field_names import with_field_names
 from .kernels.record_paths import joined, key_of, path_of, record_names, with_separate_fields
 
@@ -38,6 +40,8 @@ class Uses:
         if source.function not in self._trees:
             code = source.function.__code__
             tree = without_aliases(source.written(), shapes=False)  # which kernels have as tuples
+            tree, numbers = with_chosen_arrays(tree)
+            note_variables(source.function, numbers)
             scope = Scope(source.function)
             names = frozenset(code.co_varnames) | record_names(scope, code)
             tree, self._field_names[source.function] = with_field_names(tree, scope)
