@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from ... import _native
 from ...syntax.names import source_of
-from ..expressions.arrays import outside_items
+from ..expressions.arrays import is_array_name, outside_items
 from ..expressions.constants import constant_of, whole_number
 from ..expressions.effects import has_effects
 from ..expressions.evaluation import lower_all, lower_held
@@ -144,12 +144,20 @@ class _Composer:
     # ------------------------------------------------------------ terms
 
     def _may_be_array(self, node: ast.expr) -> bool:
-        if self.fn.kernel or has_effects(self.fn, node):
+        if has_effects(self.fn, node):
             return False
         parts = list(ast.walk(node))
         if any(isinstance(part, ast.Slice) for part in parts):
             return True
+        if self.fn.kernel and not any(self._names_array(part) for part in parts):
+            return False  # kernels make few arrays of their own
         return not any(isinstance(part, ast.Subscript | ast.Call | ast.IfExp | ast.BoolOp) for part in parts)
+
+    def _names_array(self, part: ast.AST) -> bool:
+        """Whether it is the name of an array of the kernel, or of a parameter, which may be one."""
+        if not isinstance(part, ast.Name):
+            return False
+        return part.id in self.fn.parameters or is_array_name(self.fn, part)
 
     def _argument(self, node: ast.expr) -> Term:
         if self.held:
