@@ -423,8 +423,8 @@ def test_a_name_for_several_arrays_as_a_whole():
     @cuda.jit
     def kernel(a, b, out, c):
         x = a if c else b
-        for value in x:
-            out[0] += value
+        for i, value in enumerate(x):
+            out[0] += value * i
 
     with pytest.raises(parpy.CompileError, match="P217"):
         kernel[1, 1](np.ones(3), np.ones(4), np.zeros(1), True)
@@ -487,3 +487,33 @@ def test_three_arrays_in_turn():
         three_in_turn[1, 4](*(np.full(4, float(k)) for k in (1, 2, 3)), out, n)
         digits = "123"[n % 3 :] + "123"[: n % 3]
         assert (out == int(digits)).all()
+
+
+@cuda.jit
+def walked(a, b, out, c):
+    m = a if c else b
+    for v in m:
+        out[0] += v
+    out[1] = m.ravel()[1] + m.T[2]
+
+
+def test_loops_over_a_chosen_array():
+    out = np.zeros(2)
+    walked[1, 1](np.arange(3.0), np.arange(5.0), out, False)
+    assert out.tolist() == [10, 3]
+
+
+@cuda.jit
+def best_row(x, y, out):
+    best = y
+    for i in range(x.shape[0]):
+        row = x[i]
+        if row[0] > best[0]:
+            best = row
+    out[0] = best[1]
+
+
+def test_rows_of_a_loop_are_not_taken_for_one_array():
+    x, out = np.array([[1.0, 10], [5, 50], [3, 30]]), np.zeros(1)
+    with pytest.raises(parpy.CompileError, match="P217"):
+        best_row[1, 1](x, x[0].copy(), out)

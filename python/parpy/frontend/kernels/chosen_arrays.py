@@ -44,7 +44,7 @@ def with_chosen_arrays(node: Function) -> tuple[Function, frozenset[str]]:
             node = made.rewritten(node)
         except _GiveUp:
             continue
-        added |= {*made.numbers.values()}
+        added |= made.added
     return node, frozenset(added)
 
 
@@ -59,6 +59,9 @@ def _groups(node: Function) -> list[tuple[set[str], list[str]]]:
         if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
             stores[part.id] = stores.get(part.id, 0) + 1
     parameters = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    loops = [part for part in parts if isinstance(part, ast.For | ast.While)]
+    inside = (part for loop in loops for part in ast.walk(loop))
+    changing = {part.id for part in inside if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
     bound: dict[str, int] = {}
     for name, _ in assigned:
         bound[name] = bound.get(name, 0) + 1
@@ -74,16 +77,17 @@ def _groups(node: Function) -> list[tuple[set[str], list[str]]]:
         chosen = group & names
         arrays = sorted((group - chosen) | (chosen & parameters))
         local = [name for name in arrays if name in stores and name not in parameters]
-        if 1 < len(arrays) <= _MOST and _is_subscripted(parts, group) and all(stores[name] == 1 for name in local):
+        stay = all(stores[name] == 1 and name not in changing for name in local)
+        if 1 < len(arrays) <= _MOST and stay and _used_as_arrays(parts, group):
             found.append((chosen, arrays))
     return found
 
 
-def _is_subscripted(parts: Iterable[ast.AST], group: set[str]) -> bool:
-    return any(
-        isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name) and part.value.id in group
-        for part in parts
-    )
+def _used_as_arrays(parts: Iterable[ast.AST], group: set[str]) -> bool:
+    """Whether a name of the group is subscripted, has an attribute, or is what a loop runs over."""
+    owners = (part.value for part in parts if isinstance(part, ast.Subscript | ast.Attribute))
+    walked = (part.iter for part in parts if isinstance(part, ast.For))
+    return any(isinstance(each, ast.Name) and each.id in group for each in (*owners, *walked))
 
 
 def _bindings(node: ast.AST) -> list[tuple[str, ast.expr]]:
@@ -133,8 +137,10 @@ class _Chosen(ast.NodeTransformer):
         # Of parameters that are names as well, the arrays are marked until all is rewritten.
         self._arrays = [f"{name}{_MARK}" if name in names else name for name in arrays]
         taken = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        self._taken = taken
         self.numbers = {name: _unused(f"array_of_{name}", taken) for name in sorted(names)}
         self._parameters = [name for name in arrays if name in names]
+        self.added = {*self.numbers.values()}
 
     def rewritten(self, node: Function) -> Function:
         """The function with the numbers in place of the names. Raises _GiveUp where a name is used as a whole."""
@@ -165,6 +171,8 @@ class _Chosen(ast.NodeTransformer):
             if len(bindings) != len(_bindings(node)):
                 raise _GiveUp
             return [self._binding(node, bindings)]
+        if isinstance(node, ast.For) and isinstance(node.iter, ast.Name) and self._is_name(node.iter):
+            self._count_elements(node)
         for field in ("body", "orelse"):
             block = getattr(node, field, None)
             if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
@@ -174,6 +182,19 @@ class _Chosen(ast.NodeTransformer):
             self._expressions(node)
             return [node]
         return self._branches(node, use)
+
+    def _count_elements(self, node: ast.For) -> None:
+        """`for v in x`   as   `for i in range(len(x)): v = x[i]`"""
+        if any(isinstance(part, ast.Name) and part.id == node.iter.id for part in ast.walk(node.target)):  # type: ignore[attr-defined]
+            raise _GiveUp
+        place = _unused(f"place_in_{node.iter.id}", self._taken)  # type: ignore[attr-defined]
+        self._taken.add(place)
+        self.added.add(place)
+        element = ast.Subscript(node.iter, ast.Name(place, ast.Load()), ast.Load())
+        node.body.insert(0, _at(ast.Assign([node.target], element), node))
+        count = ast.Call(ast.Name("len", ast.Load()), [copy.copy(node.iter)], [])
+        node.target = _at(ast.Name(place, ast.Store()), node)
+        node.iter = _at(ast.Call(ast.Name("range", ast.Load()), [count], []), node)
 
     def _binding(self, node: ast.stmt, bindings: list[tuple[str, ast.expr]]) -> ast.stmt:
         targets: list[ast.expr] = [ast.Name(self.numbers[name], ast.Store()) for name, _ in bindings]
@@ -251,9 +272,12 @@ class _Chosen(ast.NodeTransformer):
         """The name of which the expression is an element, an attribute, or the result of a function."""
         if isinstance(node, ast.Call):
             found = next((each for each in node.args if isinstance(each, ast.Name) and self._is_name(each)), None)
-            return found or (self._chosen_by(node.func) if isinstance(node.func, ast.Attribute) else None)
-        while isinstance(node, ast.Subscript | ast.Attribute):
-            node = node.value
+            if found is not None:
+                return found
+        while isinstance(node, ast.Subscript | ast.Attribute) or (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        ):
+            node = node.func if isinstance(node, ast.Call) else node.value
             if isinstance(node, ast.Name) and self._is_name(node):
                 return node
         return None
