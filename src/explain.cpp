@@ -346,7 +346,9 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
         return true;
     };
     constexpr auto kContraction = &Explanation::Loop::contraction;
-    if (!notes("tile-time", time_tile_notes, &Explanation::Loop::time_tiles)) return out;
+    const bool in_bands = passes[place("tile-time")].run == tile_cpu_time;
+    const auto time_notes = in_bands ? cpu_time_notes : cuda_time_notes;
+    if (!notes("tile-time", time_notes, &Explanation::Loop::time_tiles)) return out;
     if (!notes("contract-loops", contraction_notes, kContraction)) return out;
     if (options.automatic && !notes("contract-kernels", kernel_contraction_notes, kContraction))
         return out;
