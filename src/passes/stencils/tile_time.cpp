@@ -60,8 +60,7 @@ struct Decision {
 using Bands = Decision<StencilBands>;
 Bands decide_bands(PassContext&, const Stencil& stencil, const Traffic& traffic) {
     Bands result;
-    result.plan =
-        plan_stencil_bands(stencil, traffic, wanted() == Wanted::kAlways, result.reason);
+    result.plan = plan_stencil_bands(stencil, traffic, wanted() == Wanted::kAlways, result.reason);
     return result;
 }
 
