@@ -335,7 +335,9 @@ def full_like(other: Any, fill_value: Any) -> Buffer:
 @overload
 def from_array(array: Any, backend: CompileBackend | None = None) -> Buffer: ...
 @overload
-def from_array(array: Any, *, devices: Iterable[int], axis: int = 0) -> Partitioned: ...
+def from_array(
+    array: Any, backend: CompileBackend | None = None, *, devices: Iterable[int], axis: int = 0
+) -> Partitioned: ...
 @hides_frames
 def from_array(
     array: Any,
@@ -348,13 +350,14 @@ def from_array(
     the buffer is a copy there.
 
     Without a ``backend`` the memory is always shared. With ``devices`` the elements are copied to blocks along the
-    axis, one for each device, in memory of its own: calls with these ``opts.devices`` use them in place. Raises
-    TypeError for element types that buffers do not have.
+    axis, one for each device, in memory of its own: calls with these ``opts.devices`` use them in place. The devices
+    are those GPUs if the ``backend`` is CUDA, and otherwise virtual ones on the host. Raises TypeError for element
+    types that buffers do not have.
     """
     if devices is not None:
         from .scale.partitioned import split
 
-        return split(array, devices, axis)
+        return split(array, devices, axis, backend is not None and _backend(backend) is CompileBackend.Cuda)
     if isinstance(array, Buffer):
         return array if backend is None or _backend(backend) is array.backend else _moved(array, _backend(backend))
     interface = getattr(array, "__cuda_array_interface__", None)

@@ -33,6 +33,11 @@ class Partitioned:
         """``parts`` have the shape of the whole array; each holds its own rows, and those of a halo."""
 
     @property
+    def stand_in(self) -> np.ndarray[Any, Any]:
+        """An array of this shape and type, for what does not look at elements."""
+        return self.parts[0]
+
+    @property
     def shape(self) -> tuple[int, ...]:
         return tuple(map(int, self.parts[0].shape))
 
@@ -77,14 +82,22 @@ def partitioned(array: Any, axis: int, cuts: tuple[int, ...]) -> Partitioned:
     return made
 
 
-def split(array: Any, devices: Iterable[int], axis: int = 0) -> Partitioned:
+def split(array: Any, devices: Iterable[int], axis: int = 0, on_gpus: bool = False) -> Partitioned:
     """An array in as many blocks as there are devices, of equal sizes if they divide the extent."""
     given = np.asarray(array)
-    parts = len(tuple(devices))
+    numbers = tuple(devices)
+    parts = len(numbers)
     if parts == 0:
         raise ValueError("an array is partitioned over at least one device")
     if not -given.ndim <= axis < given.ndim:
         raise ValueError(f"an array of {given.ndim} dimensions has no axis {axis}")
     axis %= given.ndim
     extent = given.shape[axis]
-    return partitioned(given, axis, tuple(part * extent // parts for part in range(parts + 1)))
+    cuts = tuple(part * extent // parts for part in range(parts + 1))
+    if not on_gpus:
+        return partitioned(given, axis, cuts)
+    from .gpu_blocks import GpuBlocks
+
+    made = GpuBlocks(given.shape, given.dtype, axis, cuts, numbers)
+    made.copy_from(given)
+    return made
