@@ -355,9 +355,13 @@ def from_array(
     types that buffers do not have.
     """
     if devices is not None:
+        if backend is not None and _backend(backend) is CompileBackend.Cuda:
+            from .scale.gpu_blocks import split_on_gpus
+
+            return split_on_gpus(array, devices, axis)
         from .scale.partitioned import split
 
-        return split(array, devices, axis, backend is not None and _backend(backend) is CompileBackend.Cuda)
+        return split(array, devices, axis)
     if isinstance(array, Buffer):
         return array if backend is None or _backend(backend) is array.backend else _moved(array, _backend(backend))
     interface = getattr(array, "__cuda_array_interface__", None)

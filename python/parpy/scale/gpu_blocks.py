@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from ..arrays.device_arrays import described, fetch, store
 from ..buffer import Buffer
 from ..calls.options import CompileBackend, ElemSize
 from ..types import elem_size
-from .partitioned import Partitioned, rows
+from .partitioned import Partitioned, blocks_of, rows
 
 _Array = np.ndarray[Any, Any]
 
@@ -94,3 +94,12 @@ class GpuBlocks(Partitioned):
             raise ValueError(f"an array of shape {given.shape} cannot be stored to one of shape {self.shape}")
         for array, span in zip(self.arrays, self._spans(), strict=True):
             array.upload(*span, given)
+
+
+def split_on_gpus(array: Any, devices: Iterable[int], axis: int = 0) -> GpuBlocks:
+    """An array in blocks on these GPUs."""
+    numbers = tuple(devices)
+    given, along, cuts = blocks_of(array, numbers, axis)
+    made = GpuBlocks(given.shape, given.dtype, along, cuts, numbers)
+    made.copy_from(given)
+    return made

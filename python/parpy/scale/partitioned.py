@@ -82,22 +82,20 @@ def partitioned(array: Any, axis: int, cuts: tuple[int, ...]) -> Partitioned:
     return made
 
 
-def split(array: Any, devices: Iterable[int], axis: int = 0, on_gpus: bool = False) -> Partitioned:
-    """An array in as many blocks as there are devices, of equal sizes if they divide the extent."""
+def blocks_of(array: Any, devices: Iterable[int], axis: int) -> tuple[np.ndarray[Any, Any], int, tuple[int, ...]]:
+    """The array, its axis, and the first rows of as many blocks as there are devices, of equal sizes if they divide the
+    extent."""
     given = np.asarray(array)
-    numbers = tuple(devices)
-    parts = len(numbers)
+    parts = len(tuple(devices))
     if parts == 0:
         raise ValueError("an array is partitioned over at least one device")
     if not -given.ndim <= axis < given.ndim:
         raise ValueError(f"an array of {given.ndim} dimensions has no axis {axis}")
     axis %= given.ndim
     extent = given.shape[axis]
-    cuts = tuple(part * extent // parts for part in range(parts + 1))
-    if not on_gpus:
-        return partitioned(given, axis, cuts)
-    from .gpu_blocks import GpuBlocks
+    return given, axis, tuple(part * extent // parts for part in range(parts + 1))
 
-    made = GpuBlocks(given.shape, given.dtype, axis, cuts, numbers)
-    made.copy_from(given)
-    return made
+
+def split(array: Any, devices: Iterable[int], axis: int = 0) -> Partitioned:
+    """An array in blocks on virtual devices."""
+    return partitioned(*blocks_of(array, devices, axis))
