@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from ... import _native
 from ...syntax.names import source_of
-from ..expressions.arrays import is_array_name, outside_items
+from ..expressions.arrays import outside_items
 from ..expressions.constants import constant_of, whole_number
 from ..expressions.effects import has_effects
 from ..expressions.evaluation import lower_all, lower_held
@@ -157,7 +157,7 @@ class _Composer:
         """Whether it is the name of an array of the kernel, or of a parameter, which may be one."""
         if not isinstance(part, ast.Name):
             return False
-        return part.id in self.fn.parameters or is_array_name(self.fn, part)
+        return part.id in self.fn.parameters or self.fn.program.uses.takes_array(self.fn.source, part.id)
 
     def _argument(self, node: ast.expr) -> Term:
         if self.held:
