@@ -301,13 +301,70 @@ private:
         }
         if (!target_.one_block) return;
         for (std::size_t i = 0; i < groups.size(); ++i) {
-            const bool rests = groups[i].around.empty() && !independent(*groups[i].steps);
-            if (!rests) continue;
-            Builder b(module_, loop.span);
-            Var* once = b.scalar(loop.var->name + "_once", Scalar::kI64);
-            blocks.body[i + 1] = b.loop(once, b.integer(0), b.integer(1), {groups[i].steps});
+            if (groups[i].around.empty() && !independent(*groups[i].steps))
+                blocks.body[i + 1] = in_one_block(groups[i], loop, block);
         }
         loops_ = nullptr;
+    }
+
+    // The steps of a group in a loop of one iteration, which one block of threads may run: two
+    // loops over the block become one, since threads run the iterations of one loop.
+    For* in_one_block(Group& group, const For& loop, const StepBlock& block) {
+        Builder b(module_, loop.span);
+        std::vector<std::pair<std::size_t, Stmt*>> replaced;
+        std::size_t place = 0;
+        for (const StepPiece& piece : group.pieces) {
+            if (const auto both = over_block(piece, block)) {
+                replaced.emplace_back(place, std::exchange(group.steps->body[place], *both));
+            }
+            place += piece.loops.empty() ? piece.statements.size() : 1;
+        }
+        loops_ = nullptr;
+        std::erase_if(replaced, [&](const auto& each) {
+            return independent(*group.steps->body[each.first]->template as<For>());
+        });
+        for (const auto& [at, before] : replaced)
+            group.steps->body[at] = before;
+        Var* once = b.scalar(loop.var->name + "_once", Scalar::kI64);
+        return b.loop(once, b.integer(0), b.integer(1), {group.steps});
+    }
+
+    // One loop in the place of two over what the block spans, which leaves out what they do.
+    std::optional<For*> over_block(const StepPiece& piece, const StepBlock& block) {
+        const auto inside = [](const PieceLoop& part) {
+            return part.part == PieceLoop::Part::kInside;
+        };
+        if (piece.loops.size() < 2 || !inside(piece.loops[0]) || !inside(piece.loops[1]))
+            return std::nullopt;
+        const For& outer = *piece.loops[0].whole;
+        Builder b(module_, outer.span);
+        Var* count =
+            b.scalar(outer.var->name + "_" + piece.loops[1].whole->var->name, Scalar::kI64);
+        StepPiece rest = piece;
+        rest.loops.erase(rest.loops.begin(), rest.loops.begin() + 2);
+        Substitution own;
+        Body body;
+        Expr* reached = nullptr;
+        for (std::size_t i = 0; i < 2; ++i) {
+            const PieceLoop& part = piece.loops[i];
+            Var* var = module_.make_like(*part.whole->var);
+            const Op op = i == 0 ? Op::kFloorDiv : Op::kMod;
+            body.push_back(
+                b.assign(var, b.binary(Op::kAdd, b.var(block.first),
+                                       b.binary(op, b.var(count), b.integer(target_.steps)))));
+            for (const bool from : {true, false}) {
+                const Expr* bound = from ? part.begin : part.end;
+                Expr* holds =
+                    b.binary(from ? Op::kGe : Op::kLt, b.var(var), clone(module_, bound, own));
+                reached = reached == nullptr ? holds : b.binary(Op::kAnd, reached, holds);
+            }
+            own.vars[part.whole->var] = var;
+        }
+        body.push_back(b.if_(reached, nest(rest, {}, own)));
+        For* made =
+            b.loop(count, b.integer(0), b.integer(target_.steps * target_.steps), std::move(body));
+        made->labels = outer.labels;
+        return made;
     }
 
     bool independent(For& loop) { return loops().independence(loop) == Independence::kFull; }
@@ -341,7 +398,8 @@ private:
     bool waits(const Group& group) {
         if (group.pieces.size() != 1) return false;
         const StepPiece& piece = group.pieces.front();
-        const auto far = std::ranges::count_if(piece.loops, &PieceLoop::outside);
+        const auto far =
+            std::ranges::count(piece.loops, PieceLoop::Part::kOutside, &PieceLoop::part);
         const auto free = group.around.size() + (independent(*group.steps) ? 1 : 0);
         return piece.statements.size() == 1 && adds_products(*piece.statements.front()) &&
                far > 0 && free > 1;

@@ -182,14 +182,15 @@ private:
         std::vector<PieceLoop> parts;
         if (goes_along(*loop)) {
             Expr *first = b_.var(block_.first), *end = b_.var(block_.end);
-            parts = {{loop, copy(loop->begin), less(copy(loop->end), copy(first)), true},
+            using enum PieceLoop::Part;
+            parts = {{loop, copy(loop->begin), less(copy(loop->end), copy(first)), kOutside},
                      {loop, greater(copy(loop->begin), copy(first)),
-                      less(copy(loop->end), copy(end)), false},
-                     {loop, greater(copy(loop->begin), copy(end)), copy(loop->end), true}};
+                      less(copy(loop->end), copy(end)), kInside},
+                     {loop, greater(copy(loop->begin), copy(end)), copy(loop->end), kOutside}};
             std::erase_if(parts,
                           [&](const PieceLoop& part) { return at_least(*part.begin, *part.end); });
         } else {
-            parts = {{loop, copy(loop->begin), copy(loop->end), false}};
+            parts = {{loop, copy(loop->begin), copy(loop->end)}};
         }
         if (parts.size() > 1) {
             result_.cut = true;
