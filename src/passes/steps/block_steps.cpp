@@ -77,10 +77,10 @@ private:
     bool block(Body& stmts, std::size_t place) {
         auto* loop = stmts[place]->as<For>();
         const Uses uses = uses_of(loop->body);
-        const bool fixed = constant_integer(loop->step) == 1 &&
-                           loop->var->type == Type::of(Scalar::kI64) &&
-                           std::ranges::none_of(loop->labels, is_pragma) &&
-                           is_fixed(*loop->begin, uses) && is_fixed(*loop->end, uses);
+        const bool fixed =
+            constant_integer(loop->step) == 1 && loop->var->type == Type::of(Scalar::kI64) &&
+            std::ranges::none_of(loop->labels, is_pragma) && is_fixed(*loop->begin, uses) &&
+            is_fixed(*loop->end, uses) && !is_wanted_later(uses.written, *loop);
         const double steps = loops().traffic().trips(*loop);
         if (!fixed || (wanted() != Wanted::kAlways && steps < target_.least)) return false;
         const bool done = in_blocks(*loop, stmts[place]);
@@ -99,6 +99,12 @@ private:
         return true;
     }
 
+    [[nodiscard]] bool is_wanted_later(const VarSet& scalars, const For& loop) const {
+        const Liveness liveness(entry_);
+        const VarSet& live = liveness.after(&loop);
+        return std::ranges::any_of(scalars, [&](const Var* v) { return live.contains(v); });
+    }
+
     static bool is_fixed(const Expr& bound, const Uses& uses) {
         return uses_of(bound).loaded.empty() && invariant(bound, uses);
     }
@@ -111,7 +117,7 @@ private:
         // In the place of the loop while it is judged.
         auto* whole = clone(module_, static_cast<const Stmt*>(&loop))->as<For>();
         place = whole;
-        const SumsInElements sums(module_, entry_, *whole);
+        const SumsInElements sums(module_, *whole);
         loops_ = nullptr;
         const auto all = pieces_of(module_, *whole, block);
         if (!all || !all->cut || all->pieces.size() > kMostPieces) return false;
@@ -367,7 +373,11 @@ private:
         return made;
     }
 
-    bool independent(For& loop) { return loops().independence(loop) == Independence::kFull; }
+    // In every call.
+    bool independent(For& loop) {
+        return loops().independence(loop) == Independence::kFull &&
+               loops().facts(loop).conditions.empty();
+    }
 
     Stmt* code(Group& group, const For& loop, const StepBlock& block) {
         const StepPiece& first = group.pieces.front();
