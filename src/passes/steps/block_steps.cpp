@@ -61,7 +61,7 @@ private:
     void body(Body& stmts) {
         for (std::size_t i = 0; i < stmts.size(); ++i) {
             auto* loop = stmts[i]->as<For>();
-            if (loop != nullptr && adds_products(loop->body, 2)) {
+            if (loop != nullptr && adds_products(loop->body, 1)) {
                 if (loops().legal(*loop) || block(stmts, i)) continue;
             }
             for_each_body(*stmts[i], [&](Body& inner) { body(inner); });
@@ -77,10 +77,11 @@ private:
     bool block(Body& stmts, std::size_t place) {
         auto* loop = stmts[place]->as<For>();
         const Uses uses = uses_of(loop->body);
-        const bool fixed =
-            constant_integer(loop->step) == 1 && loop->var->type == Type::of(Scalar::kI64) &&
-            std::ranges::none_of(loop->labels, is_pragma) && is_fixed(*loop->begin, uses) &&
-            is_fixed(*loop->end, uses) && !is_wanted_later(uses.written, *loop);
+        const bool fixed = (constant_integer(loop->step) == 1 || counts_down(*loop)) &&
+                           loop->var->type == Type::of(Scalar::kI64) &&
+                           std::ranges::none_of(loop->labels, is_pragma) &&
+                           is_fixed(*loop->begin, uses) && is_fixed(*loop->end, uses) &&
+                           !is_wanted_later(uses.written, *loop);
         const double steps = loops().traffic().trips(*loop);
         if (!fixed || (wanted() != Wanted::kAlways && steps < target_.least)) return false;
         const bool done = in_blocks(*loop, stmts[place]);
@@ -149,20 +150,33 @@ private:
 
     // ------------------------------------------------------------ pieces
 
-    // for step in range(first, end)
+    static bool counts_down(const For& loop) { return constant_integer(loop.step) == -1; }
+
+    // for step in range(first, end), or downwards
     For* inside(const For& loop, const StepBlock& block) {
         Builder b(module_, loop.span);
-        return b.loop(loop.var, b.var(block.first), b.var(block.end));
+        if (!counts_down(loop)) return b.loop(loop.var, b.var(block.first), b.var(block.end));
+        IndexMath math(b, Scalar::kI64);
+        return b.loop(loop.var, math.add(b.var(block.end), math.number(-1)),
+                      math.add(b.var(block.first), math.number(-1)), {}, math.number(-1));
     }
 
     // for first in range(begin, end, block): end = …; `steps`
     For* around(const For& loop, const StepBlock& block, Stmt* steps) {
         Builder b(module_, loop.span);
         IndexMath math(b, Scalar::kI64);
-        Expr* end = math.least(math.add(b.var(block.first), math.number(target_.steps)),
-                               clone(module_, loop.end));
-        return b.loop(block.first, clone(module_, loop.begin), clone(module_, loop.end),
-                      {b.assign(block.end, end), steps}, math.number(target_.steps));
+        Expr *begin = clone(module_, loop.begin), *end = clone(module_, loop.end);
+        Expr* past = clone(module_, loop.end);
+        if (!counts_down(loop)) {
+            Expr* other =
+                math.least(math.add(b.var(block.first), math.number(target_.steps)), past);
+            return b.loop(block.first, begin, end, {b.assign(block.end, other), steps},
+                          math.number(target_.steps));
+        }
+        Expr* other = math.greatest(math.add(b.var(block.end), math.number(-target_.steps)),
+                                    math.add(past, math.number(1)));
+        return b.loop(block.end, math.add(begin, math.number(1)), math.add(end, math.number(1)),
+                      {b.assign(block.first, other), steps}, math.number(-target_.steps));
     }
 
     // The loops of `piece` but for those `without`, around its statements.
@@ -404,15 +418,16 @@ private:
     }
 
     // Whether it is what blocks are made for: updates by products, of elements outside of the
-    // block or by those outside, of which no step waits for another.
+    // block or by those outside, which may be made at once.
     bool waits(const Group& group) {
         if (group.pieces.size() != 1) return false;
         const StepPiece& piece = group.pieces.front();
-        const auto far =
-            std::ranges::count(piece.loops, PieceLoop::Part::kOutside, &PieceLoop::part);
-        const auto free = group.around.size() + (independent(*group.steps) ? 1 : 0);
+        const auto count = [&](PieceLoop::Part part) {
+            return std::ranges::count(piece.loops, part, &PieceLoop::part);
+        };
         return piece.statements.size() == 1 && adds_products(*piece.statements.front()) &&
-               far > 0 && free > 1;
+               count(PieceLoop::Part::kOutside) > 0 && count(PieceLoop::Part::kInside) == 0 &&
+               (!group.around.empty() || independent(*group.steps));
     }
 
     // A mapping by hand means loops that may run in parallel.

@@ -31,8 +31,14 @@ public:
         if (!collect(loop_.body, around)) return std::nullopt;
         if (!keeps_scalars()) return std::nullopt;
         const Linear first = of(block_.first), end = of(block_.end), step = of(loop_.var);
-        facts_ = {first - linear(*loop_.begin), linear(*loop_.end) - end, step - first,
-                  minus_one(end - step)};
+        const bool down = constant_integer(loop_.step) == -1;
+        Linear least = linear(*(down ? loop_.end : loop_.begin)),
+               past = linear(*(down ? loop_.begin : loop_.end));
+        if (down) {
+            ++least.constant;
+            ++past.constant;
+        }
+        facts_ = {first - least, past - end, step - first, minus_one(end - step)};
         for (const Leaf& leaf : leaves_) {
             StepPiece piece;
             piece.statements = leaf.statements;

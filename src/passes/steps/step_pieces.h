@@ -40,7 +40,7 @@ struct StepPieces {
     bool cut = false;  // a loop has several parts
 };
 
-// Scalars that stand for a block of the steps of `loop`: the first one, and where it ends.
+// Scalars that say which steps are a block: from `first` on up to `end`, in whichever order.
 struct StepBlock {
     ir::Var* first = nullptr;
     ir::Var* end = nullptr;
