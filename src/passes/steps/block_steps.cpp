@@ -33,7 +33,7 @@ struct Target {
     bool one_block;      // what is in the block alone may run in one block of threads
 };
 constexpr Target kCpu = {64, 256, false};
-constexpr Target kCuda = {64, 512, true};
+constexpr Target kCuda = {64, 128, true};
 
 // PARPY_BLOCK_STEPS: 0 leaves all loops as they are, 2 runs in blocks whatever can be.
 enum class Wanted : std::uint8_t { kNever, kWhereFaster, kAlways };
