@@ -95,6 +95,7 @@ nb::list described(const std::vector<Halos::Node>& nodes) {
         each["inside"] = described(node.inside);
         each["otherwise"] = described(node.otherwise);
         each["why"] = node.why;
+        each["overlaps"] = node.overlaps;
         each["repeated"] = node.repeated;
         each["calls"] = node.calls;
         each["arrays"] = described(node.arrays);

@@ -16,10 +16,11 @@ from .. import _native
 from ..arrays.device_arrays import DeviceArray, device_of, fetch, store
 from ..calls.caller import refuse_call
 from ..calls.options import SIZES, CompileOptions
+from .cuts import Cut
 from .exchanges import Exchanges, Meeting
 from .gpu_blocks import GpuArray, GpuBlocks
 from .partitioned import Partitioned
-from .plan import Action, Cut, Plan
+from .plan import Action, Plan
 from .plans import is_array, part_of, plain
 from .threads import run_parts
 

@@ -56,6 +56,37 @@ struct Decision {
     std::string reason;
 };
 
+// Whether the sweeps have the same bounds whenever the loop over time runs.
+bool is_fixed(const Stencil& stencil) {
+    return std::ranges::all_of(stencil.sweeps, [](const StencilSweep& sweep) {
+        return std::ranges::all_of(sweep.loops, [](const For* loop) {
+            return constant_integer(loop->begin) && constant_integer(loop->end);
+        });
+    });
+}
+
+// Takes the memory that the statements ask for out of them, if its size is known.
+void take_memory(Body& body, Body& out) {
+    rewrite_stmts(body, [&](Stmt* stmt, Body& kept) {
+        const auto* alloc = stmt->as<Alloc>();
+        const bool known = alloc != nullptr && alloc->array->space == Space::kScratch &&
+                           std::ranges::all_of(alloc->array->dims, [](const Dim& dim) {
+                               return dim.extent.has_value() && dim.stride.has_value();
+                           });
+        (known ? out : kept).push_back(stmt);
+    });
+}
+
+// Puts the statements in front of that one of the body in which `stmt` is.
+void put_in_front(Body& body, const Stmt* stmt, const Body& code) {
+    const auto at = std::ranges::find_if(body, [&](const Stmt* each) {
+        bool found = each == stmt;
+        for_each_stmt(*each, [&](const Stmt& inside) { found = found || &inside == stmt; });
+        return found;
+    });
+    body.insert(at, code.begin(), code.end());
+}
+
 Decision decide(PassContext& context, const Stencil& stencil, const Traffic& traffic) {
     Decision result;
     const bool always = wanted() == Wanted::kAlways;
@@ -67,7 +98,7 @@ Decision decide(PassContext& context, const Stencil& stencil, const Traffic& tra
         result.bands = plan_stencil_bands(stencil, traffic, always, result.reason);
     } else if (!copies_in_kernels(context)) {
         result.reason = "this GPU does not copy to shared memory while it computes";
-    } else if (in_loop) {
+    } else if (in_loop && !is_fixed(stencil)) {
         result.reason = "a loop around would take memory again and again";
     } else {
         result.tile = plan_stencil_tile(stencil, traffic, always, result.reason);
@@ -107,11 +138,15 @@ void tile_time(PassContext& context) {
         const Stencil& stencil = all.found[i];
         const Decision& decision = decisions[i];
         if (!decision.tile && !decision.bands) continue;
-        const Body code = decision.tile
-                              ? StencilKernel(context.module, stencil, *decision.tile).run()
-                              : band_code(context.module, stencil, *decision.bands);
+        Body code = decision.tile ? StencilKernel(context.module, stencil, *decision.tile).run()
+                                  : band_code(context.module, stencil, *decision.bands);
         bool in_loop = false;
         Body& around = *body_around(entry.body, stencil.time, false, in_loop);
+        if (in_loop && decision.tile) {
+            Body memory;
+            take_memory(code, memory);
+            put_in_front(entry.body, stencil.time, memory);
+        }
         auto at = std::ranges::find(around, stencil.time);
         if (decision.bands) at = around.erase(at);
         around.insert(at, code.begin(), code.end());
