@@ -10,11 +10,13 @@ elements in every part: those that are never written and of which each block nee
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import prod
 from typing import Any, Literal, NamedTuple
 
+from ..calls.options import SIZES
 from .cuts import Cut, Transfer
 from .facts import LoopHalo, Step, Touched, flat
 from .groups import group_of, touched_by
@@ -74,6 +76,11 @@ class Action:
         return None if self.op in _NO_COPY else 1 if self.op == "*" else 0
 
 
+Copy = tuple[int, int, int, Sequence[Sequence[tuple[int, int, int]]]]
+"""So many times, so many bytes apart (the third), lie rows of so many bytes; and for each part what it gets, as
+`Transfer` says it."""
+
+
 class _Rows(NamedTuple):
     """What a part does in a step: its rows, with so many more before and behind them, and the words of exchanges."""
 
@@ -108,6 +115,21 @@ class Plan:
             high = "" if cuts is None or part == self.parts - 1 else cuts[part + 1] + above
             made.append(" ".join([f"{low}:{high}", *words]))
         return ";".join(made)
+
+    @cached_property
+    def copies(self) -> list[Copy | None]:
+        """By number of the action, where rows lie in memory in C order, and which ones each part gets; None of
+        reductions."""
+        return [self.copy(action) for action in self.actions]
+
+    def copy(self, action: Action) -> Copy | None:
+        if action.cut is None or action.kind not in ("halo", "gather", "return"):
+            return None
+        shape, scalar = self.shapes[action.name]
+        axis = action.cut.axis
+        row = prod(shape[axis + 1 :]) * SIZES[scalar].size()
+        wanted = [action.transfers(part) for part in range(self.parts)]
+        return prod(shape[:axis]), row, row * shape[axis], wanted
 
 
 def _moving(loop: LoopHalo) -> list[Touched]:

@@ -17,7 +17,7 @@ import pytest
 import fake_driver
 import parpy
 from backends import ON_GPU
-from parpy import _native
+from parpy import _native, cuda
 from test_devices import EXACT, GATHERED, REDUCED, agree, alone, dot, jacobi_1d, jacobi_2d, life
 
 EMULATED = {"FAKE_CUDA_EMULATE": "3", **fake_driver.ENVIRONMENT}
@@ -201,3 +201,82 @@ def test_calls_of_several_threads_do_not_meet():
         each.join()
     for each in found:
         agree(each, alone(jacobi_1d, args))
+
+
+# ---------------------------------------------------------------- parpy.cuda on several devices
+
+
+@cuda.jit
+def added(x, y):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        y[i] += x[i]
+
+
+two_gpus = pytest.mark.skipif(not HERE or _native.device_count() < 2, reason="one GPU")
+
+
+@two_gpus
+def test_kernels_and_arrays_on_several_devices():
+    x = np.arange(64.0)
+    held = []
+    for device in cuda.gpus:
+        with device:
+            held.append((cuda.to_device(x * device.id), cuda.to_device(np.ones(64))))
+            assert cuda.get_current_device() == device
+    assert cuda.get_current_device() == cuda.gpus[0]
+    for device, (a, b) in zip(cuda.gpus, held, strict=True):
+        added[1, 64](a, b)  # on the device of the arrays, whichever is selected
+        assert a.__dlpack_device__() == b.__dlpack_device__() == (2, device.id)
+        assert np.array_equal(b.copy_to_host(), x * device.id + 1)
+    with pytest.raises(parpy.BackendError, match="P533"):
+        added[1, 64](held[0][0], held[1][1])
+
+
+@two_gpus
+@pytest.mark.parametrize("target", ["same", "other type", "strided"])
+def test_copies_between_devices(target):
+    x = np.arange(60.0).reshape(6, 10)
+    with cuda.gpus[1]:
+        source = cuda.to_device(x)
+    made = np.zeros((6, 20)) if target == "strided" else np.zeros((6, 10), "f4" if target == "other type" else "f8")
+    to = cuda.to_device(made)
+    to = to[:, ::2] if target == "strided" else to
+    to.copy_to_device(source) if target == "same" else to.__setitem__(..., source)
+    assert np.array_equal(to.copy_to_host(), x)
+    to[...] = source[::-1]
+    assert np.array_equal(to.copy_to_host(), x[::-1])
+    with cuda.gpus[1]:
+        source[...] = to
+        assert np.array_equal(source.copy_to_host(), x[::-1])
+    buffers = [parpy.buffer.from_array(each, CUDA) for each in (source, to)]
+    buffers[0].copy_from(buffers[1])
+    assert np.array_equal(buffers[0].numpy(), x[::-1])
+
+
+@two_gpus
+def test_streams_wait_for_events_of_other_devices():
+    with cuda.gpus[1]:
+        other, event = cuda.stream(), cuda.event()
+        a = cuda.to_device(np.ones(64))
+        added[1, 64, other](a, a)
+        event.record(other)
+    stream = cuda.stream()
+    event.wait(stream)
+    event.wait(cuda.default_stream())
+    b = cuda.to_device(np.zeros(64), stream=stream)
+    b.copy_to_device(a, stream=stream)
+    stream.synchronize()
+    assert np.array_equal(b.copy_to_host(), np.full(64, 2.0))
+
+
+@two_gpus
+def test_peer_access_of_contexts():
+    here, there = (cuda.current_context(number) for number in (0, 1))
+    cuda.select_device(0)
+    assert here.can_access_peer(here)
+    if here.can_access_peer(there):
+        here.enable_peer_access(there)
+    else:
+        with pytest.raises(ValueError, match="cannot access"):
+            here.enable_peer_access(there)

@@ -126,7 +126,11 @@ FAKE(cuDeviceGetName, char* name, int size, DeviceHandle) {
     return kSuccess;
 }
 FAKE(cuDeviceGetAttribute, int* value, int attribute, DeviceHandle) {
-    *value = attribute == 75   ? 9
+    *value = attribute <= 3    ? 1024  // threads of a block, in all and in x and y
+             : attribute == 4  ? 64
+             : attribute == 5  ? 2147483647  // blocks of a grid
+             : attribute <= 7  ? 65535
+             : attribute == 75 ? 9
              : attribute == 76 ? 0
              : attribute == 16 ? 132
              : attribute == 39 ? 2048
