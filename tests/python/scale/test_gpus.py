@@ -6,6 +6,7 @@ which ends the process where a device touches memory that nobody gave it.
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 
 import fake_driver
 import parpy
+import places
 from backends import ON_GPU
 from parpy import _native, cuda
 from test_devices import EXACT, GATHERED, REDUCED, agree, alone, dot, jacobi_1d, jacobi_2d, life
@@ -24,6 +26,7 @@ EMULATED = {"FAKE_CUDA_EMULATE": "3", **fake_driver.ENVIRONMENT}
 EMULATES = "FAKE_CUDA_EMULATE" in os.environ
 HERE = ON_GPU or EMULATES
 on_gpus = pytest.mark.skipif(not HERE, reason="no GPU, and no emulated one")
+two_gpus = pytest.mark.skipif(not HERE or _native.device_count() < 2, reason="one GPU")
 pytestmark = pytest.mark.gpu
 CUDA = parpy.CompileBackend.Cuda
 PARTS = [1, 2, 3] if EMULATES else [1, 2, 3, 5, 8]
@@ -203,6 +206,20 @@ def test_calls_of_several_threads_do_not_meet():
         agree(each, alone(jacobi_1d, args))
 
 
+@two_gpus
+@pytest.mark.parametrize("name", ["heat", "life", "nbody", "histogram", "power"])
+def test_examples(name, monkeypatch):
+    monkeypatch.syspath_prepend(places.ROOT / "examples" / "scale")
+    module, engines = importlib.import_module(name), importlib.import_module("engines")
+    small = {"nbody": (40,), "power": (12,)}.get(name, (30, 24))
+    numbers = {"heat": (4,), "life": (3,), "nbody": (2, 0.02), "power": (1e-6,)}.get(name, ())
+    function, arrays = getattr(module, name), module.start(*small)
+    found, expected = (
+        engine(function, arrays, *numbers, gather=True) for engine in (engines.on_gpus, engines.one_call)
+    )
+    agree(found, expected, 0 if name != "nbody" else 1e-12)
+
+
 # ---------------------------------------------------------------- parpy.cuda on several devices
 
 
@@ -211,9 +228,6 @@ def added(x, y):
     i = cuda.grid(1)
     if i < x.shape[0]:
         y[i] += x[i]
-
-
-two_gpus = pytest.mark.skipif(not HERE or _native.device_count() < 2, reason="one GPU")
 
 
 @two_gpus
