@@ -33,10 +33,14 @@ PARTS = [1, 2, 3] if EMULATES else [1, 2, 3, 5, 8]
 
 
 @pytest.mark.skipif(HERE or not fake_driver.LIBRARY.exists(), reason="runs without a GPU, where the emulated driver is")
-@pytest.mark.parametrize("more", [{}, {"PARPY_PEER_ACCESS": "0"}], ids=["peers", "no peers"])
-def test_on_emulated_gpus(more):
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
-    command += ["-k", "no_peers or stay"] if more else []
+@pytest.mark.parametrize(
+    ("more", "some"),
+    [({}, ""), ({"PARPY_PEER_ACCESS": "0"}, "peers or stay"), ({"FAKE_CUDA_LATE": "1"}, "3 or stay or examples")],
+    ids=["peers", "no peers", "late"],
+)
+def test_on_emulated_gpus(more, some):
+    """Late: work runs as late as it may, so that an exchange that does not wait for it shows."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", some, __file__]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **EMULATED, **more})
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     assert " passed" in done.stdout and "failed" not in done.stdout
