@@ -2,9 +2,9 @@
 
     python benchmarks/scale/engines.py [--out FILE] [--megabytes 64] [--steps 20] [--rounds 5]
 
-The heat equation in the plane, on arrays of so many megabytes. Each engine uses all cores of this machine: "devices" are
-two virtual ones, "mpi" two and four ranks with one thread each (mpi4py), "dask" chunks of a quarter of the array and
-chunks of the whole (threads). Milliseconds are medians; `share` is the time of the plain call over that of the engine.
+The heat equation in the plane, on arrays of so many megabytes. Each engine uses all cores of this machine: there are
+two virtual devices, two and four ranks of MPI (mpi4py), and chunks of Dask, by threads: four, or one of the whole
+array. Milliseconds are medians; `share` is the time of the plain call over that of the engine.
 Writes benchmarks/results/scale_engines.json, or FILE.
 """
 
