@@ -66,7 +66,8 @@ public:
                     rows.push_back({source, first, last});
             }
         }
-        team_->begin(std::move(exchanges));
+        if (const RuntimeError error = team_->begin(std::move(exchanges)); error.failed())
+            raise(error);
     }
     void exchange(std::size_t part, std::int64_t number, std::uint64_t pointer) const {
         RuntimeError error;
