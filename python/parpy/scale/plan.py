@@ -123,6 +123,7 @@ class Plan:
         return [self.copy(action) for action in self.actions]
 
     def copy(self, action: Action) -> Copy | None:
+        """The same of an action that need not be one of the plan."""
         if action.cut is None or action.kind not in ("halo", "gather", "return"):
             return None
         shape, scalar = self.shapes[action.name]
