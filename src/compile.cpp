@@ -59,6 +59,7 @@
 #include "passes/nests/fuse_outer_loops.h"
 #include "passes/nests/inline_producers.h"
 #include "passes/nests/interchange_loops.h"
+#include "passes/nests/split_searches.h"
 #include "passes/parts/part_text.h"
 #include "passes/parts/partition_loops.h"
 #include "passes/pass.h"
@@ -101,6 +102,9 @@ bool restructures(const PassContext& context) {
 }
 bool factors(const PassContext& context) {
     return context.options.restructures() && !context.options.deterministic;
+}
+bool searches(const PassContext& context) {
+    return context.options.restructures() && !context.options.fast_math;
 }
 bool is_part(const PassContext& context) {
     return part_text(context.module) != nullptr;
@@ -194,6 +198,8 @@ const std::vector<Row>& table() {
           "after interchange-loops: which loops are neighbours is settled then", restructures}, On::kAll, collapse_cuda_loops},
         {{"factor-reductions", factor_reductions, kLoops,
           "after collapse-loops, which may make one loop of several over columns", factors}, On::kCuda},
+        {{"split-searches", split_searches, kLoops,
+          "after every pass that moves loops: it judges a search where it will run; before choose-mapping, which maps the two reductions", searches}, On::kCuda},
         {{"normalize-returns", normalize_cpu_returns, kLoops,
           "before code is put into Gpu blocks, by choose-mapping or map-loops: nothing may leave them"}, On::kAll, normalize_cuda_returns},
         {{"choose-mapping", choose_cpu_mapping, kLoops,

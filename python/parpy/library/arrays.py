@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from .. import builtin
+from ..calls.options import CompileBackend
 
 # ------------------------------------------------------------ running values
 
@@ -118,17 +119,28 @@ def linspace(start, stop, num=50):
 # ------------------------------------------------------------ order
 
 
+def _first_place(a, value):
+    """Where `value`, an element of a, comes first, or NaN."""
+    place = a.shape[0]
+    for i in range(a.shape[0]):
+        if a[i] == value or a[i] != a[i]:
+            place = min(place, i)
+    return place
+
+
 def argmax(a):
     if a.shape[0] == 0:
         raise ValueError("attempt to get argmax of an empty sequence")
     best = 0
-    if a.ndim == 1:
+    if a.ndim != 1:
+        x = np.ravel(a)
+        best = int(np.argmax(x))
+    elif builtin.static_backend_eq(CompileBackend.Cuda):  # two reductions, which run in parallel
+        best = _first_place(a, np.max(a))
+    else:
         for i in range(1, a.shape[0]):
             if a[i] > a[best] or (a[i] != a[i] and a[best] == a[best]):
                 best = i
-    else:
-        x = np.ravel(a)
-        best = int(np.argmax(x))
     return np.int64(best)
 
 
@@ -136,13 +148,15 @@ def argmin(a):
     if a.shape[0] == 0:
         raise ValueError("attempt to get argmin of an empty sequence")
     best = 0
-    if a.ndim == 1:
+    if a.ndim != 1:
+        x = np.ravel(a)
+        best = int(np.argmin(x))
+    elif builtin.static_backend_eq(CompileBackend.Cuda):  # two reductions, which run in parallel
+        best = _first_place(a, np.min(a))
+    else:
         for i in range(1, a.shape[0]):
             if a[i] < a[best] or (a[i] != a[i] and a[best] == a[best]):
                 best = i
-    else:
-        x = np.ravel(a)
-        best = int(np.argmin(x))
     return np.int64(best)
 
 

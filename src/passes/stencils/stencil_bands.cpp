@@ -23,6 +23,7 @@ constexpr double kResidentBytes = 8e6;   // of arrays that no step loads from me
 constexpr double kLineBytes = 16 << 10;  // of a block of arrays with one dimension
 constexpr std::int64_t kMostSteps = 16, kMostLineSteps = 256;
 constexpr std::int64_t kMostBands = 32;  // that more workers would share
+constexpr std::int64_t kWorkers = 8;     // of a typical machine, whichever this is
 constexpr double kFewestSteps = 8;       // that are worth it
 constexpr double kShortLine = 8192;      // elements
 
@@ -304,13 +305,17 @@ std::optional<StencilBands> plan_stencil_bands(const Stencil& stencil, const Tra
     result.block = std::max<std::int64_t>(1, line ? fit / 2 : std::min<std::int64_t>(8, fit / 4));
     const std::int64_t upper = std::max<std::int64_t>(1, upper_slope(stencil).step);
     result.steps = std::min((fit - result.block) / upper, line ? kMostLineSteps : kMostSteps);
-    // Bands are a few times as large as what they lose.
+    // Bands are a few times as large as what they lose. Those of a line are short: each worker is to
+    // have one.
     const auto rows = static_cast<std::int64_t>(extents[0]);
-    const std::int64_t most = rows / 4 / std::max<std::int64_t>(1, per_step);
+    const std::int64_t least_bands = line ? kWorkers : 2;
+    const std::int64_t most = rows / least_bands / 2 / std::max<std::int64_t>(1, per_step) - 1;
     result.steps = std::max<std::int64_t>(1, std::min(result.steps, most));
     if (trips < static_cast<double>(result.steps))
         result.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(trips));
-    result.rows = std::max(2 * per_step * result.steps + 2 * per_step, rows / kMostBands);
+    const std::int64_t shortest = 2 * per_step * result.steps + 2 * per_step;
+    const std::int64_t bands = std::clamp<std::int64_t>(rows / shortest, 1, kMostBands);
+    result.rows = std::max(shortest, rows / bands);  // all alike
     if (!always && result.steps < 2) {
         reason = "the cache holds too few of its rows";
         return std::nullopt;

@@ -73,6 +73,16 @@ bool shifts_slices(const Function& function) {
     });
 }
 
+// Whether it has a loop over elements, or slices, which are loops as well.
+bool has_loops(const Function& function) {
+    return any_stmt(function.body, [&](const Stmt& stmt) {
+        const auto* store = stmt.as<Store>();
+        if (store == nullptr) return stmt.kind == StmtKind::kFor && uses_arrays(stmt);
+        return std::ranges::any_of(store->indices,
+                                   [](const Expr* e) { return e->op == Op::kSlice; });
+    });
+}
+
 // Whether a variable may still be without a value where it is read. In a loop of the caller it
 // would have the one of the call before.
 bool may_leave_unassigned(const Function& function) {
@@ -123,6 +133,10 @@ public:
     [[nodiscard]] bool may_reduce(const Function& function) const {
         return reducing_.contains(&function);
     }
+    // Whether it has loops that the automatic mode may run in parallel where they stand.
+    [[nodiscard]] bool may_spread(const Function& function) const {
+        return spreading_.contains(&function);
+    }
     // Statements that take the place of a call, with those of the calls in them, up to
     // kMostUnasked + 1.
     [[nodiscard]] std::size_t size_of(const Function& function) const {
@@ -142,11 +156,10 @@ public:
         return all;
     }
 
-    // A loop that the mapping names, or that the automatic mode may run in parallel. With places it
-    // is as the automatic mode had it, or they would be those of other loops.
+    // A loop that the mapping names, or that the automatic mode may run in parallel.
     [[nodiscard]] bool may_be_parallel(const Stmt& stmt) const {
         if (stmt.kind != StmtKind::kFor || by_hand_) return false;
-        return automatic_ || mapped_.has_places() || mapped_.names(stmt);
+        return automatic_ || mapped_.names(stmt);
     }
 
 private:
@@ -171,11 +184,13 @@ private:
                                               return e.op != Op::kCall && has_effects(e.op);
                                           });
                                })),
-          automatic_(options.automatic),
+          automatic_(options.automatic || mapped_.has_places()),
           by_hand_(std::ranges::any_of(module.functions, [](const Function* function) {
               return any_stmt(function->body, is_launch);
           })) {
-        std::erase_if(reducing_, [](const Function* f) { return may_leave_unassigned(*f); });
+        if (automatic_ && !by_hand_) spreading_ = with_callers(module, has_loops);
+        for (FunctionSet* functions : {&reducing_, &spreading_})
+            std::erase_if(*functions, [](const Function* f) { return may_leave_unassigned(*f); });
         for (const Function* function : module.functions)
             measure(*function);
     }
@@ -187,8 +202,10 @@ private:
         for_each_stmt(function.body, [&](const Stmt&) { ++size; });
         for_each_expr(function.body, [&](const Expr& e) {
             if (e.op != Op::kCall) return;
-            if (e.index == kInlineCall || wants(*e.callee) || may_reduce(*e.callee))
+            if (e.index == kInlineCall || wants(*e.callee) || may_reduce(*e.callee) ||
+                may_spread(*e.callee)) {
                 size += measure(*e.callee);
+            }
         });
         return sizes_[&function] = std::min(size, kMostUnasked + 1);
     }
@@ -213,9 +230,9 @@ private:
     }
 
     MappedLoops mapped_;
-    FunctionSet wanted_, reducing_, reading_, acting_;
+    FunctionSet wanted_, reducing_, reading_, acting_, spreading_;
     std::unordered_map<const Function*, std::size_t> sizes_;
-    bool automatic_;
+    bool automatic_;  // or a mapping with places, which are those of its loops
     bool by_hand_;  // such kernels have no loops that run in parallel
 };
 
@@ -304,7 +321,10 @@ private:
         const Function& callee = *slot->callee;
         const bool asked = slot->index == kInlineCall;
         const bool unasked = !asked && !functions_.wants(callee);
-        if (unasked && (parallel_ == 0 || !functions_.may_reduce(callee))) return false;
+        if (unasked && !functions_.may_spread(callee) &&
+            (parallel_ == 0 || !functions_.may_reduce(callee))) {
+            return false;
+        }
         const std::size_t size = unasked && unasked_ == 0 ? functions_.size_of(callee) : 0;
         if (size > room_) return false;
         slot->index = 0;

@@ -1,10 +1,11 @@
 // Puts the body of a called function in place of a call that parpy.builtin.inline marks, or that
 // the mapping names a loop of, so that labels in it name loops of the caller; with a mapping also
 // functions with Gpu blocks, which host code may then call; and functions that store slices of what
-// they read, whose values may need scratch memory. In loops that are or may be parallel also
+// they read, whose values may need scratch memory. In automatic mode also functions with loops over
+// elements, which may run in parallel where they stand; and in loops that are or may be parallel
 // functions that update elements: the loop may be a reduction. Not those that may read a variable
-// before they assign it: it would have the value of the iteration before. Inlining
-// stops at a limit, since code size grows with the number of paths to a helper.
+// before they assign it: it would have the value of the iteration before. Inlining stops at a
+// limit, since code size grows with the number of paths to a helper.
 //
 //     before  inline scale(y[...], 2)          after  label "N"
 //                                                     for i in range(n):
