@@ -21,12 +21,12 @@ from ..calls.hooks import ByPython
 from ..calls.objects import Reads, is_object
 from ..calls.options import CompileOptions
 from ..frontend.forms import Composed, Single
-from ..frontend.patterns import string_key
 from ..syntax.fields import as_written
 from ..syntax.lazy import lazy
 from ..syntax.names import Guard
+from ..syntax.patterns import names_in, node_parameters, string_key
 from ..syntax.rebuilt import rebuilt
-from ..syntax.source import FunctionSource, node_parameters
+from ..syntax.source import FunctionSource
 from .alike import Alike
 
 Places = list[tuple[Any, Any]]
@@ -199,5 +199,5 @@ def _used_whole(tree: ast.AST) -> set[str]:
     owners += [
         each for call in calls for each in (call.func, *call.args, *(keyword.value for keyword in call.keywords))
     ]
-    named = {part.id for part in ast.walk(tree) if isinstance(part, ast.Name)}
+    named = names_in(tree)
     return named - {owner.id for owner in owners if isinstance(owner, ast.Name)}

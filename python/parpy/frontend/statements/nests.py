@@ -13,12 +13,12 @@ from functools import partial
 import numpy as np
 
 from ... import _native
+from ...syntax.patterns import integer_constant
 from ..expressions.arrays import is_array_name
 from ..expressions.effects import has_effects
 from ..expressions.subscripts import array_of
 from ..expressions.tuples import items_of
 from ..lowering import lower
-from ..patterns import integer_constant
 from ..scope import FunctionScope
 from .items import Number, Values, mirrored
 from .iterables import Iterable, iterable_of, part_of

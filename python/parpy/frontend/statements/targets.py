@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from ... import _native
+from ...syntax.patterns import string_key
 from ..expressions.arrays import is_attribute, is_field_of_element
 from ..expressions.effects import has_effects, over_slices
 from ..expressions.objects import stored_field
 from ..expressions.subscripts import array_of, element_of
-from ..patterns import string_key
 from ..scope import FunctionScope
 
 
