@@ -24,9 +24,10 @@ from ..host.regions import RegionSource
 from ..host.structures import Places, Structures
 from ..syntax.names import Guard, is_array, is_scalar
 from ..syntax.source import FunctionSource
+from ..syntax.starred import without_star
 from .elements import attribute_of, comes_apart, is_misused
 from .errors import CompileError
-from .jit import begin
+from .made import begin
 from .misfits import is_of_numpy, is_wrong_elsewhere, numbers_taken
 from .objects import Reads, is_object
 from .options import CompileOptions
@@ -111,6 +112,20 @@ class Compiling:
         return result
 
 
+def jit_of_source(source: FunctionSource) -> _native.JitFunction:
+    """The jit function of a captured source, which is compiled soon."""
+    made = _native.JitFunction.__new__(_native.JitFunction)
+    fill(made, source)
+    return made
+
+
+def fill(made: _native.JitFunction, written: FunctionSource) -> None:
+    """Makes an empty jit function that of the source."""
+    compiling = Compiling(made, written, without_star(written))
+    begin(made, written, compiling.parse, fill)
+    made.on_misfit = compiling.on_misfit
+
+
 def jit_of_part(source: FunctionSource, part: str) -> _native.JitFunction:
     """A jit function of the same source whose programs are one part of a call (src/passes/parts/part_text.h)."""
 
@@ -120,7 +135,7 @@ def jit_of_part(source: FunctionSource, part: str) -> _native.JitFunction:
         return surface
 
     made = _native.JitFunction.__new__(_native.JitFunction)
-    begin(made, source, parsed)
+    begin(made, source, parsed, fill)
     return made
 
 
@@ -152,7 +167,7 @@ def _for_kinds(source: FunctionSource, kinds: Mapping[str, Composed]) -> tuple[_
     first: list[Surface] = [parsed()]
     places = [(capture.container, capture.key) for capture in first[0].captures]
     made = _native.JitFunction.__new__(_native.JitFunction)
-    begin(made, source, lambda: first.pop() if first else parsed())
+    begin(made, source, lambda: first.pop() if first else parsed(), fill)
     return made, places
 
 

@@ -6,36 +6,30 @@ source, and when a function is parsed (compiling.py).
 
 from __future__ import annotations
 
-import inspect
 import typing
 from collections.abc import Callable, Sequence
-from functools import partial, update_wrapper
+from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Protocol, overload
 
 from .. import _native
-from ..syntax.annotations import annotations_of, as_declared, converted_to
 from ..syntax.lazy import lazy
 from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
-from ..syntax.starred import takes_rest, without_star
-from ..types import BufferType, Symbol, TypeVar, bound_to
+from ..syntax.starred import without_star
 from ..vocabulary.signatures import is_signature
 from . import decorations, environment
 from .argument_lists import arguments_of
+from .made import begin
 from .options import CompileBackend, CompileOptions
-from .pickling import give_reference
 from .tracebacks import hides_frames
 
 if TYPE_CHECKING:
     from .compiling import Compiling
 
-_STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
-
 environment.warn()  # once: when the package is imported
 
 
-_MISSING: Any = object()
 _P = ParamSpec("_P")
 _R = typing.TypeVar("_R")
 
@@ -65,7 +59,20 @@ def jit(
     boundscheck: bool | None = ...,
 ) -> _Decorator: ...
 @hides_frames
-def jit(function: Any = _MISSING, /, **keywords: Any) -> Any:
+def jit(
+    function: Any = ...,
+    /,
+    *,
+    nopython: bool = True,
+    parallel: bool = True,
+    fastmath: bool = False,
+    cache: bool = True,
+    nogil: bool = True,
+    inline: str = "never",
+    error_model: str = "python",
+    boundscheck: bool | None = None,
+    **others: Any,
+) -> Any:
     """Compiles ``function`` for the types and shapes of its calls.
 
     A call takes the arguments of the function and three keywords. ``opts`` is a ``parpy.CompileOptions``, for example
@@ -86,8 +93,12 @@ def jit(function: Any = _MISSING, /, **keywords: Any) -> Any:
     """
     if isinstance(function, _native.JitFunction):
         return function
-    if function is _MISSING or is_signature(function):
-        given = () if function is _MISSING else (function,)
+    keywords = {
+        "nopython": nopython, "parallel": parallel, "fastmath": fastmath, "cache": cache, "nogil": nogil,
+        "inline": inline, "error_model": error_model, "boundscheck": boundscheck, **others,
+    }  # fmt: skip
+    if function is ... or is_signature(function):
+        given = () if function is ... else (function,)
         return partial(_decorated, decoration=decorations.read(given, keywords))
     return _decorated(function, decorations.read((), keywords))
 
@@ -115,7 +126,7 @@ def jit_of_source(source: FunctionSource) -> _native.JitFunction:
 
 def _fill(made: _native.JitFunction, written: FunctionSource) -> None:
     later = _Later(made, written)
-    begin(made, written, lambda: later.compiling.parse())
+    begin(made, written, lambda: later.compiling.parse(), _fill)
     made.on_misfit = lambda *call: later.compiling.on_misfit(*call)
 
 
@@ -130,80 +141,6 @@ class _Later:
         from .compiling import Compiling
 
         return Compiling(self._made, self._written, without_star(self._written))
-
-
-def begin(made: _native.JitFunction, source: FunctionSource, parse_again: Callable[[], Any]) -> None:
-    """Makes `made` the jit function of the source; `parse_again` gives what its calls run."""
-    code = source.function.__code__
-    plain = without_star(source).function.__code__
-    names = plain.co_varnames[: plain.co_argcount + plain.co_kwonlyargcount]
-    bind = twin(source.function, names)
-    made.__init__(  # type: ignore[misc]
-        _with_symbols(source.function, names),
-        parse_again,
-        bind,
-        names,
-        -1 if code.co_kwonlyargcount or code.co_posonlyargcount or code.co_flags & _STARS else len(names),
-        *source.defaults,
-    )
-    update_wrapper(made, source.function)
-    made.__parpy_source__ = source
-    made.py_func = source.function
-    give_reference(made, source.function, _fill, source)
-
-
-def _with_symbols(function: FunctionType, names: tuple[str, ...]) -> FunctionType:
-    """The function as Python runs it: with the values of the symbols in its annotations, and numbers of their types."""
-    annotations = {name: each for name, each in annotations_of(function).items() if name in names}
-    scalars = {name: each for name, each in annotations.items() if converted_to(each) is not None}
-    if not scalars and not any(isinstance(each, BufferType | Symbol | TypeVar) for each in annotations.values()):
-        return function
-
-    def call(arguments: tuple[Any, ...]) -> Any:
-        given = dict(zip(names, arguments, strict=True))
-        given |= {name: as_declared(given[name], each) for name, each in scalars.items()}
-        with bound_to(annotations, given):
-            code = function.__code__
-            positional = [given[name] for name in names[: code.co_argcount]]
-            begin = code.co_argcount + (1 if takes_rest(function) else 0)
-            positional += [each for name in names[code.co_argcount : begin] for each in given[name]]
-            return function(*positional, **{name: given[name] for name in names[begin:]})
-
-    made = twin(function, names, call)
-    update_wrapper(made, function)
-    return made
-
-
-def twin(
-    function: FunctionType, names: tuple[str, ...], of: Callable[[tuple[Any, ...]], Any] | None = None
-) -> FunctionType:
-    """A function with the same parameters that returns the tuple of its arguments by these names, or what ``of`` makes
-    of it.
-
-    It binds the arguments of calls that are not plain, with the errors that Python itself would raise.
-    """
-    code = function.__code__
-    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    positional = list(own[: code.co_argcount])
-    if code.co_posonlyargcount:
-        positional.insert(code.co_posonlyargcount, "/")
-    keyword_only = list(own[code.co_argcount :])
-    starred = iter(code.co_varnames[len(own) :])
-    if code.co_flags & inspect.CO_VARARGS:
-        keyword_only.insert(0, f"*{next(starred)}")
-    elif keyword_only:
-        keyword_only.insert(0, "*")
-    if code.co_flags & inspect.CO_VARKEYWORDS:
-        keyword_only.append(f"**{next(starred)}")
-    parameters = ", ".join(positional + keyword_only)
-    space: dict[str, Any] = {"of": of, "__name__": __name__}
-    values = f"({', '.join(names)}{',' if names else ''})"
-    exec(f"def twin({parameters}): return {'of' if of is not None else ''}{'(' + values + ')'}", space)
-    twin: FunctionType = space["twin"]
-    twin.__defaults__ = function.__defaults__
-    twin.__kwdefaults__ = function.__kwdefaults__
-    twin.__name__, twin.__qualname__ = function.__name__, function.__qualname__
-    return twin
 
 
 def _as_jit(function: Callable[..., Any]) -> _native.JitFunction:
@@ -243,8 +180,8 @@ def _text(compiled: _native.JitFunction, opts: CompileOptions | None, args: tupl
 
 def interpret(function: Callable[..., Any], args: Sequence[Any], opts: CompileOptions, until: str = "") -> None:
     """Runs ``function`` in the reference interpreter of the compiler's IR, after the passes of the back end up to
-    ``until``; without ``until``, after all of the CPU's. Of a GPU's pipeline those count that come before kernels are
-    made.
+    ``until``; without ``until``, after all of the CPU's. In a GPU's pipeline, the passes before kernels are made
+    count.
 
     For tests: slow, checks every subscript, and is what the back ends are compared with.
     """

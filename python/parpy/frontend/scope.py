@@ -100,7 +100,7 @@ class FunctionScope:
         # What the statement gives a name or returns: a copy in it is no part of anything larger.
         self.whole_value: ast.expr | None = None
         self.tensor_pragma: StatementPragma | None = None  # in front of the statement
-        # Of a kernel: the sizes of its launch, statements in front of it, names of the grid itself.
+        # In a kernel: the sizes of its launch, statements in front of it, names of the grid itself.
         self.launch: list[_native.Var] = []
         self.in_front: list[_native.Stmt] = []
         self.allocations: list[_native.Stmt] = []  # of arrays made in loops and branches: they exist from the start

@@ -24,7 +24,7 @@ _ATTRIBUTES = ("shape", "ndim", "size", "dtype")
 
 
 class Uses:
-    """Of the functions of one program; each question is answered once. While that goes on, an answer to it is the
+    """Uses of names in the functions of one program; each question is answered once. Meanwhile its answer is the
     least one: functions may call themselves."""
 
     def __init__(self) -> None:

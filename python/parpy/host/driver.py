@@ -250,7 +250,7 @@ def _not_compiled(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _jit(source: FunctionSource) -> _native.JitFunction:
-    from ..calls.jit import jit_of_source
+    from ..calls.compiling import jit_of_source
 
     return jit_of_source(source)
 

@@ -20,7 +20,7 @@ METHODS = frozenset((
     "argpartition", "choose", "compress", "diagonal", "nonzero", "partition", "put", "resize", "sort", "squeeze",
     "swapaxes", "take", "tolist",
 ))  # fmt: skip
-"""Of arrays: those that compiled code has not."""
+"""The methods of arrays that compiled code does not have."""
 
 
 def is_array_function(value: object) -> TypeGuard[Callable[..., Any]]:

@@ -122,7 +122,7 @@ class Resolver(Lookup):
         self._only_pragmas = source.only_pragmas
 
     def is_left_out(self, node: ast.stmt) -> bool:
-        """Whether Python runs the statement because no pragma stands in front of it, where only such are compiled."""
+        """Whether Python runs the statement because no pragma precedes it, where only such statements are compiled."""
         return self._only_pragmas and not self._asks_for_workers(node)
 
     def _asks_for_workers(self, node: ast.stmt) -> bool:

@@ -106,7 +106,7 @@ class Region:
         return [at(each, last) for each in made]
 
     def _input(self, name: str) -> ast.expr:
-        """Of a variable that may have no value a function that gives it."""
+        """The variable, or, if it may have no value, a function that gives it."""
         load = ast.Name(name, ast.Load())
         nothing = ast.arguments([], [], None, [], [], None, [])
         return ast.Lambda(nothing, load) if name in self._around.unset else load

@@ -360,7 +360,7 @@ class Splitter:
         )
 
     def refuse_near_miss(self, label: str, meant: str) -> None:
-        """Of a label of a function that Python calls here."""
+        """Refuses a label of a function that Python calls here."""
         message = f"the mapping names the label '{label}', which no loop of '{self.source.function.__name__}' carries"
         self._refuse("P301", self.source.tree(), message, f"write '{meant}'")
 

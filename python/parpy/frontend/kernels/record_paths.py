@@ -18,7 +18,7 @@ import numpy as np
 from ...syntax.names import Container, Scope, is_array, read
 from ...syntax.patterns import Function, slices_of, string_key
 
-# Of numbers and views, not of records.
+# Attributes of numbers and views, not of records.
 _OF_ELEMENTS = ("real", "imag", "conjugate", "dtype", "shape", "ndim")
 _OF_ARRAYS = frozenset(dir(np.ndarray))
 

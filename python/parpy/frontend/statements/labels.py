@@ -187,7 +187,7 @@ def _names_of_reduction(fn: FunctionScope, call: ast.Call) -> list[str]:
 
 
 def _operand_names(fn: FunctionScope, node: ast.expr) -> list[str]:
-    """Of what an expression is computed over: those of the operand with the most dimensions."""
+    """The names of the slices that an expression is computed over: those of the operand with the most dimensions."""
     return max((_slice_names(fn, part) for part in ast.walk(node) if isinstance(part, ast.expr)), key=len)
 
 

@@ -138,7 +138,8 @@ def _ndenumerate(fn: FunctionScope, node: ast.Call, target: ast.expr) -> list[Ch
 def _by_rank(
     fn: FunctionScope, array: _native.Var, node: ast.expr, target: ast.expr, make: Callable[[list[Iterable]], Nest]
 ) -> list[Choice]:
-    """Of an array with as many dimensions as the target has parts; of a name, one for each number of them."""
+    """The loops over an array with as many dimensions as the target has parts; for a name, one for each number of
+    them."""
     span = fn.span(node)
 
     def of_rank(rank: int) -> Nest:

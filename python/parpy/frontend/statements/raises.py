@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from ...calls import raised
+from ...calls.errors import name_of
 from ...syntax.patterns import is_none, is_text
 from ..expressions.evaluation import lower_all
 from ..scope import FunctionScope
@@ -25,7 +25,7 @@ def lower_raise(fn: FunctionScope, node: ast.Raise) -> None:
         template, numbers = numbers[0], []
         text = _format(fn, template, numbers)
     values = lower_all(fn, numbers)
-    fn.out.append(fn.module.raise_(raised.name_of(exception), text, values, fn.span(node)))
+    fn.out.append(fn.module.raise_(name_of(exception), text, values, fn.span(node)))
 
 
 def _exception(fn: FunctionScope, node: ast.Raise) -> tuple[type[BaseException], list[ast.expr]] | None:
