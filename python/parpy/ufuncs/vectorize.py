@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -20,6 +20,15 @@ from .targets import Target, target_of
 
 if TYPE_CHECKING:
     from .device import DeviceUfunc
+
+
+class Keywords(TypedDict, total=False):
+    """What both decorators take besides the signatures and the target."""
+
+    identity: Any
+    fastmath: bool
+    cache: bool
+    nopython: bool
 
 
 class Scalars(NamedTuple):
@@ -93,10 +102,7 @@ def vectorize(
     /,
     *,
     target: Literal["cpu", "parallel"] = ...,
-    identity: Any = ...,
-    fastmath: bool = ...,
-    cache: bool = ...,
-    nopython: bool = ...,
+    **keywords: Unpack[Keywords],
 ) -> Callable[[Callable[..., Any]], np.ufunc]: ...
 @overload
 def vectorize(
@@ -104,10 +110,7 @@ def vectorize(
     /,
     *,
     target: Literal["gpu", "cuda", "sim", "auto"],
-    identity: Any = ...,
-    fastmath: bool = ...,
-    cache: bool = ...,
-    nopython: bool = ...,
+    **keywords: Unpack[Keywords],
 ) -> Callable[[Callable[..., Any]], DeviceUfunc]: ...
 @overload
 def vectorize(
@@ -115,10 +118,7 @@ def vectorize(
     /,
     *,
     target: str,
-    identity: Any = ...,
-    fastmath: bool = ...,
-    cache: bool = ...,
-    nopython: bool = ...,
+    **keywords: Unpack[Keywords],
 ) -> Callable[[Callable[..., Any]], Any]: ...
 @hides_frames
 def vectorize(
