@@ -128,7 +128,7 @@ def _insert_bits(t: Thread, one: Instruction) -> None:
 
 
 def _nearest(exact: Fraction, kind: str) -> float:
-    """Of the values of the type."""
+    """The nearest value of the type."""
     try:
         near = float(exact)
     except OverflowError:

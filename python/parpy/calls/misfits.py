@@ -49,10 +49,10 @@ def numbers_taken(
     if not {"P231", "P556"}.intersection(codes) or code.co_flags & _STARS:
         return None
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return _in_their_place(source.function, codes, dict(zip(names, values, strict=False)))
+    return in_their_place(source.function, codes, dict(zip(names, values, strict=False)))
 
 
-def _in_their_place(
+def in_their_place(
     function: FunctionType, codes: tuple[str, ...], given: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]] | None:
     """The positional and the keyword arguments with which a call that ended with errors of these codes may be repeated;
