@@ -1,4 +1,4 @@
-"""What each instruction of PTX does to the registers of a thread and to memory (ptx.py runs them).
+"""The effect of each instruction of PTX on the registers of a thread and on memory (ptx.py runs them).
 
 Source of the meaning of each instruction: the PTX ISA manual, version 9.
 """

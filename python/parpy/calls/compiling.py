@@ -1,6 +1,5 @@
-"""What the first call of a jit function does: it parses the function, finds out whether Python runs a part of it, and
-gives calls that compiled code cannot take to others. Loaded by that call, not by the decorator (jit.py).
-"""
+"""The first call of a jit function: it parses the function, finds out whether Python runs a part of it, and gives calls
+that compiled code cannot take to others. Loaded by that call, not by the decorator (jit.py)."""
 
 from __future__ import annotations
 

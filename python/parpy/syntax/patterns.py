@@ -52,6 +52,30 @@ def slices_of(node: ast.expr) -> list[ast.Slice]:
     return [part for part in parts if isinstance(part, ast.Slice)]
 
 
+def chosen_names(value: ast.expr) -> set[str]:
+    """The names among which `a if c else b` chooses, or the only one; empty: it is something else."""
+    if isinstance(value, ast.Name):
+        return {value.id}
+    if isinstance(value, ast.IfExp):
+        parts = chosen_names(value.body), chosen_names(value.orelse)
+        return parts[0] | parts[1] if all(parts) else set()
+    return set()
+
+
+def names_given(node: ast.AST) -> list[tuple[str, ast.expr]]:
+    """What `a = b`, `a, b = c, d` and `a = b if … else c` of names give to which; empty: another statement."""
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return []
+    target, value = node.targets[0], node.value
+    pairs = [(target, value)]
+    if isinstance(target, ast.Tuple):
+        if not isinstance(value, ast.Tuple) or len(value.elts) != len(target.elts):
+            return []
+        pairs = list(zip(target.elts, value.elts, strict=True))
+    found = [(name.id, given) for name, given in pairs if isinstance(name, ast.Name) and chosen_names(given)]
+    return found if len(found) == len(pairs) else []
+
+
 def integer_constant(node: ast.expr, limit: int = 64) -> int | None:
     """The value of an integer constant below the limit, which may have a sign; None of others."""
     sign = 1

@@ -25,7 +25,7 @@ import copy
 from collections.abc import Iterable, Iterator
 from types import FunctionType
 
-from .patterns import Function, is_label, names_in, node_parameters, stored_in
+from .patterns import Function, chosen_names, is_label, names_given, names_in, node_parameters, stored_in
 
 Bindings = dict[str, ast.expr]  # what an assignment gives to names
 Roots = tuple[str | None, ...]  # the array that each name of a group stands for; None: none that is asked for
@@ -112,7 +112,7 @@ def _groups(node: Function) -> list[list[str]]:
     for each in assigned:
         for name, value in _bindings(each).items():
             bound[name] = bound.get(name, 0) + 1
-            sources.setdefault(name, set()).update(_names_in(value))
+            sources.setdefault(name, set()).update(chosen_names(value))
     names = {name for name in bound if bound[name] == stores[name] and name not in parameters}
     while dropped := {name for name in names if not sources[name] <= names | arrays}:
         names -= dropped
@@ -154,31 +154,10 @@ def _neighbours(node: ast.AST, names: set[str]) -> list[set[str]]:
 
 
 def _bindings(node: ast.AST) -> Bindings:
-    """`a = b`, `a, b = c, d` and `a = b if … else c` of names; empty: another statement."""
-    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
-        return {}
-    target, value = node.targets[0], node.value
-    pairs = [(target, value)]
-    if isinstance(target, ast.Tuple):
-        if not isinstance(value, ast.Tuple) or len(value.elts) != len(target.elts):
-            return {}
-        pairs = list(zip(target.elts, value.elts, strict=True))
-    found: Bindings = {}
-    for name, given in pairs:
-        if not isinstance(name, ast.Name) or not _names_in(given) or name.id in found:
-            return {}
-        found[name.id] = given
-    return found
-
-
-def _names_in(value: ast.expr) -> set[str]:
-    """The names among which the value is; empty: it is something else."""
-    if isinstance(value, ast.Name):
-        return {value.id}
-    if isinstance(value, ast.IfExp):
-        parts = _names_in(value.body), _names_in(value.orelse)
-        return parts[0] | parts[1] if all(parts) else set()
-    return set()
+    """The same as `names_given`, for statements that give each name one value."""
+    given = names_given(node)
+    found = dict(given)
+    return found if len(found) == len(given) else {}
 
 
 def _uses(nodes: Iterable[ast.AST], names: Iterable[str]) -> bool:
@@ -222,7 +201,7 @@ def _fixed(loop: ast.For, group: list[str], function: Function) -> int:
     stored = stored_in(loop)
     tests = [part.test for each in first for part in ast.walk(each) if isinstance(part, ast.If | ast.IfExp)]
     varies = any(not isinstance(part, _PLAIN) for test in tests for part in ast.walk(test)) or _uses(tests, stored)
-    read = {name for each in first for value in _all_values(each) for name in _names_in(value)}
+    read = {name for each in first for value in _all_values(each) for name in chosen_names(value)}
     again = any(_bindings(part).keys() & given for each in rest for part in ast.walk(each))
     inside, around = (_count(each, given) for each in (loop, function))
     return count if rest and not (varies or read & stored or again) and inside == around else 0

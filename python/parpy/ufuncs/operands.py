@@ -1,5 +1,5 @@
-"""What universal functions on a device have in common: what they tell about themselves, and checks of the operands
-before a call, with NumPy's errors."""
+"""The common part of universal functions on a device: their attributes, and checks of the operands before a call, with
+NumPy's errors."""
 
 from __future__ import annotations
 

@@ -21,7 +21,8 @@ import copy
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+from ...syntax.patterns import Function, chosen_names, names_given, names_in, node_parameters
+
 _T = TypeVar("_T", bound=ast.AST)
 _MARK = " as it was given"
 _MOST = 8  # arrays of a name
@@ -50,19 +51,19 @@ def with_chosen_arrays(node: Function) -> tuple[Function, frozenset[str]]:
 def _groups(node: Function) -> list[tuple[set[str], list[str]]]:
     """Names that are assigned to each other, with the arrays that they stand for, of which there are several."""
     parts = [part for part in ast.walk(node) if part is not node]
-    assigned = [(name, value) for part in parts for name, value in _bindings(part)]
+    assigned = [(name, value) for part in parts for name, value in names_given(part)]
     if not assigned or any(isinstance(part, _OPAQUE) for part in parts):
         return []
     stores: dict[str, int] = {}
     for part in parts:
         if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
             stores[part.id] = stores.get(part.id, 0) + 1
-    parameters = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    parameters = {*node_parameters(node)}
     bound: dict[str, int] = {}
     for name, _ in assigned:
         bound[name] = bound.get(name, 0) + 1
     names = {name for name in bound if bound[name] == stores[name]}
-    links = [{name, *_names_in(value)} for name, value in assigned if name in names]
+    links = [{name, *chosen_names(value)} for name, value in assigned if name in names]
     links += [{name} for name in names & parameters]
     groups: list[set[str]] = []
     for link in links:
@@ -85,37 +86,13 @@ def _is_subscripted(parts: Iterable[ast.AST], group: set[str]) -> bool:
     )
 
 
-def _bindings(node: ast.AST) -> list[tuple[str, ast.expr]]:
-    """What `a = b`, `a, b = c, d` and `a = b if … else c` of names give to which; empty: another statement."""
-    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
-        return []
-    target, value = node.targets[0], node.value
-    pairs = [(target, value)]
-    if isinstance(target, ast.Tuple):
-        if not isinstance(value, ast.Tuple) or len(value.elts) != len(target.elts):
-            return []
-        pairs = list(zip(target.elts, value.elts, strict=True))
-    found = [(name.id, given) for name, given in pairs if isinstance(name, ast.Name) and _names_in(given)]
-    return found if len(found) == len(pairs) else []
-
-
-def _names_in(value: ast.expr) -> set[str]:
-    """The names among which the value is; empty: it is something else."""
-    if isinstance(value, ast.Name):
-        return {value.id}
-    if isinstance(value, ast.IfExp):
-        parts = _names_in(value.body), _names_in(value.orelse)
-        return parts[0] | parts[1] if all(parts) else set()
-    return set()
-
-
 class _Chosen(ast.NodeTransformer):
     """The names of one group."""
 
     def __init__(self, names: set[str], arrays: list[str], node: Function) -> None:
         # Of parameters that are names as well, the arrays are marked until all is rewritten.
         self._arrays = [f"{name}{_MARK}" if name in names else name for name in arrays]
-        taken = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        taken = names_in(node)
         self.numbers = {name: _unused(f"array_of_{name}", taken) for name in sorted(names)}
         self._parameters = [name for name in arrays if name in names]
 
@@ -142,9 +119,9 @@ class _Chosen(ast.NodeTransformer):
     # ------------------------------------------------------------ statements
 
     def _statement(self, node: ast.stmt) -> list[ast.stmt]:
-        bindings = [(name, value) for name, value in _bindings(node) if name in self.numbers]
+        bindings = [(name, value) for name, value in names_given(node) if name in self.numbers]
         if bindings:
-            if len(bindings) != len(_bindings(node)):
+            if len(bindings) != len(names_given(node)):
                 raise _GiveUp
             return [self._binding(node, bindings)]
         for field in ("body", "orelse"):
