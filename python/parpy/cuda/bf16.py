@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..vocabulary import signatures
+from ..vocabulary.halves import functions_of
 from ._decorators import jit
-from ._halves import functions_of
 
 bfloat16: Any = signatures.bfloat16
 _device: Callable[[Callable[..., Any]], Any] = jit(device=True)
@@ -21,7 +21,7 @@ _device: Callable[[Callable[..., Any]], Any] = jit(device=True)
 (
     hadd, hsub, hmul, hdiv, hfma, hneg, habs, heq, hne, hlt, hle, hgt, hge, hmax, hmin, hsin, hcos, htanh, hexp,
     hexp2, hexp10, hlog, hlog2, hlog10, hsqrt, hrsqrt, hrcp, hceil, hfloor, hrint, htrunc,
-) = functions_of(__name__, bfloat16)  # fmt: skip
+) = map(_device, functions_of(__name__, bfloat16))  # fmt: skip
 
 
 @_device

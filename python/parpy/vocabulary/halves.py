@@ -1,21 +1,17 @@
-"""CUDA's functions of floats of 16 bits, written once for both types: `fp16.py` and `bf16.py` have them."""
+"""CUDA's functions of floats of 16 bits, written once for both types: `cuda/fp16.py` and `cuda/bf16.py` have them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..vocabulary import device
-from ._decorators import jit
-
-_device: Callable[[Callable[..., Any]], Any] = jit(device=True)
+from . import device
 
 
 def functions_of(module: str, short: Any) -> tuple[Any, ...]:
-    """The functions as device functions of this module, in the order of their definitions. Their arguments become
-    numbers of the type `short`, and so do results."""
+    """The functions as those of this module, in the order of their definitions, for device functions to be made of
+    them. Their arguments become numbers of the type `short`, and so do results."""
 
     def hadd(a: Any, b: Any) -> Any:
         """a + b."""
@@ -147,4 +143,4 @@ def functions_of(module: str, short: Any) -> tuple[Any, ...]:
     )  # fmt: skip
     for each in functions:
         each.__module__, each.__qualname__ = module, each.__name__
-    return tuple(map(_device, functions))
+    return functions
