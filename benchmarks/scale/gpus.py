@@ -145,7 +145,7 @@ def cases(tiny: bool) -> list[Case]:
         Case("heat_3d_paper", heat_3d, heat(size(120, 10), size(500, 3))),
         Case("jacobi_2d", jacobi_2d, jacobi(size(5600, 34), size(1000, 3))),
         Case("jacobi_2d_paper", jacobi_2d, jacobi(size(2800, 26), size(1000, 3))),
-        Case("nbody", nbody, bodies(size(65536, 512), size(5, 2)), True),
+        Case("nbody", nbody, bodies(size(262144, 512), 2), True),
         Case("gemm", gemm, matrices(size(8192, 64))),
     ]
 

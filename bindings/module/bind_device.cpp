@@ -88,8 +88,9 @@ public:
         if (result != kNotReady) require(result, "asking for an event");
         return result == kSuccess;
     }
+    // The stream may be one of another device; the default stream is that of the thread's device.
     void wait(std::uint64_t stream) const {
-        const Selected selected(device_);
+        const Selected selected(device_at(-1));
         require(Driver::instance().cuStreamWaitEvent(stream_of(stream), event_, 0),
                 "waiting for an event");
     }

@@ -5,8 +5,6 @@
 
 #include "module/bind_jit.h"
 #include "parpy/explain.h"
-#include "raise.h"
-#include "runtime/cpu/fork_gate.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -45,16 +43,10 @@ nb::dict described(const Explanation::Loop& loop) {
 nb::dict explanation(nb::handle function, nb::tuple arguments, nb::handle options) {
     Call call(function, arguments);
     const Options chosen = chosen_options(options, call);
-    Diagnostics diagnostics;
     Explanation found;
     std::optional<Options> tuned;
-    {
-        const nb::gil_scoped_release released;
-        const BehindForkGate gate;
-        const Signature signature =
-            make_signature(call.views, {}, overlapping(call.views, call.surface->written));
-        call.surface->check(signature, diagnostics);
-        if (!diagnostics.has_errors()) tuned = call.surface->tuned(signature, chosen);
+    look_at(call, [&](const Signature& signature, Diagnostics& diagnostics) {
+        tuned = call.surface->tuned(signature, chosen);
         if (tuned) {
             Diagnostics attempt;
             found = explain(*call.surface->module, signature, *tuned, attempt);
@@ -62,14 +54,9 @@ nb::dict explanation(nb::handle function, nb::tuple arguments, nb::handle option
                               !found.diagnostics.contains(Code::kP301);
             if (!fits) tuned.reset();
         }
-        if (!tuned && !diagnostics.has_errors())
-            found = explain(*call.surface->module, signature, chosen, diagnostics);
-    }
+        if (!tuned) found = explain(*call.surface->module, signature, chosen, diagnostics);
+    });
     const std::vector<Source>& sources = call.surface->module->sources;
-    if (diagnostics.has_errors()) {
-        set_python_error(diagnostics, sources);
-        nb::raise_python_error();
-    }
     nb::list loops, kernels, arrays, notes;
     for (const Explanation::Loop& loop : found.loops)
         loops.append(described(loop));

@@ -4,8 +4,6 @@
 
 #include "module/bind_jit.h"
 #include "parpy/halo.h"
-#include "raise.h"
-#include "runtime/cpu/fork_gate.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -95,6 +93,7 @@ nb::list described(const std::vector<Halos::Node>& nodes) {
         each["inside"] = described(node.inside);
         each["otherwise"] = described(node.otherwise);
         each["why"] = node.why;
+        each["overlaps"] = node.overlaps;
         each["repeated"] = node.repeated;
         each["calls"] = node.calls;
         each["arrays"] = described(node.arrays);
@@ -106,21 +105,10 @@ nb::list described(const std::vector<Halos::Node>& nodes) {
 nb::dict halo(nb::handle function, nb::tuple arguments, nb::handle options) {
     Call call(function, arguments);
     const Options chosen = chosen_options(options, call);
-    Diagnostics diagnostics;
     Halos found;
-    {
-        const nb::gil_scoped_release released;
-        const BehindForkGate gate;
-        const Signature signature =
-            make_signature(call.views, {}, overlapping(call.views, call.surface->written));
-        call.surface->check(signature, diagnostics);
-        if (!diagnostics.has_errors())
-            found = halos(*call.surface->module, signature, chosen, diagnostics);
-    }
-    if (diagnostics.has_errors()) {
-        set_python_error(diagnostics, call.surface->module->sources);
-        nb::raise_python_error();
-    }
+    look_at(call, [&](const Signature& signature, Diagnostics& diagnostics) {
+        found = halos(*call.surface->module, signature, chosen, diagnostics);
+    });
     nb::dict out;
     out["function"] = call.surface->module->entry_function()->name;
     out["nodes"] = described(found.nodes);

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "calls/jit_function.h"
+#include "raise.h"
+#include "runtime/cpu/fork_gate.h"
 
 namespace parpy {
 
@@ -26,6 +28,27 @@ struct Call {
     Intake intake;
     std::vector<ArgumentView> views;
 };
+[[nodiscard]] inline Signature signature_of(const Call& call) {
+    return make_signature(call.views, {}, overlapping(call.views, call.surface->written));
+}
+
+// Calls look(signature, diagnostics) without the GIL, if the arguments fit the annotations of the
+// parameters. Raises the errors that are found.
+template <class Look>
+void look_at(const Call& call, const Look& look) {
+    Diagnostics diagnostics;
+    {
+        const nanobind::gil_scoped_release released;
+        const BehindForkGate gate;
+        const Signature signature = signature_of(call);
+        call.surface->check(signature, diagnostics);
+        if (!diagnostics.has_errors()) look(signature, diagnostics);
+    }
+    if (!diagnostics.has_errors()) return;
+    set_python_error(diagnostics, call.surface->module->sources);
+    nanobind::raise_python_error();
+}
+
 // The function that a Python object is, and the options of a call (None: the defaults for its
 // arguments). Both raise a TypeError.
 [[nodiscard]] JitFunction* jit_function(nanobind::handle object);

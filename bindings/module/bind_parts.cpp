@@ -14,6 +14,7 @@
 
 #include "arrays/device_access.h"
 #include "module/python_hook.h"
+#include "runtime/cuda/used_streams.h"
 #include "runtime/parts/device_team.h"
 #include "runtime/parts/parts.h"
 #include "runtime/parts/peers.h"
@@ -65,7 +66,8 @@ public:
                     rows.push_back({source, first, last});
             }
         }
-        team_->begin(std::move(exchanges));
+        if (const RuntimeError error = team_->begin(std::move(exchanges)); error.failed())
+            raise(error);
     }
     void exchange(std::size_t part, std::int64_t number, std::uint64_t pointer) const {
         RuntimeError error;
@@ -142,6 +144,16 @@ nb::object run_device_part(nb::handle function, nb::handle hook, const Team& tea
     return nb::steal(result);
 }
 
+void copy_between(std::uint64_t to, int to_device, std::uint64_t from, int from_device,
+                  std::size_t bytes, std::uint64_t stream) {
+    const cuda::Device& source = device_at(from_device);
+    without_gil(to_device, [&](const cuda::Device& device) {
+        RuntimeError error = cuda::copy_between(device, to, source, from, bytes, stream_of(stream));
+        cuda::UsedStreams::of(device).note(stream_of(stream));
+        return error;
+    });
+}
+
 class PartMemory {
 public:
     PartMemory(std::size_t bytes, int device, const std::vector<int>& peers) {
@@ -187,10 +199,22 @@ void bind_parts(nb::module_& m) {
         .def_prop_ro("mapped", &PartMemory::mapped, "Bytes that are there.")
         .def("cover", &PartMemory::cover, "first"_a, "last"_a,
              "Memory for the bytes first … last - 1; what is there stays.");
+    m.def("copy_between", copy_between, "to"_a, "to_device"_a, "from_"_a, "from_device"_a,
+          "bytes"_a, "stream"_a,
+          "Enqueued on a stream of `to_device`, behind and in front of the work of the other "
+          "one's default stream.");
     m.def(
         "peer_access",
         [](int device, int other) { return cuda::can_access(device_at(device), device_at(other)); },
         "device"_a, "other"_a, "Whether work on one GPU may touch memory of the other.");
+    m.def(
+        "let_access",
+        [](int device, int other) {
+            RuntimeError error;
+            cuda::let_access(device_at(device), device_at(other), error);
+            if (error.failed()) raise(error);
+        },
+        "device"_a, "other"_a, "Lets work on each of two GPUs touch the memory of the other.");
 }
 
 }  // namespace parpy

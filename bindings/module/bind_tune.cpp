@@ -6,9 +6,7 @@
 
 #include "module/bind_jit.h"
 #include "parpy/tune.h"
-#include "raise.h"
 #include "runtime/calls/tunings.h"
-#include "runtime/cpu/fork_gate.h"
 #include "runtime/cpu/thread_pool.h"
 
 namespace nb = nanobind;
@@ -31,29 +29,14 @@ nb::dict fields_of(const Tuned& tuned) {
     return out;
 }
 
-Signature signature_of(const Call& call) {
-    return make_signature(call.views, {}, overlapping(call.views, call.surface->written));
-}
-
 nb::dict neighbours(nb::handle function, nb::tuple arguments, nb::handle options) {
     Call call(function, arguments);
     const Options chosen = chosen_options(options, call);
-    Diagnostics diagnostics;
     Neighbourhood found;
-    {
-        const nb::gil_scoped_release released;
-        const BehindForkGate gate;
-        const Signature signature = signature_of(call);
-        call.surface->check(signature, diagnostics);
-        if (!diagnostics.has_errors()) {
-            found = neighbourhood(*call.surface->module, signature, chosen, worker_count(),
-                                  diagnostics);
-        }
-    }
-    if (diagnostics.has_errors()) {
-        set_python_error(diagnostics, call.surface->module->sources);
-        nb::raise_python_error();
-    }
+    look_at(call, [&](const Signature& signature, Diagnostics& diagnostics) {
+        found =
+            neighbourhood(*call.surface->module, signature, chosen, worker_count(), diagnostics);
+    });
     nb::list others;
     for (const Neighbour& each : found.neighbours)
         others.append(

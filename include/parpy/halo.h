@@ -79,7 +79,10 @@ struct Halos {
         std::vector<Loop> loops;            // kNest
         std::optional<std::int64_t> trips;  // kRepeat; nothing: not known
         std::vector<Node> inside, otherwise;
-        std::string why;            // kSerial
+        std::string why;  // kSerial
+        // kRepeat: steps of a stencil, none of which can fail: a block may compute rows of its
+        // neighbours too, some of them wrong, and its own come out right for some steps.
+        bool overlaps = false;
         bool repeated = false;      // kSerial: the condition of the kRepeat that it stands in
         bool calls = false;         // kSerial: functions whose accesses are not among `arrays`
         std::vector<Array> arrays;  // kSerial: all axes kAll

@@ -24,6 +24,7 @@ constexpr double kLaunch = 3000;          // ns between the launches of two kern
 constexpr double kFetch = 10000;          // ns until the host knows what a kernel computed
 constexpr double kBytesPerNs = 4000;      // of the whole card
 constexpr double kThreadsAtOnce = 65536;  // draw that bandwidth
+constexpr double kBlockBytesPerNs = 64;   // what a single block draws of what it has used before
 constexpr double kSector = 32;            // bytes: the least that is moved
 constexpr double kStep = 1500;            // ns of a loop that a single block starts anew
 constexpr double kSlower = 30;            // one GPU thread against one CPU core
@@ -99,7 +100,8 @@ private:
         Plan best = as_threads(loop, around, alone, together);
         std::vector<For*> children;
         legal_children(loop.body, children);
-        if (children.empty()) return best;
+        // A single block has threads alone.
+        if (children.empty() || single_) return best;
         const double blocks = around * traffic_.trips(loop);
         Plan nested{rest(loop, children, blocks), {{&loop, blocks_of(loop)}}};
         const bool single = blocks == 1 && constant_trip_count(loop) == 1 &&
@@ -267,8 +269,9 @@ private:
         return moved(loop, -1, &children) / bandwidth(blocks);
     }
 
-    static double bandwidth(double threads) {
-        return kBytesPerNs * std::min(1.0, threads / kThreadsAtOnce);
+    [[nodiscard]] double bandwidth(double threads) const {
+        const double all = kBytesPerNs * std::min(1.0, threads / kThreadsAtOnce);
+        return single_ ? std::max(all, kBlockBytesPerNs) : all;
     }
 
     // How often `loop` is started per call of the function.

@@ -386,11 +386,11 @@ def store(target: Any, value: Any, stream: int = 0) -> None:
     """``target[...] = value`` on a GPU, for a number, a host array, or another array of a device."""
     require_writeable(target)
     if isinstance(value, DeviceArray) and value.on_gpu:
-        source, device = value._view, device_of(target)
-        if device_of(source) != device:
-            _native.synchronize_stream(stream, device)
-            source = uploaded(host_copy(source), device, stream)
-        assign(target, source, stream)
+        source = value._view
+        if device_of(source) == device_of(target):
+            assign(target, source, stream)
+        else:
+            _store_from_other(target, source, stream)
         return
     host = value._view if isinstance(value, DeviceArray) else np.asarray(value)
     if host.ndim == 0:
@@ -405,6 +405,21 @@ def store(target: Any, value: Any, stream: int = 0) -> None:
             return
     converts = host.dtype.names is not None or host.nbytes > math.prod(host.shape) * target.itemsize
     assign(target, uploaded(host.astype(target.dtype) if converts else host, device_of(target), stream), stream)
+
+
+def _store_from_other(target: Any, source: Any, stream: int) -> None:
+    """``target[...] = source`` where they are on different GPUs. Enqueued on ``stream``, of the GPU of ``target``,
+    behind the work of the other one's default stream."""
+    if source.size == 0:
+        assign(target, empty_view(source.shape, source.dtype, device=device_of(target)), stream)
+        return
+    whole = source if source.flags.c_contiguous else _copied(source, source, 0)
+    device = device_of(target)
+    plain = target.flags.c_contiguous and (target.shape, target.dtype) == (source.shape, source.dtype)
+    there = target if plain else empty_view(source.shape, source.dtype, stream=stream, device=device)
+    _native.copy_between(pointer_of(there), device, pointer_of(whole), device_of(whole), whole.nbytes, stream)
+    if not plain:
+        assign(target, there, stream)
 
 
 def fetch(host: Any, source: Any, stream: int = 0) -> None:

@@ -125,6 +125,7 @@ def device_text(kernel: Kernel, wanted: Signature) -> str:
     except CompileError:
         if not kernel.asks_all:
             raise
+    samples = tuple(kernel.with_views(samples))
     variant = kernel.variant(samples)
     given = (*SAMPLE_SIZES, *variant.with_fields(samples))
     return _native.source_text(variant.native, given, variant.options_for_gpu()).split(HOST)[0]

@@ -173,6 +173,20 @@ class Context:
         if on_gpu():
             _native.synchronize()
 
+    def can_access_peer(self, peer: Context) -> bool:
+        """Whether kernels on this device may read and write the memory of another one."""
+        if not on_gpu():
+            return self.device == peer.device
+        return _native.peer_access(self.device.id, peer.device.id)
+
+    def enable_peer_access(self, peer: Context, flags: int = 0) -> None:
+        """Lets kernels on this device read and write the memory of another one. Copies need no such access. Raises
+        ValueError where the devices cannot access each other."""
+        if not self.can_access_peer(peer):
+            raise ValueError(f"device {self.device.id} cannot access the memory of device {peer.device.id}")
+        if on_gpu():
+            _native.let_access(self.device.id, peer.device.id)
+
     def reset(self) -> None:
         """For compatibility: what is no longer used is freed by itself."""
 

@@ -32,6 +32,7 @@ from ..frontend.program import Program
 from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
 from ..syntax.starred import takes_rest, without_star
+from ..syntax.viewed_parameters import with_views
 from ..syntax.written_records import written_records
 from ..vocabulary.device import GEOMETRY, Launchable
 from ..vocabulary.signatures import Signature, signature
@@ -65,6 +66,7 @@ class Kernel(Launchable, ByReference):
     ) -> None:
         given = source_of(function)
         source, self._written_records = written_records(without_star(given))
+        source, self._views = with_views(source)
         self.py_func: FunctionType = given.function
         """The Python function."""
         self.overloads = Overloads(self)
@@ -72,7 +74,7 @@ class Kernel(Launchable, ByReference):
         # How many arguments come before those of the tuple, in `def k(a, *rest)`.
         self._plain_arguments = given.function.__code__.co_argcount if takes_rest(given.function) else None
         for each in signatures:
-            check_count(source.function, each)
+            check_count(given.function, each)
             self.overloads.note(each.arguments)
         if any(each.result is not None for each in signatures):
             raise TypeError(f"a kernel returns nothing: write void(…), not {signatures[0]}")
@@ -105,7 +107,11 @@ class Kernel(Launchable, ByReference):
 
     def _note(self, values: tuple[Any, ...]) -> None:
         """A program was made for these values of the parameters."""
-        self.overloads.note(map(type_of, values[len(GEOMETRY) :]))
+        self.overloads.note(map(type_of, self._given(values)))
+
+    def _given(self, values: Sequence[Any]) -> Sequence[Any]:
+        """The arguments of a launch among the values of all parameters."""
+        return values[len(GEOMETRY) : len(values) - len(self._views)]
 
     def parse(self) -> Surface:
         """The surface module; called once, and again when what the function relies on has changed."""
@@ -177,7 +183,9 @@ class Kernel(Launchable, ByReference):
         options = self.options(stream)
         deep = any("." in key for keys in self._fields.values() for key in keys)
         asks = bool(self._asked) or self._asks_all or self._takes_tuples or self._refused is not None
-        changes = bool(self._options.extensions or self._written_records) or self._plain_arguments is not None
+        changes = (
+            bool(self._options.extensions or self._written_records or self._views) or self._plain_arguments is not None
+        )
         looks = asks or changes or deep or bool(self.declared) or (self.has_records and on_gpu())
         return (PreparingLauncher if looks else Launcher)(self, (*sizes, int(sharedmem)), options)
 
@@ -254,7 +262,7 @@ class Kernel(Launchable, ByReference):
             except TypeError:  # NumPy has no such elements
                 continue
             try:
-                probe._check(samples)
+                probe._check(self.with_views(samples))
             except CompileError as error:
                 if not any(code == "P101" or code.startswith(_OF_DEVICES) for code in error.codes):
                     raise
@@ -277,6 +285,18 @@ class Kernel(Launchable, ByReference):
             arguments = (*arguments[:count], arguments[count:])
         return with_records(arguments, self._written_records, behind), behind
 
+    def with_views(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """The arguments, and the views of them that the kernel asks for. Raises TypeError for what has no views."""
+        if not self._views:
+            return arguments
+        views = []
+        for place, dtype in self._views:
+            array: Any = arguments[place] if place < len(arguments) else None
+            if not hasattr(array, "view"):
+                raise TypeError(f"argument {place + 1} must be an array, of which the kernel takes a view as {dtype}")
+            views.append(array.view(dtype))
+        return (*arguments, *views)
+
     def matched(self, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """The arguments as the signature that fits best takes them; TypeError where none fits."""
         return matching.best(self.__parpy_source__.function, self.declared, arguments)
@@ -294,6 +314,7 @@ class Kernel(Launchable, ByReference):
         if self.declared:
             samples = [sample(each) for each in self.declared[0].arguments]
             arguments = self.matched(arguments) if arguments else samples
+        arguments = self.with_views(arguments)
         kernel = self.variant(arguments)
         return kernel, kernel.with_fields(arguments)
 
@@ -368,12 +389,12 @@ class Kernel(Launchable, ByReference):
     def _relaunch(self, error: Exception, values: tuple[Any, ...], options: CompileOptions) -> Any:
         """A launch that failed, perhaps since records are used as a whole."""
         sizes = values[: len(GEOMETRY)]
-        arguments = [each.records if isinstance(each, Fields) else each for each in values[len(GEOMETRY) :]]
+        arguments = [each.records if isinstance(each, Fields) else each for each in self._given(values)]
         if any(isinstance(each, Directed) for each in arguments):
             PreparingLauncher(self, (*sizes,), options)(*arguments)
             return None
         if any(map(is_date, arguments)):
-            self.native(*sizes, *as_integers(arguments), opts=options)
+            self.native(*sizes, *as_integers(self.with_views(arguments)), opts=options)
             return None
         codes = error.codes if isinstance(error, CompileError) else ()
         if "P204" in codes and any(map(_is_point, arguments)):  # subscripts of what is taken for a number
@@ -387,6 +408,7 @@ class Kernel(Launchable, ByReference):
             return NotImplemented
         self._asks_all = self._asks_all or records
         self._launchers.clear()
+        arguments = [*self.with_views(arguments)]
         kernel = self.variant(arguments)
         kernel.launch(sizes, arguments, kernel.options_on(options.stream or 0))
         return None

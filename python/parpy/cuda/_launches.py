@@ -47,8 +47,9 @@ class PreparingLauncher(Launcher):
         arguments, behind = kernel.taken(matching.bound(kernel.py_func, arguments, keywords), stream)
         if kernel.declared:
             arguments = kernel.matched(arguments)
-        chosen = kernel.variant(arguments)
-        chosen.launch(self.args, arguments, options if chosen is kernel else chosen.options_on(stream))
+        given = kernel.with_views(arguments)
+        chosen = kernel.variant(given)
+        chosen.launch(self.args, given, options if chosen is kernel else chosen.options_on(stream))
         if not (self.noted or kernel.declared):
             self.noted = True
             kernel.overloads.note(map(type_of, arguments))

@@ -200,3 +200,16 @@ ROUTINES: dict[str, Callable[..., Array]] = {
     "symm": _symm(False), "hemm": _symm(True),
     **{name: _outer_update(name) for name in ("syr", "her", "spr", "hpr", "syr2", "her2", "spr2", "hpr2")},
 }  # fmt: skip
+
+
+# Indices count from 1, as BLAS has it.
+REDUCTIONS: dict[str, Callable[[Any], Any]] = {
+    "nrm2": lambda x: np.linalg.norm(x),
+    "asum": lambda x: (np.abs(x.real) + np.abs(x.imag)).sum() if x.dtype.kind == "c" else np.abs(x).sum(),
+    "amax": lambda x: 1 + np.argmax(_magnitudes(x)) if x.size else 0,
+    "amin": lambda x: 1 + np.argmin(_magnitudes(x)) if x.size else 0,
+}
+
+
+def _magnitudes(x: Any) -> Any:
+    return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)

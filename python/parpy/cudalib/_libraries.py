@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 
 class LibraryError(RuntimeError):
-    """A function of one of NVIDIA's libraries failed; ``status`` is what it returned."""
+    """The error of a function of one of NVIDIA's libraries that failed. ``status`` is the integer that the function
+    returned, and the message has its name."""
 
     def __init__(self, text: str, status: int = 0) -> None:
         super().__init__(text)
@@ -21,7 +22,8 @@ class LibraryError(RuntimeError):
 
 
 class MissingLibraryError(LibraryError, ImportError):
-    """One of NVIDIA's libraries is not there."""
+    """The error of a call whose library, of NVIDIA's or SciPy, is not installed. The message names the package that
+    brings it."""
 
 
 class _File(NamedTuple):

@@ -63,6 +63,47 @@ ROUTINES = {
     "geam": _row("sdcz", "transa transb m n alpha A beta B C", "C"),
 }
 
+# What each routine computes, of matrices in Fortran order. `op` is what the option says: the matrix itself ("N"), its
+# transpose ("T") or its conjugate transpose ("C"). A band matrix has a row for each of its diagonals.
+MEANINGS = {
+    "gbmv": "y becomes alpha * op(A) @ x + beta * y, for a band matrix of kl diagonals below and ku above the main one",
+    "gemv": "y becomes alpha * op(A) @ x + beta * y, for a matrix of m rows and n columns",
+    "trmv": "x becomes op(A) @ x, for a triangular matrix",
+    "tbmv": "x becomes op(A) @ x, for a triangular band matrix of k diagonals beside the main one",
+    "tpmv": "x becomes op(A) @ x, for a packed triangular matrix",
+    "trsv": "x becomes the solution z of op(A) @ z = x, for a triangular matrix",
+    "tbsv": "x becomes the solution z of op(A) @ z = x, for a triangular band matrix of k diagonals beside the main",
+    "tpsv": "x becomes the solution z of op(A) @ z = x, for a packed triangular matrix",
+    "symv": "y becomes alpha * A @ x + beta * y, for a symmetric matrix",
+    "hemv": "y becomes alpha * A @ x + beta * y, for a Hermitian matrix",
+    "sbmv": "y becomes alpha * A @ x + beta * y, for a symmetric band matrix of k diagonals beside the main one",
+    "hbmv": "y becomes alpha * A @ x + beta * y, for a Hermitian band matrix of k diagonals beside the main one",
+    "spmv": "y becomes alpha * A @ x + beta * y, for a packed symmetric matrix",
+    "hpmv": "y becomes alpha * A @ x + beta * y, for a packed Hermitian matrix",
+    "ger": "A becomes alpha * outer(x, y) + A",
+    "geru": "A becomes alpha * outer(x, y) + A",
+    "gerc": "A becomes alpha * outer(x, conj(y)) + A",
+    "syr": "a triangle of A becomes that of alpha * outer(x, x) + A",
+    "her": "a triangle of A becomes that of alpha * outer(x, conj(x)) + A",
+    "spr": "the packed matrix becomes alpha * outer(x, x) + A",
+    "hpr": "the packed matrix becomes alpha * outer(x, conj(x)) + A",
+    "syr2": "a triangle of A becomes that of alpha * (outer(x, y) + outer(y, x)) + A",
+    "her2": "a triangle of A becomes that of alpha * outer(x, conj(y)) + conj(alpha) * outer(y, conj(x)) + A",
+    "spr2": "the packed matrix becomes alpha * (outer(x, y) + outer(y, x)) + A",
+    "hpr2": "the packed matrix becomes alpha * outer(x, conj(y)) + conj(alpha) * outer(y, conj(x)) + A",
+    "gemm": "C becomes alpha * op(A) @ op(B) + beta * C, of m rows and n columns, with sums of k products",
+    "syrk": "a triangle of C becomes that of alpha * op(A) @ op(A).T + beta * C",
+    "herk": "a triangle of C becomes that of alpha * op(A) @ conj(op(A)).T + beta * C",
+    "syr2k": "a triangle of C becomes that of alpha * (op(A) @ op(B).T + op(B) @ op(A).T) + beta * C",
+    "her2k": "a triangle of C becomes that of alpha * op(A) @ conj(op(B)).T + its conjugate transpose + beta * C",
+    "symm": "C becomes alpha * A @ B + beta * C (side 'L'), or alpha * B @ A + beta * C ('R'), for a symmetric A",
+    "hemm": "C becomes alpha * A @ B + beta * C (side 'L'), or alpha * B @ A + beta * C ('R'), for a Hermitian A",
+    "trsm": "B becomes the solution X of op(A) @ X = alpha * B (side 'L'), or X @ op(A) = alpha * B ('R')",
+    "trmm": "C becomes alpha * op(A) @ B (side 'L'), or alpha * B @ op(A) ('R'), for a triangular A",
+    "dgmm": "C becomes diag(x) @ A (side 'L'), or A @ diag(x) ('R')",
+    "geam": "C becomes alpha * op(A) + beta * op(B)",
+}
+
 # Which words are of which sort.
 SIZES = frozenset(["m", "n", "k", "kl", "ku"])
 OPTIONS = {

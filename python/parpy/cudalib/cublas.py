@@ -17,6 +17,7 @@ import numpy as np
 
 from ..arrays.libraries import HOST, as_operand, dtype_of, is_on_device, library_of, memory_of, shape_of, stream_of
 from ..cuda import to_device
+from ._host_blas import REDUCTIONS as HOST_REDUCTIONS
 from ._host_blas import ROUTINES as HOST_ROUTINES
 from ._operands import (
     KINDS,
@@ -34,7 +35,7 @@ from ._operands import (
 from ._places import address, host_view, require_writable, runs_on_gpu
 from ._plans import At, Call, Number, Plans, key_of
 from ._rotations import modified_rotation, rotation
-from ._routines import ARRAYS, MATRICES, NUMBERS, OPTIONS, ROUTINES, SIZES, VECTORS, Routine, extents
+from ._routines import ARRAYS, MATRICES, MEANINGS, NUMBERS, OPTIONS, ROUTINES, SIZES, VECTORS, Routine, extents
 
 __all__ = ["Blas", "dot", "matmul"]
 
@@ -49,8 +50,11 @@ class Blas:
     tbmv tpmv trsv tpsv tbsv symv hemv sbmv hbmv spmv hpmv ger geru gerc syr her spr hpr syr2 her2 spr2 hpr2``. Level 3:
     ``gemm syrk herk syr2k her2k symm hemm trsm trmm``, and cuBLAS's ``dgmm geam gemm_batched gemm_strided_batched``.
 
-    Options are ``"N" "T" "C"`` (trans), ``"L" "U"`` (uplo), ``"N" "U"`` (diag) and ``"L" "R"`` (side). Raises TypeError
-    for arrays of several or other types, and ValueError for sizes and options that do not fit; nothing is written then.
+    The routines are those of BLAS (Lawson et al., 1979; Dongarra et al., 1988 and 1990) as cuBLAS has them. Arrays have
+    float32, float64, complex64 or complex128, one type in a call. Options are ``"N" "T" "C"`` (trans), ``"L" "U"``
+    (uplo: which triangle of a matrix is read and stored), ``"N" "U"`` (diag: ``"U"`` takes the diagonal for ones) and
+    ``"L" "R"`` (side). Routines of levels 2 and 3 return None. All raise TypeError for arrays of several or other
+    types, and ValueError for sizes and options that do not fit; nothing is written then.
     """
 
     def __init__(self, stream: Any = None) -> None:
@@ -59,19 +63,23 @@ class Blas:
     # ------------------------------------------------------------ level 1
 
     def nrm2(self, x: Any) -> float:
-        """The root of the sum of squares."""
+        """Returns the Euclidean norm of the vector ``x``, the root of the sum of the squares of the magnitudes, as a
+        float."""
         return float(self._reduced("nrm2", x))
 
     def asum(self, x: Any) -> float:
-        """The sum of magnitudes; of complex numbers, of those of real and imaginary parts."""
+        """Returns the sum of the magnitudes of the elements of the vector ``x`` as a float. The magnitude of a complex
+        number is here that of its real part plus that of its imaginary part."""
         return float(self._reduced("asum", x))
 
     def amax(self, x: Any) -> int:
-        """The index, from 0, of the first element of the largest magnitude."""
+        """Returns the index, counted from 0, of the first element of the vector ``x`` with the largest magnitude; -1
+        for an empty vector. Magnitudes are those of ``asum``."""
         return int(self._reduced("amax", x)) - 1
 
     def amin(self, x: Any) -> int:
-        """The index, from 0, of the first element of the smallest magnitude."""
+        """Returns the index, counted from 0, of the first element of the vector ``x`` with the smallest magnitude; -1
+        for an empty vector. Magnitudes are those of ``asum``."""
         return int(self._reduced("amin", x)) - 1
 
     def _reduced(self, name: str, x: Any) -> Any:
@@ -84,20 +92,22 @@ class Blas:
             return Call(_names(f"{prefix}{name}"), [size, At(0, offset), step]), kind
 
         def host(views: dict[str, Any]) -> Any:
-            return _HOST_REDUCTIONS[name](views["x"])
+            return HOST_REDUCTIONS[name](views["x"])
 
         return self._computed(name, {"x": x}, plan, host)
 
     def dot(self, x: Any, y: Any) -> Any:
-        """The sum of products; complex numbers are not conjugated."""
+        """Returns the sum of the products of the elements of two vectors of one size, as a number of their type.
+        Complex numbers are not conjugated."""
         return self._product("dot", x, y)
 
     def dotu(self, x: Any, y: Any) -> Any:
-        """As ``dot``."""
+        """Returns the same as ``dot``, under the name that BLAS has for complex vectors."""
         return self._product("dot", x, y)
 
     def dotc(self, x: Any, y: Any) -> Any:
-        """The sum of products of the conjugates of ``x`` with ``y``."""
+        """Returns the sum of the products of the conjugated elements of the vector ``x`` with those of ``y``, as a
+        number of their type."""
         return self._product("dotc", x, y)
 
     def _product(self, name: str, x: Any, y: Any) -> Any:
@@ -141,23 +151,24 @@ class Blas:
         return np.frombuffer(result.raw, kind)[0]
 
     def scal(self, alpha: Any, x: Any) -> None:
-        """x = alpha * x"""
+        """Multiplies the elements of the vector ``x`` by the number ``alpha``, in place."""
         self._level1("scal", {"x": x}, ("x",), [alpha], lambda v: {"x": alpha * v["x"]})
 
     def axpy(self, alpha: Any, x: Any, y: Any) -> None:
-        """y = alpha * x + y"""
+        """Adds ``alpha * x`` to the vector ``y``, in place. ``x`` and ``y`` have one size."""
         self._level1("axpy", {"x": x, "y": y}, ("y",), [alpha], lambda v: {"y": alpha * v["x"] + v["y"]})
 
     def copy(self, x: Any, y: Any) -> None:
-        """y = x"""
+        """Copies the elements of the vector ``x`` to the vector ``y`` of the same size."""
         self._level1("copy", {"x": x, "y": y}, ("y",), [], lambda v: {"y": v["x"]})
 
     def swap(self, x: Any, y: Any) -> None:
-        """x, y = y, x"""
+        """Exchanges the elements of two vectors of one size."""
         self._level1("swap", {"x": x, "y": y}, ("x", "y"), [], lambda v: {"x": v["y"].copy(), "y": v["x"].copy()})
 
     def rot(self, x: Any, y: Any, c: Any, s: Any) -> None:
-        """x, y = c * x + s * y, c * y - conj(s) * x"""
+        """Rotates the points (x[i], y[i]) in place: ``x`` becomes ``c * x + s * y``, and ``y`` becomes ``c * y -
+        conj(s) * x``. ``c`` is a real number, and ``s`` has the type of the vectors."""
 
         def host(v: dict[str, Any]) -> dict[str, Any]:
             return {"x": c * v["x"] + s * v["y"], "y": c * v["y"] - np.conj(s) * v["x"]}
@@ -165,11 +176,13 @@ class Blas:
         self._level1("rot", {"x": x, "y": y}, ("x", "y"), [c, s], host, behind=True, real=(True, False))
 
     def rotg(self, a: float, b: float) -> tuple[float, float, float, float]:
-        """The rotation that makes (a, b) to (r, 0), of real numbers: r, z, c, s as BLAS defines them."""
+        """Returns (r, z, c, s) of the Givens rotation that takes the real numbers (a, b) to (r, 0), with z as BLAS
+        defines it (Lawson et al., ACM Transactions on Mathematical Software 5, 1979)."""
         return rotation(a, b)
 
     def rotm(self, x: Any, y: Any, param: Any) -> None:
-        """Applies the modified rotation of five numbers that ``rotmg`` makes."""
+        """Applies the modified Givens rotation ``param``, an array of the five numbers that ``rotmg`` returns, to the
+        points (x[i], y[i]) of two real vectors, in place."""
         flag, h11, h21, h12, h22 = (float(each) for each in np.asarray(host_view(param)))
         if flag == -2:
             return
@@ -185,8 +198,9 @@ class Blas:
         self._level1("rotm", {"x": x, "y": y}, ("x", "y"), [], host, more=[raw.ctypes.data_as(ctypes.c_void_p)])
 
     def rotmg(self, d1: float, d2: float, x1: float, y1: float) -> tuple[float, float, float, Any]:
-        """The modified rotation that makes (sqrt(d1) * x1, sqrt(d2) * y1) to one with a second component of 0: the new
-        d1, d2 and x1, and the five numbers that ``rotm`` takes."""
+        """Returns (d1, d2, x1, param) of the modified Givens rotation that takes (sqrt(d1) * x1, sqrt(d2) * y1) to a
+        point whose second coordinate is 0: the new d1, d2 and x1, and the array of five numbers that ``rotm`` takes
+        (Lawson et al., ACM Transactions on Mathematical Software 5, 1979)."""
         return modified_rotation(d1, d2, x1, y1)
 
     def _level1(
@@ -260,8 +274,12 @@ class Blas:
     def gemm_strided_batched(
         self, transa: str, transb: str, m: int, n: int, k: int, alpha: Any, A: Any, B: Any, beta: Any, C: Any
     ) -> None:
-        """``gemm`` of each of the matrices in arrays of three dimensions, the first of which numbers them. One matrix
-        (two dimensions) stands for all in ``A`` and ``B``."""
+        """Stores ``alpha * op(A[i]) @ op(B[i]) + beta * C[i]`` to ``C[i]`` for each i.
+
+        ``A``, ``B`` and ``C`` are arrays of three dimensions whose first one numbers the matrices; ``A`` or ``B`` may
+        be one matrix, with two dimensions, for all i. The other arguments, orders and errors are those of ``gemm``.
+        ValueError is raised if the first dimensions differ.
+        """
         row, arguments = ROUTINES["gemm"], (transa, transb, m, n, k, alpha, A, B, beta, C)
         key = key_of("gemm_strided_batched", arguments)
         call = None if key is None else _plans.get(key[0])
@@ -311,7 +329,9 @@ class Blas:
         beta: Any,
         C: Sequence[Any],
     ) -> None:
-        """``gemm`` of each of the matrices in lists of the same length."""
+        """Stores ``alpha * op(A[i]) @ op(B[i]) + beta * C[i]`` to ``C[i]`` for each i, where ``A``, ``B`` and ``C`` are
+        lists of matrices of one length. The other arguments, orders and errors are those of ``gemm``. ValueError is
+        raised if the lengths differ."""
         if not len(A) == len(B) == len(C):
             raise ValueError(f"the lists have {len(A)}, {len(B)} and {len(C)} matrices; they have the same number")
         everything = [*A, *B, *C]
@@ -377,7 +397,8 @@ def _method(name: str) -> Callable[..., None]:
         self._routine(name, *arguments)
 
     run.__name__ = name
-    run.__doc__ = f"cuBLAS's {name}({', '.join(words)}), which stores to {', '.join(ROUTINES[name].stored)}."
+    meaning = MEANINGS[name]
+    run.__doc__ = f"``{name}({', '.join(words)})``: {meaning}."
     return run
 
 
@@ -453,18 +474,6 @@ def _checked_vector(x: Any) -> Any:
 
 # ---------------------------------------------------------------- on the CPU
 
-# Indices count from 1, as BLAS has it.
-_HOST_REDUCTIONS: dict[str, Callable[[Any], Any]] = {
-    "nrm2": lambda x: np.linalg.norm(x),
-    "asum": lambda x: (np.abs(x.real) + np.abs(x.imag)).sum() if x.dtype.kind == "c" else np.abs(x).sum(),
-    "amax": lambda x: 1 + np.argmax(_magnitudes(x)) if x.size else 0,
-    "amin": lambda x: 1 + np.argmin(_magnitudes(x)) if x.size else 0,
-}
-
-
-def _magnitudes(x: Any) -> Any:
-    return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)
-
 
 def _run_on_host(
     name: str, row: Routine, given: dict[str, Any], arrays: dict[str, Any], shapes: dict[str, tuple[int, int]]
@@ -486,9 +495,13 @@ def _run_on_host(
 
 
 def matmul(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
-    """The product of two matrices, or of those in arrays of three dimensions, as ``numpy.matmul`` has it.
+    """Returns the product of two matrices as ``numpy.matmul`` defines it. In arrays of three dimensions the first one
+    numbers the matrices; a matrix with two dimensions is then multiplied with all of the other array.
 
-    ``out`` takes the result. Raises ValueError for shapes that do not fit, TypeError as routines do.
+    ``a`` has the shape (…, m, k) and ``b`` the shape (…, k, n), both of float32, float64, complex64 or complex128. The
+    result has the shape (…, m, n), the same type and the library of the arguments; ``out`` is an array for it.
+    ``stream`` is the stream of the work on a GPU. The method is cuBLAS's ``gemm`` on a GPU and NumPy's product
+    elsewhere. Raises ValueError for shapes that do not fit, and TypeError for other or different types.
     """
     key = key_of("matmul", [a, b] if out is None else [a, b, out])
     product = None if key is None else _plans.get(key[0])
@@ -561,7 +574,9 @@ def _option(array: Any, if_turned: str) -> str:
 
 
 def dot(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
-    """The product of two vectors, of a matrix and a vector, or of two matrices."""
+    """Returns the product of two vectors as a number, of a matrix of shape (m, n) and a vector of n elements as a
+    vector of m elements, or of two matrices as ``matmul`` does. Types, ``out``, ``stream`` and errors are those of
+    ``matmul``."""
     a, b = as_operand(a), as_operand(b)
     ranks = len(shape_of(a)), len(shape_of(b))
     if ranks == (1, 1):

@@ -149,12 +149,14 @@ def _plan_for(shape: tuple[int, ...], batch: int, kind: _Kind, device: int, stre
 
 
 def plan_cache_size() -> int:
-    """How many plans are kept for further calls; at most 32, those that were used last."""
+    """Returns how many plans of cuFFT are kept for further calls: an int from 0 to 32. The plans that were used last
+    are kept."""
     return len(_plans)
 
 
 def clear_plan_cache() -> None:
-    """Destroys the plans that are kept, with their memory on the GPU."""
+    """Destroys the plans that are kept, and with them their work areas in the memory of the GPU. Later calls make new
+    ones."""
     with _plans_lock:
         _plans.clear()
 
@@ -162,10 +164,16 @@ def clear_plan_cache() -> None:
 class FFTPlan:
     """A plan for many transforms of arrays of one shape and type.
 
-    ``shape`` are the sizes of one transform, ``itype`` and ``otype`` the types of its ends: two complex ones, or a real
-    one and the complex one of the same width. ``batch`` transforms lie behind each other in the arrays. ``stream`` is
-    that of transforms that are given none. ``mode`` is there for programs of Accelerate; cuFFT's native layout is the
-    only one.
+    ``shape`` has the sizes of one transform, 1 to 3 ints from 1, or is one int. ``itype`` and ``otype`` are the types
+    of input and output: two equal complex types, or a real type and the complex type of the same precision (float32 and
+    complex64, float64 and complex128). ``batch`` is the number of transforms, which lie behind each other along a first
+    dimension of the arrays. ``stream`` is the stream of transforms that name none. ``mode`` is accepted for programs of
+    Accelerate and ignored, because the layout is always cuFFT's native one.
+
+    Neither direction is scaled. The transforms are those of cuFFT for arrays on a GPU, and of pocketfft (``numpy.fft``)
+    for others.
+
+    Raises ValueError for other shapes, batches and combinations of types.
     """
 
     def __init__(self, shape: Any, itype: Any, otype: Any, batch: int = 1, stream: Any = None, mode: int = 1) -> None:
@@ -179,12 +187,19 @@ class FFTPlan:
         self.batch, self.stream = batch, stream
 
     def forward(self, ary: Any, out: Any = None, stream: Any = None) -> Any:
-        """The forward transform of an array of the plan's shape, with the batch in front; in place if ``out`` is
-        ``ary``. Raises ValueError for other shapes and types."""
+        """Returns the forward transform of ``ary``, an array of type ``itype`` whose shape is that of the plan, with
+        ``batch`` in front if there are several transforms.
+
+        ``out`` is an array for the result, or ``ary`` itself for a transform in place. The result of a transform of
+        real numbers has ``n // 2 + 1`` elements along its last dimension of size n. Raises ValueError for other shapes
+        and types, and for plans from complex to real numbers.
+        """
         return self._run(ary, out, self.itype, self.otype, _FORWARD, stream)
 
     def inverse(self, ary: Any, out: Any = None, stream: Any = None) -> Any:
-        """The inverse transform, unscaled, from ``otype`` to ``itype``."""
+        """Returns the inverse transform of ``ary``, an array of type ``otype``, as an array of type ``itype``. It is
+        not scaled: ``inverse(forward(x))`` is ``x`` times the number of elements of a transform. The arguments and
+        errors are those of ``forward``."""
         return self._run(ary, out, self.otype, self.itype, _INVERSE, stream)
 
     def _run(self, ary: Any, out: Any, given: np.dtype[Any], made: np.dtype[Any], direction: int, stream: Any) -> Any:
@@ -208,11 +223,18 @@ class FFTPlan:
 
 
 def fft(ary: Any, out: Any = None, stream: Any = None, *, axes: Any = None, norm: str | None = None) -> Any:
-    """The Fourier transform of an array of complex or real numbers, on the host or on the device.
+    """Returns the Fourier transform of ``ary``, an array of real or complex numbers on the host or on a device, over 1
+    to 3 axes.
 
-    ``out`` takes the result; one of half the last size plus one takes that of a real transform. ``axes`` are the last
-    ones, 1 to 3 of them (an int: how the last one is named, such as -1); without them all are transformed. Other axes
-    are a batch. Raises ValueError for other ranks, types, and shapes of ``out``.
+    ``axes`` names the last axes, as an int or a tuple of ints; the axes in front of them number independent transforms.
+    Without ``axes`` all axes are transformed. The result is an array of complex64 for complex64, float32 and float16,
+    and of complex128 otherwise, in the shape of ``ary`` and from the same library. ``out`` is an array for the result.
+    If ``ary`` is real and ``out`` has ``n // 2 + 1`` elements along the last axis of size n, the result is that of
+    ``rfft``. ``norm`` is None for no scaling, or ``'backward'``, ``'ortho'`` or ``'forward'`` as in ``numpy.fft``.
+    ``stream`` is the stream of the work on a GPU.
+
+    The method is that of cuFFT on a GPU and of pocketfft (``numpy.fft.fftn``) elsewhere. Raises ValueError for arrays
+    of no elements, other axes and types, and an ``out`` of another shape or type.
     """
     ary = as_operand(ary)
     if out is not None and dtype_of(ary).kind == "f" and tuple(shape_of(out)) == _half(shape_of(ary)):
@@ -221,7 +243,12 @@ def fft(ary: Any, out: Any = None, stream: Any = None, *, axes: Any = None, norm
 
 
 def ifft(ary: Any, out: Any = None, stream: Any = None, *, axes: Any = None, norm: str | None = None) -> Any:
-    """The inverse transform, as ``fft``; an ``out`` of real numbers takes that of ``irfft``."""
+    """Returns the inverse Fourier transform of ``ary`` over 1 to 3 axes, without scaling: ``ifft(fft(x))`` is ``x``
+    times the number of transformed elements. ``norm='backward'`` divides by that number, as ``numpy.fft.ifft`` does.
+
+    The arguments, types and errors are those of ``fft``. If ``out`` is an array of real numbers, the result is that of
+    ``irfft``.
+    """
     ary = as_operand(ary)
     if out is not None and dtype_of(out).kind == "f":
         return irfft(ary, out, stream, n=shape_of(out)[-1], axes=axes, norm=norm)
@@ -229,7 +256,13 @@ def ifft(ary: Any, out: Any = None, stream: Any = None, *, axes: Any = None, nor
 
 
 def rfft(ary: Any, out: Any = None, stream: Any = None, *, axes: Any = None, norm: str | None = None) -> Any:
-    """The transform of real numbers: the half of its last axis that says all, ``n // 2 + 1`` elements."""
+    """Returns the Fourier transform of an array of real numbers over 1 to 3 axes: the ``n // 2 + 1`` elements along the
+    last axis of size n that determine the others.
+
+    The result has complex64 for float32 and float16, and complex128 otherwise. The arguments are those of ``fft``, and
+    the method is that of cuFFT or of ``numpy.fft.rfftn``. Raises ValueError for arrays of complex numbers, and as
+    ``fft`` does.
+    """
     ary = as_operand(ary)
     if dtype_of(ary).kind == "c":
         raise ValueError("rfft takes real numbers; fft takes complex ones")
@@ -242,7 +275,12 @@ def rfft(ary: Any, out: Any = None, stream: Any = None, *, axes: Any = None, nor
 def irfft(
     ary: Any, out: Any = None, stream: Any = None, *, n: int | None = None, axes: Any = None, norm: str | None = None
 ) -> Any:
-    """The inverse of ``rfft``; ``n`` is the last size of the result, ``2 * (m - 1)`` by default."""
+    """Returns the array of real numbers whose ``rfft`` is ``ary``, times the number of its transformed elements.
+
+    ``n`` is the size of the last axis of the result, which is ``2 * (m - 1)`` by default for m elements of ``ary``. The
+    result has float32 for complex64, and float64 otherwise. The other arguments are those of ``fft``, and the method is
+    that of cuFFT or of ``numpy.fft.irfftn``. Raises ValueError if ``n // 2 + 1`` is not m, and as ``fft`` does.
+    """
     ary = as_operand(ary)
     rank = _rank(ary, axes)
     wanted = _complex_of(dtype_of(ary))
@@ -253,12 +291,15 @@ def irfft(
 
 
 def fft_inplace(ary: Any, stream: Any = None, *, axes: Any = None, norm: str | None = None) -> Any:
-    """Replaces an array of complex numbers by its transform, and returns it."""
+    """Replaces the elements of ``ary``, an array of complex64 or complex128 in C order, by its Fourier transform, and
+    returns the array. ``axes``, ``norm`` and ``stream`` are those of ``fft``. Raises TypeError for objects that are no
+    arrays, and ValueError for other types and orders, read-only arrays, and as ``fft`` does."""
     return _in_place(ary, stream, axes, norm, _FORWARD)
 
 
 def ifft_inplace(ary: Any, stream: Any = None, *, axes: Any = None, norm: str | None = None) -> Any:
-    """Replaces an array of complex numbers by its inverse transform, and returns it."""
+    """Replaces the elements of ``ary``, an array of complex64 or complex128 in C order, by its inverse Fourier
+    transform without scaling, and returns the array. The arguments and errors are those of ``fft_inplace``."""
     return _in_place(ary, stream, axes, norm, _INVERSE)
 
 

@@ -158,12 +158,22 @@ def _has_library() -> bool:
 
 
 class PRNG(_Source):
-    """A generator of pseudo-random numbers. ``rndtype`` is one of ``PRNG.DEFAULT XORWOW MRG32K3A MTGP32 MT19937
-    PHILOX4_32_10``; ``seed`` and ``offset`` say which sequence, and where in it; ``stream`` is that of its work.
-    Without an offset, numbers come in the order that is the fastest on the GPU: GPUs of one sort give the same for a
-    seed, others may not. With ``offset=0`` or ``host=True`` they have cuRAND's fixed order.
-    ``host=True`` fills host arrays by cuRAND's own host generator, where cuRAND is installed. Without a seed each
-    generator has a sequence of its own."""
+    """A generator of pseudo-random numbers.
+
+    ``rndtype`` is the method: ``PRNG.XORWOW`` (Marsaglia, 2003; the default), ``MRG32K3A`` (L'Ecuyer, 1999), ``MTGP32``
+    (Saito and Matsumoto, 2010), ``MT19937`` (Matsumoto and Nishimura, 1998) or ``PHILOX4_32_10`` (Salmon et al., 2011).
+    ``seed`` is an int from 0 that chooses the sequence; without it each generator has a sequence of its own. ``offset``
+    is the number of elements of the sequence that are skipped. ``stream`` is the stream of the work on a GPU.
+
+    Without an ``offset`` the numbers come in the order that is fastest on the GPU: GPUs of one model produce equal
+    numbers for a seed, and others may not. With ``offset=0`` or ``host=True`` they have cuRAND's fixed order.
+    ``host=True`` fills host arrays by cuRAND's host generator if cuRAND is installed. Otherwise host arrays, and all
+    arrays without a GPU, are filled by NumPy's Philox generator whatever ``rndtype`` is, so that distributions agree
+    and bits do not.
+
+    Raises ValueError for another ``rndtype``, ``seed`` or ``offset``. The methods raise TypeError for arrays of other
+    types, ValueError for arrays that are read-only, not contiguous or too small, and they return the array.
+    """
 
     TEST, DEFAULT, XORWOW, MRG32K3A, MTGP32, MT19937, PHILOX4_32_10 = 100, 100, 101, 121, 141, 142, 161
     KINDS: ClassVar = {
@@ -184,7 +194,7 @@ class PRNG(_Source):
 
     @property
     def seed(self) -> int:
-        """Which sequence it is; an assignment begins it anew."""
+        """The int that chooses the sequence; an assignment begins the sequence anew."""
         return self._seed
 
     @seed.setter
@@ -208,7 +218,8 @@ class PRNG(_Source):
         super()._set_up(generator)
 
     def uniform(self, ary: Any, size: int | None = None) -> Any:
-        """Fills ``ary`` (float32 or float64), or its first ``size`` elements, with numbers from (0, 1]."""
+        """Fills ``ary``, an array of float32 or float64, or its first ``size`` elements in C order, with uniformly
+        distributed numbers from the interval (0, 1], and returns it."""
 
         def run(generator: _Generator, array: Any, count: int) -> None:
             double = dtype_of(array) == np.float64
@@ -219,14 +230,18 @@ class PRNG(_Source):
         return self._fill(ary, size, "f4 f8", run, lambda n: 1 - self._numpy.random(n, kind))
 
     def normal(self, ary: Any, mean: float, sigma: float, size: int | None = None) -> Any:
-        """Fills ``ary`` (float32 or float64) with normally distributed numbers."""
+        """Fills ``ary``, an array of float32 or float64, or its first ``size`` elements, with normally distributed
+        numbers, and returns it. ``mean`` is their expected value and ``sigma`` their standard deviation, a number above
+        0."""
         mean, sigma = float(mean), _positive("sigma", sigma)
         run = self._of_pairs("Normal", mean, sigma)
         kind: Any = dtype_of(ary) if library_of(ary) is not None else None
         return self._fill(ary, size, "f4 f8", run, lambda n: self._numpy.standard_normal(n, kind) * sigma + mean)
 
     def lognormal(self, ary: Any, mean: float, sigma: float, size: int | None = None) -> Any:
-        """Fills ``ary`` (float32 or float64) with numbers whose logarithms are normally distributed."""
+        """Fills ``ary``, an array of float32 or float64, or its first ``size`` elements, with numbers whose natural
+        logarithms are normally distributed, and returns it. ``mean`` and ``sigma`` are the expected value and the
+        standard deviation, above 0, of the logarithms."""
         mean, sigma = float(mean), _positive("sigma", sigma)
         run = self._of_pairs("LogNormal", mean, sigma)
         kind: Any = dtype_of(ary) if library_of(ary) is not None else None
@@ -256,7 +271,8 @@ class PRNG(_Source):
         return run
 
     def poisson(self, ary: Any, lmbd: float, size: int | None = None) -> Any:
-        """Fills ``ary`` (uint32 or int32) with numbers of events of which ``lmbd`` are expected."""
+        """Fills ``ary``, an array of uint32 or int32, or its first ``size`` elements, with numbers of a Poisson
+        distribution, and returns it. ``lmbd`` is the expected value, a number above 0."""
         expected = _positive("lmbd", lmbd)
 
         def run(generator: _Generator, array: Any, count: int) -> None:
@@ -266,8 +282,15 @@ class PRNG(_Source):
 
 
 class QRNG(_Source):
-    """A generator of a low-discrepancy sequence. ``rndtype`` is one of ``QRNG.DEFAULT SOBOL32 SCRAMBLED_SOBOL32
-    SOBOL64 SCRAMBLED_SOBOL64``; ``ndim`` is the number of dimensions, 1 to 20000."""
+    """A generator of the points of a low-discrepancy sequence.
+
+    ``rndtype`` is ``QRNG.SOBOL32`` (the default), ``SCRAMBLED_SOBOL32``, ``SOBOL64`` or ``SCRAMBLED_SOBOL64``: Sobol's
+    sequence with the direction numbers of Joe and Kuo (2008), of 32 or 64 bits. ``ndim`` is the number of dimensions, 1
+    to 20000. ``offset`` is the number of points that are skipped. ``stream`` and ``host`` are those of ``PRNG``.
+    Without a GPU the points are those of ``scipy.stats.qmc.Sobol``.
+
+    Raises ValueError for other arguments, and MissingLibraryError without a GPU and without SciPy.
+    """
 
     TEST, DEFAULT, SOBOL32, SCRAMBLED_SOBOL32, SOBOL64, SCRAMBLED_SOBOL64 = 200, 200, 201, 202, 203, 204
     KINDS: ClassVar = {
@@ -293,7 +316,8 @@ class QRNG(_Source):
 
     @property
     def ndim(self) -> int:
-        """The number of dimensions."""
+        """The number of dimensions of a point; an assignment begins the sequence anew. Raises ValueError for numbers
+        that are not from 1 to 20000."""
         return self._ndim
 
     @ndim.setter
@@ -317,8 +341,13 @@ class QRNG(_Source):
         return 64 if self.rndtype in (self.SOBOL64, self.SCRAMBLED_SOBOL64) else 32
 
     def generate(self, ary: Any, size: int | None = None) -> Any:
-        """Fills ``ary`` with the next points: all of the first dimension, then all of the second and so on. Of uint32
-        (uint64 for kinds of 64 bits) it gets bits, of float32 or float64 numbers from (0, 1]."""
+        """Fills ``ary``, or its first ``size`` elements, with the next points, and returns it: first the coordinates of
+        all points in the first dimension, then those in the second, and so on.
+
+        Arrays of uint32 (of uint64 for methods of 64 bits) receive all bits, and arrays of float32 or float64 numbers
+        from the interval (0, 1]. Raises ValueError if the number of elements is no multiple of ``ndim``, and as the
+        methods of ``PRNG`` do.
+        """
         integer = f"u{self._bits // 8}"
         count = size if size is not None else math.prod(shape_of(ary)) if library_of(ary) is not None else 0
         if count % self._ndim:
@@ -382,27 +411,35 @@ def _new(size: Any, dtype: Any, device: bool) -> Any:
 
 
 def uniform(size: Any, dtype: Any = np.float64, device: bool = False) -> Any:
-    """Numbers from (0, 1] in a new array, on the device if ``device``."""
+    """Returns a new array of uniformly distributed numbers from the interval (0, 1]. ``size`` is an int or a shape,
+    ``dtype`` float32 or float64, and ``device=True`` makes an array on the device. The method is the default one of
+    ``PRNG``."""
     return _prng().uniform(_new(size, dtype, device))
 
 
 def normal(mean: float, sigma: float, size: Any, dtype: Any = np.float64, device: bool = False) -> Any:
-    """Normally distributed numbers in a new array."""
+    """Returns a new array of normally distributed numbers with the expected value ``mean`` and the standard deviation
+    ``sigma``, above 0. The other arguments are those of ``uniform``."""
     return _prng().normal(_new(size, dtype, device), mean, sigma)
 
 
 def lognormal(mean: float, sigma: float, size: Any, dtype: Any = np.float64, device: bool = False) -> Any:
-    """Numbers whose logarithms are normally distributed, in a new array."""
+    """Returns a new array of numbers whose natural logarithms are normally distributed with the expected value ``mean``
+    and the standard deviation ``sigma``, above 0. The other arguments are those of ``uniform``."""
     return _prng().lognormal(_new(size, dtype, device), mean, sigma)
 
 
 def poisson(lmbd: float, size: Any, device: bool = False) -> Any:
-    """Numbers of events of which ``lmbd`` are expected, in a new array of uint32."""
+    """Returns a new array of uint32 with numbers of a Poisson distribution of the expected value ``lmbd``, above 0.
+    ``size`` and ``device`` are those of ``uniform``."""
     return _prng().poisson(_new(size, np.uint32, device), lmbd)
 
 
 def quasi(size: int, bits: int = 32, nd: int = 1, scrambled: bool = False, device: bool = False) -> Any:
-    """The first ``size`` numbers, of ``bits`` bits, of a low-discrepancy sequence of ``nd`` dimensions."""
+    """Returns a new array of ``size`` numbers of Sobol's sequence of ``nd`` dimensions, as ``QRNG.generate`` orders
+    them: uint32 for ``bits=32`` and uint64 for ``bits=64``. ``scrambled=True`` scrambles the sequence, and
+    ``device=True`` makes an array on the device. Raises ValueError for other ``bits``, for a ``size`` that is no
+    multiple of ``nd``, and as ``QRNG`` does."""
     if bits not in (32, 64):
         raise ValueError(f"sequences have 32 or 64 bits, not {bits!r}")
     kinds = {(32, False): QRNG.SOBOL32, (32, True): QRNG.SCRAMBLED_SOBOL32, (64, False): QRNG.SOBOL64}

@@ -15,7 +15,8 @@ _BY_DTYPE = {each.dtype: each for each in (Bool, Int, Float, Double)}
 
 
 def elemType(value: Any) -> Type:
-    """The type that a list beginning with ``value`` has on the device."""
+    """Returns the element type of a list that begins with ``value``: ``Bool`` for a bool, ``Int`` for an int and
+    ``Float`` for a float, of Python or NumPy. Raises CudaPyError for other values."""
     if isinstance(value, bool | np.bool_):
         return Bool
     if isinstance(value, int | np.integer):
@@ -72,10 +73,15 @@ def _is_of(kind: Type, value: Any) -> bool:
 
 
 class CudaArray:
-    """A copy of a list, a tuple or a one-dimensional NumPy array on the device.
+    """A copy of a list, a tuple, a range or a one-dimensional NumPy array on the device.
 
-    Python floats become ``float``, ints ``int``; NumPy arrays of bool, int32, float32 and float64 keep their type.
-    ``type`` asks for another one, that the values fit.
+    Without ``type`` the elements of a list have the type of its first element: Python's floats become ``Float`` (32
+    bits), ints ``Int`` (32 bits) and bools ``Bool``; an empty list has ``Int``. NumPy arrays of bool, int32, float32
+    and float64 keep their type. ``type`` is one of ``Bool Int Float Double``, which all values have to fit. The memory
+    is freed with the last reference.
+
+    ``a[i]`` reads one element, and ``a[i] = v`` stores one. Raises CudaPyError for arrays of several dimensions, and
+    for values of other types or beyond the range of the type.
     """
 
     __slots__ = ("_array", "_type")
@@ -100,7 +106,8 @@ class CudaArray:
 
     @classmethod
     def allocate(cls, length: int, type: Type) -> CudaArray:
-        """An array of ``length`` elements with arbitrary contents."""
+        """Returns a new array of ``length`` elements of ``type`` with arbitrary contents. Raises CudaPyError for a
+        negative length and for other types than ``Bool Int Float Double``."""
         kind = element_type(type)
         if not is_int(length) or length < 0:
             raise CudaPyError(f"the length of an array is a number of elements, not {length!r}")
@@ -109,25 +116,26 @@ class CudaArray:
         return made
 
     def toList(self) -> list[Any]:
-        """The elements as a Python list."""
+        """Returns a list of the elements as Python's numbers, after all launches so far."""
         return list(self._array.copy_to_host().tolist())
 
     def toHost(self) -> Any:
-        """The elements as a NumPy array."""
+        """Returns a NumPy array of the elements, with one dimension and the dtype of the element type."""
         return self._array.copy_to_host()
 
     def length(self) -> int:
-        """How many elements there are."""
+        """Returns the number of elements."""
         return len(self._array)
 
     __len__ = length
 
     def elemType(self) -> Type:
-        """The type of the elements."""
+        """Returns the type of the elements: ``Bool``, ``Int``, ``Float`` or ``Double``."""
         return self._type
 
     def pointer(self) -> DeviceNDArray:
-        """The device array behind it, for kernels of ``parpy.cuda``."""
+        """Returns the ``parpy.cuda.DeviceNDArray`` that has the elements, for kernels of ``parpy.cuda``; it shares the
+        memory."""
         return self._array
 
     def __getitem__(self, index: int) -> Any:

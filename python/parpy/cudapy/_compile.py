@@ -30,7 +30,7 @@ from ._types import Bool, CType, Int, Pointer, Signature, Type, Void, as_signatu
 
 
 class dim3(NamedTuple):
-    """Numbers of threads in three dimensions."""
+    """The numbers of threads of a launch along x, y and z, which are 1 by default."""
 
     x: int
     y: int = 1
@@ -38,7 +38,8 @@ class dim3(NamedTuple):
 
 
 class Template:
-    """A function in which ``substitute`` replaces names: by other functions, or by text."""
+    """A function in which ``substitute`` replaces names by other functions or by text. The signature is that in the
+    comment above the function. Raises TemplateError for objects that are no Python functions."""
 
     def __init__(self, function: Any) -> None:
         self.source: FunctionSource
@@ -57,7 +58,9 @@ class Template:
         return str(self.source.function.__name__)
 
     def substitute(self, *pairs: tuple[Any, str] | list[tuple[Any, str]]) -> Template:
-        """The template with each ``(new, old)`` carried out: the word ``old`` becomes the function or text ``new``."""
+        """Returns a template in which each pair ``(new, 'old')`` has replaced the word ``old`` in the text of the
+        function. ``new`` is a function or template that is compiled together with this one, a name, or a number. Raises
+        TemplateError for other pairs, for names that the function does not use, and for results that are no Python."""
         text = self.source.text
         for new, old in _substitutions(pairs):
             if old == self.name:
@@ -99,13 +102,20 @@ def _substitutions(pairs: tuple[Any, ...]) -> list[tuple[str, str]]:
 
 @hides_frames
 def template(*pairs: Any) -> Callable[[Any], Template]:
-    """A decorator: the function as a template, with the substitutions carried out."""
+    """Returns a decorator that makes a ``Template`` of a function and carries the substitutions out; see
+    ``Template.substitute``."""
     _substitutions(pairs)
     return lambda function: Template(function).substitute(*pairs)
 
 
 class Launcher(ByReference):
-    """``call(x, y, z)(…)`` runs the kernel on so many threads; blocks are ParPy's business."""
+    """A compiled kernel. ``call(x, y, z)(*arguments)`` runs it on so many threads and waits for it.
+
+    ``x`` may be a ``dim3`` or a tuple; 0 threads run nothing. ParPy chooses the blocks, and the threads beyond the
+    numbers in the last blocks run as well, so that kernels compare ``idx`` with ``len(X)``. Pointer parameters take a
+    ``CudaArray`` of the element type, a NumPy array, which is copied back, or a list, which is not. Raises CudaPyError
+    for other numbers of threads or of arguments, and for arguments of other types or beyond the range of their type.
+    """
 
     def __init__(self, name: str, sources: dict[str, FunctionSource], signatures: dict[str, Signature]) -> None:
         """The text of the kernel of this name. Raises the error of a kernel that cannot be compiled."""
@@ -144,7 +154,7 @@ class Launcher(ByReference):
         ]
 
     def source(self) -> str:
-        """The CUDA C++ and host text."""
+        """Returns the CUDA C++ of the kernel and the C++ of its launch as a str."""
         samples = [
             np.zeros(1, kind.element.dtype) if isinstance(kind, Pointer) else kind.dtype.type(0)
             for kind in self.signature.parameters
@@ -162,11 +172,16 @@ class _TypedKernel(Kernel):
 
 @hides_frames
 def compile(funs: Any, sig: Any = None, debug: bool = False, *, sigs: Any = None) -> Launcher:
-    """A launcher for the kernel among ``funs``: a function, or a list of the kernel and what it calls, in any order.
+    """Compiles a kernel and the functions that it calls, and returns a ``Launcher`` of the kernel.
 
-    Each has its signature in the comment above it, ``# name : void (float a, float* X)``, or in ``sig``: a text or
-    a list of types for one function, a list of those for several. The kernel is the first that returns void.
-    ``debug`` prints the CUDA text.
+    ``funs`` is a function, or a list of the kernel and its functions in any order; the kernel is the first one that
+    returns void. Each function has its signature in the comment above it, ``# name : void (float a, float* X)``, or in
+    ``sig``: a text or a list of types (the result first) for one function, and a list of those for several. ``sigs`` is
+    another name of ``sig``. The types are ``void bool int float double`` and pointers to them, and nothing is converted
+    without a cast. ``debug=True`` prints the CUDA text.
+
+    Raises CudaPyError for functions without a signature or with another number of parameters, CudaTypeError for
+    signatures that cannot be read, and CompileError for functions that do not fit their types.
     """
     several = isinstance(funs, list | tuple)
     functions = [each if isinstance(each, Template) else Template(each) for each in (funs if several else [funs])]
@@ -206,7 +221,8 @@ def compile(funs: Any, sig: Any = None, debug: bool = False, *, sigs: Any = None
 
 @hides_frames
 def kernel(sig: Any = None, debug: bool = False) -> Any:
-    """A decorator: ``compile`` of the one function."""
+    """Returns a decorator that replaces a function by its ``Launcher``; ``sig`` and ``debug`` are those of ``compile``.
+    Without parentheses it takes the signature from the comment."""
     if isinstance(sig, FunctionType):
         return compile(sig)
     return lambda function: compile(function, sig, debug)

@@ -6,15 +6,15 @@ from ..calls.errors import BackendError
 
 
 class CudaPyError(TypeError):
-    """A call or a launch that does not fit the signature, or a function without one."""
+    """The error of a call or a launch that does not fit its signature, or of a function without a signature."""
 
 
 class CudaTypeError(CudaPyError):
-    """A type or signature that cannot be read."""
+    """The error of a type or a signature that cannot be read."""
 
 
 class TemplateError(CudaPyError):
-    """A template that cannot be filled in."""
+    """The error of a template that cannot be filled in, or of a function that ``map`` and its relatives do not take."""
 
 
 CudaError = BackendError

@@ -63,7 +63,8 @@ def _on_device(values: Any, kind: Any) -> CudaArray:
 
 
 def map(f: Any) -> Callable[[Any], CudaArray]:
-    """``map(f)(X)``: an array of ``f(x)`` for each x."""
+    """Returns a function of X, a ``CudaArray`` or a list, that gives a new ``CudaArray`` of ``f(x)`` for each element
+    x. ``f`` is a typed function of one number that returns one. Raises TemplateError for other functions."""
     function, types = _scalar_function(f, 1)
     (a,), b = types.parameters, types.result
     body = Template(_map_kernel).substitute((function, "f"))
@@ -79,7 +80,9 @@ def map(f: Any) -> Callable[[Any], CudaArray]:
 
 
 def zipWith(f: Any) -> Callable[[Any, Any], CudaArray]:
-    """``zipWith(f)(X, Y)``: an array of ``f(x, y)`` for each pair; as long as the shorter array."""
+    """Returns a function of two arrays or lists, X and Y, that gives a new ``CudaArray`` of ``f(x, y)`` for each pair
+    of elements, as long as the shorter of them. ``f`` is a typed function of two numbers that returns one. Raises
+    TemplateError for other functions."""
     function, types = _scalar_function(f, 2)
     (a, b), c = types.parameters, types.result
     body = Template(_zip_kernel).substitute((function, "f"))
@@ -106,7 +109,12 @@ def _copier(kind: Any) -> Any:
 
 
 def reduce(f: Any) -> Callable[[Any], Any]:
-    """``reduce(f)(X)``: all elements combined by an associative and commutative ``f``."""
+    """Returns a function of X, an array or a list, that gives the combination of all elements by ``f``, a number.
+
+    ``f`` is a typed function that takes two numbers and returns one, all of one type, and is associative and
+    commutative. Each launch combines the first half of the elements with the second. Raises TemplateError for other
+    functions, and for arrays of no elements.
+    """
     function, kind = _same_type(f)
     body = Template(_fold_kernel).substitute((function, "f"))
     fold = compile([body, function], [[Void, Pointer(kind), Int, Int], [kind, kind, kind]])
@@ -129,7 +137,13 @@ def reduce(f: Any) -> Callable[[Any], Any]:
 
 
 def scan(f: Any) -> Callable[[Any], CudaArray]:
-    """``scan(f)(X)``: element i is ``f`` of the elements 0 to i, for an associative ``f``."""
+    """Returns a function of X, an array or a list, that gives a new ``CudaArray`` whose element i is the combination of
+    the elements 0 to i by ``f``.
+
+    ``f`` is a typed function that takes two numbers and returns one, all of one type, and is associative. The method is
+    that of Hillis and Steele (1986), with one launch for each power of 2 below the length. Raises TemplateError for
+    other functions.
+    """
     function, kind = _same_type(f)
     body = Template(_scan_kernel).substitute((function, "f"))
     step = compile([body, function], [[Void, Pointer(kind), Pointer(kind), Int], [kind, kind, kind]])

@@ -13,7 +13,8 @@ from ._errors import CudaTypeError
 
 @dataclass(frozen=True)
 class Type:
-    """A C type; ``scalar`` is its name in IR text."""
+    """A type of C: ``Void``, ``Bool``, ``Int`` (32 bits), ``Float`` (32 bits) or ``Double`` (64 bits). ``scalar`` is
+    its name in IR text."""
 
     name: str
     scalar: str
@@ -23,6 +24,7 @@ class Type:
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """NumPy's type of the same numbers."""
         return np.dtype(_DTYPES[self.name])
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -31,7 +33,8 @@ class Type:
 
 @dataclass(frozen=True)
 class Pointer:
-    """An array of elements of one type."""
+    """The type of an array parameter, ``Pointer(Float)`` for ``float*``. Raises CudaTypeError for elements other than
+    ``Bool Int Float Double``."""
 
     element: Type
 

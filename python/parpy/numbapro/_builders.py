@@ -16,7 +16,9 @@ class _Builder:
         self._signatures: list[Signature] = []
 
     def add(self, given: Any = None, *, argtypes: Sequence[Any] | None = None, restype: Any = None) -> None:
-        """Adds a combination of types: a signature, or the types of arguments and result."""
+        """Adds a combination of types: a signature such as ``'float32(float32)'``, or the types of the arguments as
+        ``argtypes`` and that of the result as ``restype``. Raises TypeError for what is no signature, and if neither is
+        given."""
         if given is not None:
             self._signatures.append(signature(given))
             return
@@ -28,24 +30,29 @@ class _Builder:
 
 
 class Vectorize(_Builder):
-    """``v = Vectorize(f, target='gpu'); v.add('float32(float32)'); g = v.build_ufunc()``."""
+    """The builder of a universal function: ``v = Vectorize(f, target='gpu'); v.add('float32(float32)'); g =
+    v.build_ufunc()``. ``f`` is a function of numbers, and ``target`` one of those of ``parpy.vectorize``."""
 
     def __init__(self, function: Callable[..., Any], target: str = "cpu") -> None:
         super().__init__(function, target)
 
     def build_ufunc(self) -> Any:
-        """The universal function of all types that were added."""
+        """Returns the universal function for all types that were added, as ``parpy.vectorize`` makes it, with the same
+        errors. Without any, types are found at the calls."""
         return vectorize(self._signatures or None, target=self._target)(self._function)
 
 
 class GUVectorize(_Builder):
-    """The same for functions of arrays: ``GUVectorize(f, '(m,n),(n,p)->(m,p)', target='gpu')``."""
+    """The builder of a generalised universal function: ``GUVectorize(f, '(m,n),(n,p)->(m,p)', target='gpu')``. ``f`` is
+    a function of arrays that stores to its last arguments, ``layout`` names the dimensions of each, and ``target`` is
+    one of those of ``parpy.guvectorize``."""
 
     def __init__(self, function: Callable[..., Any], layout: str, target: str = "cpu") -> None:
         super().__init__(function, target)
         self._layout = layout
 
     def build_ufunc(self) -> Any:
-        """The generalised universal function of all types that were added."""
+        """Returns the generalised universal function for all types that were added, as ``parpy.guvectorize`` makes it,
+        with the same errors."""
         given = (self._signatures, self._layout) if self._signatures else (self._layout,)
         return guvectorize(*given, target=self._target)(self._function)

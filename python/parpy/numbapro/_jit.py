@@ -32,7 +32,13 @@ def jit(
     target: str = "cpu",
     **keywords: Any,
 ) -> Any:
-    """``parpy.jit``, or with ``target='gpu'`` ``parpy.cuda.jit``, for these types of arguments and result."""
+    """Returns ``parpy.jit`` of a function for these types, or with ``target='gpu'`` or ``'cuda'`` the kernel that
+    ``parpy.cuda.jit`` makes of it.
+
+    ``signature`` is a signature, or the function itself. ``argtypes`` and ``restype`` give the types of the arguments
+    and of the result instead. Other keywords are those of ``parpy.jit`` and ``parpy.cuda.jit``. Raises ValueError for
+    another target, and TypeError for types that cannot be read.
+    """
     if target not in ("cpu", *_DEVICES):
         raise ValueError(f"the targets are 'cpu', 'gpu' and 'cuda', not {target!r}")
     chosen = _with_types(signature, argtypes, restype)
@@ -43,7 +49,8 @@ def jit(
 
 @hides_frames
 def autojit(function: Callable[..., Any] | None = None, *, target: str = "cpu", **keywords: Any) -> Any:
-    """Compiles a function for the types of its calls."""
+    """Returns the function compiled for the types of each call: ``jit`` without types. ``target`` and the other
+    keywords are those of ``jit``."""
     if function is None:
         return partial(autojit, target=target, **keywords)
     return jit(function, target=target, **keywords)
@@ -58,7 +65,9 @@ def cuda_jit(
     target: str = "gpu",
     **keywords: Any,
 ) -> Any:
-    """``parpy.cuda.jit``; the types of arguments and result may also be given as ``argtypes`` and ``restype``."""
+    """Returns the kernel or device function that ``parpy.cuda.jit`` makes. The types of the arguments and of the result
+    may also be given as ``argtypes`` and ``restype``. Raises ValueError for a ``target`` other than ``'gpu'`` and
+    ``'cuda'``, and as ``parpy.cuda.jit`` does."""
     if target not in _DEVICES:
         raise ValueError(f"kernels run on 'gpu', not on {target!r}")
     return _cuda_jit(_with_types(signature, argtypes, restype), *more, **keywords)

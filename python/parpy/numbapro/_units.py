@@ -36,23 +36,26 @@ class CU:
         self._kernels: dict[Any, Any] = {}
 
     def input(self, array: Any) -> Any:
-        """The array for kernels that read it."""
+        """Returns the array for kernels that read it: a copy on the device, or on ``'cpu'`` a NumPy array of the same
+        elements."""
         return to_device(np.asarray(array)) if self._on_device else np.asarray(array)
 
     def output(self, array: Any) -> Any:
-        """Room for what kernels write, which the array has after ``wait``."""
+        """Returns an array of the same shape and type for what kernels store. ``array`` has its elements after
+        ``wait``."""
         return self._returned(array, device_array(array.shape, array.dtype) if self._on_device else array)
 
     def inout(self, array: Any) -> Any:
-        """The array for kernels that read and write it."""
+        """Returns the array for kernels that read it and store to it. ``array`` has the new elements after ``wait``."""
         return self._returned(array, to_device(array) if self._on_device else array)
 
     def scratch(self, shape: Any, dtype: Any = np.float64) -> Any:
-        """Memory that kernels of this unit use among each other."""
+        """Returns a new array of arbitrary contents for the kernels of this unit, of ``shape``, an int or a tuple, and
+        ``dtype``."""
         return device_array(shape, dtype) if self._on_device else np.empty(shape, dtype)
 
     def scratch_like(self, array: Any) -> Any:
-        """Memory of the shape and type of an array."""
+        """Returns a new array of arbitrary contents with the shape and the type of ``array``."""
         return self.scratch(array.shape, array.dtype)
 
     def _returned(self, host: Any, there: Any) -> Any:
@@ -61,7 +64,9 @@ class CU:
         return there
 
     def enqueue(self, kernel: Callable[..., Any], ntid: int, args: Sequence[Any] = ()) -> None:
-        """Runs ``kernel(tid, *args)`` for each ``tid`` from 0 to ``ntid - 1``, in any order."""
+        """Runs ``kernel(tid, *args)`` for each ``tid`` from 0 to ``ntid - 1``, in any order and in parallel. Kernels of
+        one unit run one after the other. Raises ValueError if ``ntid`` is no int from 0, and CompileError for kernels
+        that cannot be compiled."""
         if isinstance(ntid, bool) or not isinstance(ntid, int | np.integer) or ntid < 0:
             raise ValueError(f"'ntid' is a number of threads from 0, not {ntid!r}")
         key = kernel, len(args)
@@ -85,12 +90,12 @@ class CU:
         function(int(ntid), *args, opts=CompileOptions(parallelize={"tid": threads}, backend=place))
 
     def wait(self) -> None:
-        """Waits for the kernels, and copies outputs to their arrays."""
+        """Waits for the kernels, and copies the arrays of ``output`` and ``inout`` back."""
         for host, there in self._outputs:
             there.copy_to_host(host)
 
     def close(self) -> None:
-        """Waits, and lets go of the arrays."""
+        """Waits as ``wait`` does, and lets go of the arrays. A ``with`` statement closes the unit at its end."""
         self.wait()
         self._outputs.clear()
 

@@ -17,7 +17,7 @@ from ..calls.tracebacks import hides_frames
 from .exchanges import Exchanges, Meeting
 from .partitioned import Partitioned, partitioned
 from .plan import Plan
-from .plans import is_array, part_of, plain, plan_of, refuse
+from .plans import backend_of, is_array, part_of, plain, plan_of, refuse
 from .threads import run_parts
 
 _Array = np.ndarray[Any, Any]
@@ -103,14 +103,6 @@ def _overlap(a: Any, b: Any) -> bool:
         return a is b
     (low, high), (first, last) = _bounds(a), _bounds(b)
     return low < last and first < high and a.size > 0 and b.size > 0
-
-
-def backend_of(opts: CompileOptions) -> CompileBackend:
-    if opts.backend is not CompileBackend.Auto:
-        return opts.backend
-    from ..backend import is_enabled
-
-    return CompileBackend.Cuda if is_enabled(CompileBackend.Cuda) else CompileBackend.Cpu
 
 
 @hides_frames

@@ -145,7 +145,9 @@ class Step:
     ones inside of it; ``'repeat'``, ``inside`` runs ``trips`` times, None where that is not known; ``'branch'``,
     ``inside`` or ``otherwise`` runs; ``'serial'``, statements that touch the arrays of ``touched`` where nothing may
     run in parallel, as ``why`` says. ``arrays`` are all of these; ``repeated`` is True of the condition of a while
-    loop, ``calls`` where functions are called that may touch other arrays.
+    loop, ``calls`` where functions are called that may touch other arrays. ``overlaps``, of ``'repeat'``: steps of a
+    stencil that cannot fail, so that a block may compute rows of its neighbours too, some of them wrong: its own rows
+    come out right as long as what is wrong has not reached them.
     """
 
     kind: Literal["nest", "repeat", "branch", "serial"]
@@ -160,6 +162,7 @@ class Step:
     arrays: tuple[str, ...] = ()
     repeated: bool = False
     calls: bool = False
+    overlaps: bool = False
 
     @property
     def outermost(self) -> LoopHalo:
@@ -234,6 +237,7 @@ def steps_of(nodes: list[dict[str, Any]]) -> tuple[Step, ...]:
             _names(node["arrays"]),
             node["repeated"],
             node["calls"],
+            node["overlaps"],
         )
         for node in nodes
     )

@@ -15,11 +15,12 @@ import numpy as np
 from .. import _native
 from ..arrays.device_arrays import DeviceArray, device_of, fetch, store
 from ..calls.caller import refuse_call
-from ..calls.options import SIZES, CompileOptions
+from ..calls.options import CompileOptions
+from .cuts import Cut
 from .exchanges import Exchanges, Meeting
 from .gpu_blocks import GpuArray, GpuBlocks
 from .partitioned import Partitioned
-from .plan import Action, Cut, Plan
+from .plan import Action, Plan
 from .plans import is_array, part_of, plain
 from .threads import run_parts
 
@@ -137,18 +138,6 @@ class _GpuExchanges(Exchanges):
         store(array, host)
 
 
-def _exchange(action: Action, plan: Plan) -> tuple[Any, ...] | None:
-    """The exchange as the run-time system knows it; None of reductions."""
-    if action.cut is None or action.kind not in ("halo", "gather", "return"):
-        return None
-    shape, scalar = plan.shapes[action.name]
-    axis = action.cut.axis
-    row = int(np.prod(shape[axis + 1 :], dtype=np.int64)) * SIZES[scalar].size()
-    outer = int(np.prod(shape[:axis], dtype=np.int64))
-    wanted = [[tuple(each) for each in action.transfers(part)] for part in range(plan.parts)]
-    return (outer, row, row * shape[axis], wanted)
-
-
 def call(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOptions, plan: Plan) -> list[Any]:
     """Runs a call with ``opts.devices`` on these GPUs; returns what the parts return."""
     devices = opts.devices or ()
@@ -172,7 +161,7 @@ def _run(
     devices = opts.devices or ()
     team = _teams.pop(devices, None) or _native.DeviceTeam(list(devices))
     fills = arguments.fills()
-    team.begin([_exchange(action, plan) for action in (*plan.actions, *(action for _, action in fills))])
+    team.begin([*plan.copies, *(plan.copy(action) for _, action in fills)])
     meeting = Meeting(plan.parts)
 
     def run(part: int) -> Any:

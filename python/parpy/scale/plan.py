@@ -10,12 +10,17 @@ elements in every part: those that are never written and of which each block nee
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import prod
 from typing import Any, Literal, NamedTuple
 
+from ..calls.options import SIZES
+from .cuts import Cut, Transfer
 from .facts import LoopHalo, Step, Touched, flat
 from .groups import group_of, touched_by
+from .spacing import Spacing, Speed
 
 _NO_COPY = ("min", "max", "minimum", "maximum", "fmin", "fmax", "and", "or", "&", "|")
 """Operators of which a part may begin with the value that all have: it counts once, however often it is there."""
@@ -23,53 +28,6 @@ _NO_COPY = ("min", "max", "minimum", "maximum", "fmin", "fmax", "and", "or", "&"
 
 class Refused(Exception):
     """Why parts cannot share the call."""
-
-
-class Transfer(NamedTuple):
-    """Rows ``first … last - 1`` that one part has and another one needs."""
-
-    source: int
-    first: int
-    last: int
-
-
-@dataclass(frozen=True)
-class Cut:
-    """An array in blocks: part p owns the rows ``cuts[p] … cuts[p + 1] - 1`` along the axis, as far as the array goes.
-    ``low`` and ``high`` are the farthest that any nest touches beyond its rows; 0 where it touches none."""
-
-    axis: int
-    extent: int
-    cuts: tuple[int, ...]
-    low: int = 0
-    high: int = 0
-    periodic: bool = False
-
-    def own(self, part: int) -> tuple[int, int]:
-        first, last = (min(each, self.extent) for each in self.cuts[part : part + 2])
-        return first, last
-
-    def missing(self, part: int, low: int, high: int, periodic: bool) -> Iterator[Transfer]:
-        """The rows of ``first + low … last + high`` that the part does not own, by the parts that do."""
-        first, last = self.own(part)
-        if first == last:
-            return
-        spans = [(first + min(low, 0), first), (last, last + max(high, 0))]
-        for begin, end in spans:
-            shifts = range(begin // self.extent, (end - 1) // self.extent + 1) if begin < end else range(0)
-            for shift in shifts if periodic else (0,):
-                at = shift * self.extent
-                yield from self._owned_by_others(part, max(begin - at, 0), min(end - at, self.extent))
-
-    def _owned_by_others(self, part: int, begin: int, end: int) -> Iterator[Transfer]:
-        for source in range(len(self.cuts) - 1):
-            first, last = self.own(source)
-            if source != part and max(begin, first) < min(end, last):
-                yield Transfer(source, max(begin, first), min(end, last))
-
-    def others(self, part: int) -> Iterator[Transfer]:
-        """All rows that the part does not own."""
-        yield from self._owned_by_others(part, 0, self.extent)
 
 
 @dataclass(frozen=True)
@@ -118,6 +76,20 @@ class Action:
         return None if self.op in _NO_COPY else 1 if self.op == "*" else 0
 
 
+Copy = tuple[int, int, int, Sequence[Sequence[tuple[int, int, int]]]]
+"""So many times, so many bytes apart (the third), lie rows of so many bytes; and for each part what it gets, as
+`Transfer` says it."""
+
+
+class _Rows(NamedTuple):
+    """What a part does in a step: its rows, with so many more before and behind them, and the words of exchanges."""
+
+    cuts: tuple[int, ...] | None
+    below: int
+    above: int
+    words: list[str]
+
+
 @dataclass
 class Plan:
     """How parts share a call.
@@ -133,16 +105,32 @@ class Plan:
     arguments: dict[str, int] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     shapes: dict[str, tuple[tuple[int, ...], str]] = field(default_factory=dict)
-    _steps: list[tuple[tuple[int, ...] | None, list[str]]] = field(default_factory=list)
+    _steps: list[_Rows] = field(default_factory=list)
 
     def text(self, part: int) -> str:
         """The text by which the core makes the program of this part (src/passes/parts/part_text.h)."""
         made = []
-        for cuts, words in self._steps:
-            low = "" if cuts is None or part == 0 else cuts[part]
-            high = "" if cuts is None or part == self.parts - 1 else cuts[part + 1]
+        for cuts, below, above, words in self._steps:
+            low = "" if cuts is None or part == 0 else max(cuts[part] - below, 0)
+            high = "" if cuts is None or part == self.parts - 1 else cuts[part + 1] + above
             made.append(" ".join([f"{low}:{high}", *words]))
         return ";".join(made)
+
+    @cached_property
+    def copies(self) -> list[Copy | None]:
+        """By number of the action, where rows lie in memory in C order, and which ones each part gets; None of
+        reductions."""
+        return [self.copy(action) for action in self.actions]
+
+    def copy(self, action: Action) -> Copy | None:
+        """The same of an action that need not be one of the plan."""
+        if action.cut is None or action.kind not in ("halo", "gather", "return"):
+            return None
+        shape, scalar = self.shapes[action.name]
+        axis = action.cut.axis
+        row = prod(shape[axis + 1 :]) * SIZES[scalar].size()
+        wanted = [action.transfers(part) for part in range(self.parts)]
+        return prod(shape[:axis]), row, row * shape[axis], wanted
 
 
 def _moving(loop: LoopHalo) -> list[Touched]:
@@ -157,7 +145,10 @@ def _written_by(step: Step) -> set[str]:
 
 
 class _Planner:
-    def __init__(self, steps: tuple[Step, ...], parts: int, gather: bool, deterministic: bool) -> None:
+    def __init__(
+        self, steps: tuple[Step, ...], parts: int, gather: bool, deterministic: bool, speed: Speed | None
+    ) -> None:
+        self._all, self._speed = steps, speed
         self._leaves = list(flat(steps))
         self._gather, self._deterministic = gather, deterministic
         self.plan = Plan(parts)
@@ -181,16 +172,42 @@ class _Planner:
                 if each.array not in self.plan.cut:
                     self._cut(tuple(narrowed.values()), each)
             cuts[id(step)] = self._cuts_of(moving)
+        spacings = self._spaced(alone)
         for step in self._leaves:
             words: list[str] = []
-            if id(step) in alone:
+            spacing = spacings.get(id(step))
+            if spacing is not None:
+                self._in_front_of_several(step, spacing, words)
+            elif id(step) in alone:
                 self._before_all(step, words)
             else:
                 self._around(step, words)
-            self.plan._steps.append((cuts.get(id(step)), words))
+            below, above = (spacing.below, spacing.above) if spacing else (0, 0)
+            self.plan._steps.append(_Rows(cuts.get(id(step)), below, above, words))
         names = {name for step in self._leaves for name in _names(step)}
         self.plan.everywhere |= names - self.plan.cut.keys()
         return self.plan
+
+    def _spaced(self, alone: set[int]) -> dict[int, Spacing]:
+        """The nests of loops over time that exchange in front of several steps at a time, by ``id`` of their steps."""
+        found: dict[int, Spacing] = {}
+        for repeat in self._speed.repeats(self._all) if self._speed is not None else ():
+            if alone & {id(step) for step in repeat.inside}:
+                continue
+            spacing = self._speed.spacing(repeat, self.plan.cut, self.plan.written) if self._speed else None
+            if spacing is not None:
+                found.update({id(step): spacing for step in repeat.inside})
+        return found
+
+    def _in_front_of_several(self, step: Step, spacing: Spacing, words: list[str]) -> None:
+        for place, name in enumerate(step.outermost.arrays):
+            cut = self.plan.cut.get(name)
+            if cut is None:
+                continue
+            low, high = spacing.reach[name]
+            self.plan.cut[name] = replace(cut, low=min(cut.low, low), high=max(cut.high, high))
+            if name in spacing.exchanged and spacing.exchanged[name] is step:
+                words.append(f"*{place}:{self._act('halo', name, cut, low, high)}:{spacing.steps}")
 
     def _run_by_all(self) -> set[int]:
         """Steps that every part runs as a whole: serial ones, nests of which no array moves with the loop, and nests
@@ -262,7 +279,8 @@ class _Planner:
         extents = {name: self.plan.shapes[name][0][axis] for name, axis in group.axes.items()}
         cuts = self._even(max(extents.values()))
         for name, axis in group.axes.items():
-            self.plan.cut[name] = Cut(axis, extents[name], cuts)
+            shape = self.plan.shapes[name][0]
+            self.plan.cut[name] = Cut(axis, extents[name], cuts, row=prod(shape[:axis] + shape[axis + 1 :]))
 
     def _act(self, *args: Any, **keywords: Any) -> int:
         self.plan.actions.append(Action(*args, **keywords))
@@ -344,6 +362,13 @@ def _names(step: Step) -> tuple[str, ...]:
     return step.arrays if step.kind == "serial" else step.outermost.arrays
 
 
-def make_plan(steps: tuple[Step, ...], parts: int, gather: bool = False, deterministic: bool = False) -> Plan:
-    """How so many parts share a call. ``gather``: they may gather arrays of which a nest needs all. Raises Refused."""
-    return _Planner(steps, parts, gather, deterministic).make()
+def make_plan(
+    steps: tuple[Step, ...],
+    parts: int,
+    gather: bool = False,
+    deterministic: bool = False,
+    speed: Speed | None = None,
+) -> Plan:
+    """How so many parts share a call. ``gather``: they may gather arrays of which a nest needs all. ``speed``: what
+    exchanges cost, so that loops over time exchange once for several steps where that is faster. Raises Refused."""
+    return _Planner(steps, parts, gather, deterministic, speed).make()

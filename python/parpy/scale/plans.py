@@ -11,12 +11,13 @@ import numpy as np
 from .. import _native
 from ..calls.caller import refuse_call
 from ..calls.compiling import driver_behind, jit_of_part
-from ..calls.options import CompileOptions
+from ..calls.options import CompileBackend, CompileOptions
 from ..frontend.parse import Surface, parse
 from ..syntax.names import Capture
 from .halo import halo_found
 from .partitioned import Partitioned
 from .plan import Plan, Refused, make_plan
+from .spacing import Speed
 
 _MOST_KEPT = 256  # plans and parts of one function
 
@@ -98,6 +99,20 @@ def part_of(function: _native.JitFunction, plan: Plan, part: int, values: tuple[
     return found
 
 
+_GPU = Speed(exchange=25e-6, bytes=4e12, gain=3.0, restart=1.5)
+_HOST = Speed(exchange=60e-6, bytes=1e10, gain=2.0, restart=0.5)
+"""Of GPUs that access each other's memory, and of threads or ranks on the cores of a machine."""
+
+
+def backend_of(opts: CompileOptions) -> CompileBackend:
+    """The back end that a call with these options uses."""
+    if opts.backend is not CompileBackend.Auto:
+        return opts.backend
+    from ..backend import is_enabled
+
+    return CompileBackend.Cuda if is_enabled(CompileBackend.Cuda) else CompileBackend.Cpu
+
+
 def plan_of(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOptions, parts: int) -> Plan:
     """How so many parts share a call of these arguments. Raises ParallelError if they cannot."""
     kept = _kept_of(function)
@@ -124,7 +139,8 @@ def _made(
         refuse(function, "it draws random numbers, of which each device would have its own")
     try:
         steps = halo_found(function, plain(opts), stand_ins).steps
-        return make_plan(steps, parts, opts.gather, opts.deterministic)
+        speed = _GPU if backend_of(opts) is CompileBackend.Cuda else _HOST
+        return make_plan(steps, parts, opts.gather, opts.deterministic, speed)
     except Refused as reason:
         refuse(function, str(reason))
         raise

@@ -69,6 +69,8 @@ Loop = dict[str, Any]
 def in_turns(loops: list[Loop]) -> list[tuple[int, Loop, int]]:
     """The loops, each with its number and how often it is there. Names that arrays take in turns make a loop one for
     each choice of arrays, which is one loop of the program: it is shown once where its copies run alike."""
+    if any(loop["steps"] for loop in loops):  # parts of loops are alike, and are not the same
+        return [(number, loop, 1) for number, loop in enumerate(loops)]
     shown: list[tuple[int, Loop, int]] = []
     places: dict[tuple[Any, ...], int] = {}
     for number, loop in enumerate(loops):

@@ -53,7 +53,8 @@ void add_nodes(const std::vector<Node>& nodes, const std::string& indent, std::s
                 }
                 break;
             case Node::Kind::kRepeat:
-                out += indent + "repeat " + (node.trips ? std::to_string(*node.trips) : "?") + '\n';
+                out += indent + "repeat " + (node.trips ? std::to_string(*node.trips) : "?") +
+                       (node.overlaps ? ", overlaps\n" : "\n");
                 add_nodes(node.inside, more, out);
                 break;
             case Node::Kind::kBranch:

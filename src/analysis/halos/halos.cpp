@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "analysis/geometry.h"
 #include "analysis/halos/reaches.h"
 #include "analysis/memory/dependences.h"
 #include "analysis/memory/occurrence_text.h"
+#include "analysis/stencils/stencils.h"
 #include "ir/builder.h"
 #include "ir/visit.h"
 #include "support/diagnostic.h"
@@ -34,7 +36,11 @@ public:
           leaves_(leaves),
           arguments_(arguments),
           dependences_(*module.entry_function()),
-          keys_(mapping_keys(*module.entry_function())) {}
+          keys_(mapping_keys(*module.entry_function())) {
+        for (const Stencil& stencil : find_stencils(*module.entry_function()).found) {
+            if (!can_fail(*stencil.time)) overlapping_.insert(stencil.time);
+        }
+    }
 
     void walk(Body& body, std::vector<Node>& out) {
         for (Stmt* stmt : body)
@@ -42,6 +48,14 @@ public:
     }
 
 private:
+    // Whether wrong operands could end the program.
+    static bool can_fail(const For& loop) {
+        return any_expr(loop.body, [](const Expr& e) {
+            return (e.op == Op::kFloorDiv || e.op == Op::kMod || e.op == Op::kPow) &&
+                   is_integer(e.type.scalar);
+        });
+    }
+
     Node node(Node::Kind kind, const Stmt& stmt) const {
         Node result;
         result.kind = kind;
@@ -113,6 +127,7 @@ private:
         const bool once = proved && constant_trip_count(loop).value_or(2) < 2;
         if (!proved || once) {
             if (const auto trips = constant_trip_count(loop)) repeat.trips = *trips;
+            repeat.overlaps = overlapping_.contains(&loop);
             walk(loop.body, repeat.inside);
             const bool reduction = facts.verdict == Verdict::kReduction;
             const bool numbers = std::ranges::any_of(facts.reductions, [](const UpdateGroup& g) {
@@ -349,6 +364,7 @@ private:
     const std::optional<std::size_t> arguments_;
     Dependences dependences_;
     const std::unordered_map<const For*, std::string> keys_;
+    std::unordered_set<const For*> overlapping_;  // see Halos::Node::overlaps
 };
 
 }  // namespace

@@ -205,6 +205,25 @@ bool is_nan(std::complex<T> a) {
     return std::isnan(a.real()) || std::isnan(a.imag());
 }
 
+// NumPy's: on the unit circle, and nothing where no angle is known.
+template <class T>
+std::complex<T> sign_of(std::complex<T> a) {
+    const T x = a.real();
+    const T y = a.imag();
+    const T size = std::hypot(x, y);
+    if (std::isnan(size) || (std::isinf(x) && std::isinf(y))) {
+        const T none = std::numeric_limits<T>::quiet_NaN();
+        return {none, none};
+    }
+    if (std::isinf(x)) {
+        return {std::copysign(T(1), x), T(0)};
+    }
+    if (std::isinf(y)) {
+        return {T(0), std::copysign(T(1), y)};
+    }
+    return size == 0 ? std::complex<T>() : std::complex<T>{x / size, y / size};
+}
+
 template <class T>
 std::optional<std::complex<T>> unary(Op op, std::complex<T> a) {
     const T x = a.real();
@@ -221,10 +240,7 @@ std::optional<std::complex<T>> unary(Op op, std::complex<T> a) {
         case Op::kReciprocal:
             return reciprocal(a);
         case Op::kSign:
-            if (is_nan(a) || a == std::complex<T>()) {
-                return a;
-            }
-            return std::complex<T>(x / std::hypot(x, y), y / std::hypot(x, y));
+            return sign_of(a);
         case Op::kRint:
             return std::complex<T>(std::nearbyint(x), std::nearbyint(y));
         default:

@@ -20,7 +20,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 bool parse_word(std::string_view word, PartStep& step) {
     const char sign = word.front();
-    const bool rows = sign != '+' && sign != '-' && sign != '#';
+    const bool rows = sign != '+' && sign != '-' && sign != '#' && sign != '*';
     std::vector<std::optional<std::int64_t>> numbers;
     for (const std::string_view each : split(rows ? word : word.substr(1), ':')) {
         auto& number = numbers.emplace_back();
@@ -32,12 +32,15 @@ bool parse_word(std::string_view word, PartStep& step) {
             std::from_chars(each.data(), each.data() + each.size(), number.emplace());
         if (error != std::errc() || end != each.data() + each.size()) return false;
     }
-    if (numbers.size() != (sign == '#' ? 3U : 2U)) return false;
+    if (numbers.size() != (sign == '#' || sign == '*' ? 3U : 2U)) return false;
     if (rows) {
         step.low = numbers[0];
         step.high = numbers[1];
     } else if (sign == '#') {
         step.numbers.push_back({*numbers[0], *numbers[1], *numbers[2]});
+    } else if (sign == '*') {
+        step.spaced.push_back({*numbers[0], *numbers[1], *numbers[2]});
+        if (*numbers[2] < 1) return false;
     } else {
         step.exchanges.push_back({*numbers[0], *numbers[1], sign == '-'});
     }

@@ -26,6 +26,10 @@ struct PartStep {
         bool behind = false;
     };
     std::vector<Exchange> exchanges;
+    struct Spaced {
+        std::int64_t array = 0, action = 0, steps = 1;
+    };
+    std::vector<Spaced> spaced;
     struct Number {
         std::int64_t reduced = 0, before = 0, behind = 0;  // the actions
     };

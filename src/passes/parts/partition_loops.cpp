@@ -7,6 +7,7 @@
 #include "analysis/halos/halos.h"
 #include "analysis/host_calls.h"
 #include "ir/builder.h"
+#include "ir/clone.h"
 #include "ir/visit.h"
 #include "passes/parts/part_text.h"
 
@@ -45,8 +46,13 @@ public:
         for (Stmt* stmt : body) {
             const auto found = steps_.find(stmt);
             if (found == steps_.end()) {
+                const std::vector<const Work*> spaced = spaced_in(*stmt);
                 for_each_body(*stmt, [&](Body& inside) { run(inside); });
-                out.push_back(stmt);
+                if (spaced.empty()) {
+                    out.push_back(stmt);
+                } else {
+                    space(static_cast<For&>(*stmt), spaced, out);
+                }
                 continue;
             }
             builder_.span = stmt->span;
@@ -137,6 +143,45 @@ private:
             Expr* other = call(callee, behind ? each.behind : each.before, value);
             out.push_back(builder_.assign(var, builder_.convert(other, own)));
         }
+    }
+
+    // The nests of a loop in front of whose iterations something is exchanged now and then.
+    std::vector<const Work*> spaced_in(Stmt& stmt) const {
+        std::vector<const Work*> result;
+        const auto* loop = stmt.as<For>();
+        if (loop == nullptr) return result;
+        for (const Stmt* inside : loop->body) {
+            const auto found = steps_.find(inside);
+            if (found == steps_.end()) continue;
+            for (const Work& work : found->second) {
+                if (!work.step->spaced.empty()) result.push_back(&work);
+            }
+        }
+        return result;
+    }
+
+    void space(For& loop, const std::vector<const Work*>& works, Body& out) {
+        builder_.span = loop.span;
+        const std::int64_t steps = works.front()->step->spaced.front().steps;
+        Body body;
+        for (const Work* work : works) {
+            for (const PartStep::Spaced& each : work->step->spaced) {
+                Var* array = work->leaf->arrays.at(static_cast<std::size_t>(each.array));
+                Function* callee = function("parpy_part_array", array->type, array);
+                body.push_back(builder_.evaluate(call(callee, each.action, builder_.array(array))));
+            }
+        }
+        const Scalar type = loop.var->type.scalar;
+        Var* first = builder_.scalar("first", type);
+        Expr* begin = loop.begin;
+        Expr* end = clone(context_.module, loop.end);
+        loop.begin = builder_.var(first);
+        loop.end = builder_.binary(
+            Op::kMin, builder_.binary(Op::kAdd, builder_.var(first), builder_.integer(steps, type)),
+            loop.end);
+        body.push_back(&loop);
+        out.push_back(
+            builder_.loop(first, begin, end, std::move(body), builder_.integer(steps, type)));
     }
 
     // The number of the first iteration whose row is not below `row`; rows that fall: not above.

@@ -8,6 +8,12 @@
 //                                              s += x[i - 1] * x[i + 1]
 //                                          s = parpy_part_f64(site, 2, s)
 //
+// Where exchanges are spaced, the loop over time becomes two: the outer one exchanges.
+//
+//     for t in range(n): …                 for first in range(0, n, 8):
+//                                              parpy_part_array(site, 0, x)
+//                                              for t in range(first, min(first + 8, n)): …
+//
 // Before and after: kLoops, no loop is mapped. The part was made from halos() of this program.
 #pragma once
 

@@ -57,6 +57,37 @@ struct Decision {
     std::string reason;
 };
 
+// Whether the sweeps have the same bounds whenever the loop over time runs.
+bool is_fixed(const Stencil& stencil) {
+    return std::ranges::all_of(stencil.sweeps, [](const StencilSweep& sweep) {
+        return std::ranges::all_of(sweep.loops, [](const For* loop) {
+            return constant_integer(loop->begin) && constant_integer(loop->end);
+        });
+    });
+}
+
+// Takes the memory that the statements ask for out of them, if its size is known.
+void take_memory(Body& body, Body& out) {
+    rewrite_stmts(body, [&](Stmt* stmt, Body& kept) {
+        const auto* alloc = stmt->as<Alloc>();
+        const bool known = alloc != nullptr && alloc->array->space == Space::kScratch &&
+                           std::ranges::all_of(alloc->array->dims, [](const Dim& dim) {
+                               return dim.extent.has_value() && dim.stride.has_value();
+                           });
+        (known ? out : kept).push_back(stmt);
+    });
+}
+
+// Puts the statements in front of that one of the body in which `stmt` is.
+void put_in_front(Body& body, const Stmt* stmt, const Body& code) {
+    const auto at = std::ranges::find_if(body, [&](const Stmt* each) {
+        bool found = each == stmt;
+        for_each_stmt(*each, [&](const Stmt& inside) { found = found || &inside == stmt; });
+        return found;
+    });
+    body.insert(at, code.begin(), code.end());
+}
+
 using Bands = Decision<StencilBands>;
 Bands decide_bands(PassContext&, const Stencil& stencil, const Traffic& traffic) {
     Bands result;
@@ -70,7 +101,8 @@ Tiles decide_tiles(PassContext& context, const Stencil& stencil, const Traffic& 
     body_around(context.module.entry_function()->body, stencil.time, false, in_loop);
     if (!copies_in_kernels(context))
         return {std::nullopt, "this GPU does not copy to shared memory while it computes"};
-    if (in_loop) return {std::nullopt, "a loop around would take memory again and again"};
+    if (in_loop && !is_fixed(stencil))
+        return {std::nullopt, "a loop around would take memory again and again"};
     Tiles result;
     result.plan = plan_stencil_tile(stencil, traffic, wanted() == Wanted::kAlways, result.reason);
     return result;
@@ -86,9 +118,15 @@ void insert_bands(Module& module, const Stencil& stencil, const StencilBands& ba
 
 // In front of the loop, which keeps the last step.
 void insert_tiles(Module& module, const Stencil& stencil, const StencilTile& tile) {
-    const Body code = StencilKernel(module, stencil, tile).run();
+    Body code = StencilKernel(module, stencil, tile).run();
+    Body& entry = module.entry_function()->body;
     bool in_loop = false;
-    Body& around = *body_around(module.entry_function()->body, stencil.time, false, in_loop);
+    Body& around = *body_around(entry, stencil.time, false, in_loop);
+    if (in_loop) {
+        Body memory;
+        take_memory(code, memory);
+        put_in_front(entry, stencil.time, memory);
+    }
     around.insert(std::ranges::find(around, stencil.time), code.begin(), code.end());
 }
 

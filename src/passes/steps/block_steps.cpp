@@ -33,7 +33,7 @@ struct Target {
     bool one_block;      // what is in the block alone may run in one block of threads
 };
 constexpr Target kCpu = {64, 256, false};
-constexpr Target kCuda = {64, 512, true};
+constexpr Target kCuda = {64, 128, true};
 
 // PARPY_BLOCK_STEPS: 0 leaves all loops as they are, 2 runs in blocks whatever can be.
 enum class Wanted : std::uint8_t { kNever, kWhereFaster, kAlways };
@@ -61,7 +61,7 @@ private:
     void body(Body& stmts) {
         for (std::size_t i = 0; i < stmts.size(); ++i) {
             auto* loop = stmts[i]->as<For>();
-            if (loop != nullptr && adds_products(loop->body, 2)) {
+            if (loop != nullptr && adds_products(loop->body, 1)) {
                 if (loops().legal(*loop) || block(stmts, i)) continue;
             }
             for_each_body(*stmts[i], [&](Body& inner) { body(inner); });
@@ -77,10 +77,11 @@ private:
     bool block(Body& stmts, std::size_t place) {
         auto* loop = stmts[place]->as<For>();
         const Uses uses = uses_of(loop->body);
-        const bool fixed = constant_integer(loop->step) == 1 &&
+        const bool fixed = (constant_integer(loop->step) == 1 || counts_down(*loop)) &&
                            loop->var->type == Type::of(Scalar::kI64) &&
                            std::ranges::none_of(loop->labels, is_pragma) &&
-                           is_fixed(*loop->begin, uses) && is_fixed(*loop->end, uses);
+                           is_fixed(*loop->begin, uses) && is_fixed(*loop->end, uses) &&
+                           !is_wanted_later(uses.written, *loop);
         const double steps = loops().traffic().trips(*loop);
         if (!fixed || (wanted() != Wanted::kAlways && steps < target_.least)) return false;
         const bool done = in_blocks(*loop, stmts[place]);
@@ -99,6 +100,12 @@ private:
         return true;
     }
 
+    [[nodiscard]] bool is_wanted_later(const VarSet& scalars, const For& loop) const {
+        const Liveness liveness(entry_);
+        const VarSet& live = liveness.after(&loop);
+        return std::ranges::any_of(scalars, [&](const Var* v) { return live.contains(v); });
+    }
+
     static bool is_fixed(const Expr& bound, const Uses& uses) {
         return uses_of(bound).loaded.empty() && invariant(bound, uses);
     }
@@ -111,7 +118,7 @@ private:
         // In the place of the loop while it is judged.
         auto* whole = clone(module_, static_cast<const Stmt*>(&loop))->as<For>();
         place = whole;
-        const SumsInElements sums(module_, entry_, *whole);
+        const SumsInElements sums(module_, *whole);
         loops_ = nullptr;
         const auto all = pieces_of(module_, *whole, block);
         if (!all || !all->cut || all->pieces.size() > kMostPieces) return false;
@@ -143,20 +150,33 @@ private:
 
     // ------------------------------------------------------------ pieces
 
-    // for step in range(first, end)
+    static bool counts_down(const For& loop) { return constant_integer(loop.step) == -1; }
+
+    // for step in range(first, end), or downwards
     For* inside(const For& loop, const StepBlock& block) {
         Builder b(module_, loop.span);
-        return b.loop(loop.var, b.var(block.first), b.var(block.end));
+        if (!counts_down(loop)) return b.loop(loop.var, b.var(block.first), b.var(block.end));
+        IndexMath math(b, Scalar::kI64);
+        return b.loop(loop.var, math.add(b.var(block.end), math.number(-1)),
+                      math.add(b.var(block.first), math.number(-1)), {}, math.number(-1));
     }
 
     // for first in range(begin, end, block): end = …; `steps`
     For* around(const For& loop, const StepBlock& block, Stmt* steps) {
         Builder b(module_, loop.span);
         IndexMath math(b, Scalar::kI64);
-        Expr* end = math.least(math.add(b.var(block.first), math.number(target_.steps)),
-                               clone(module_, loop.end));
-        return b.loop(block.first, clone(module_, loop.begin), clone(module_, loop.end),
-                      {b.assign(block.end, end), steps}, math.number(target_.steps));
+        Expr *begin = clone(module_, loop.begin), *end = clone(module_, loop.end);
+        Expr* past = clone(module_, loop.end);
+        if (!counts_down(loop)) {
+            Expr* other =
+                math.least(math.add(b.var(block.first), math.number(target_.steps)), past);
+            return b.loop(block.first, begin, end, {b.assign(block.end, other), steps},
+                          math.number(target_.steps));
+        }
+        Expr* other = math.greatest(math.add(b.var(block.end), math.number(-target_.steps)),
+                                    math.add(past, math.number(1)));
+        return b.loop(block.end, math.add(begin, math.number(1)), math.add(end, math.number(1)),
+                      {b.assign(block.first, other), steps}, math.number(-target_.steps));
     }
 
     // The loops of `piece` but for those `without`, around its statements.
@@ -301,16 +321,77 @@ private:
         }
         if (!target_.one_block) return;
         for (std::size_t i = 0; i < groups.size(); ++i) {
-            const bool rests = groups[i].around.empty() && !independent(*groups[i].steps);
-            if (!rests) continue;
-            Builder b(module_, loop.span);
-            Var* once = b.scalar(loop.var->name + "_once", Scalar::kI64);
-            blocks.body[i + 1] = b.loop(once, b.integer(0), b.integer(1), {groups[i].steps});
+            if (groups[i].around.empty() && !independent(*groups[i].steps))
+                blocks.body[i + 1] = in_one_block(groups[i], loop, block);
         }
         loops_ = nullptr;
     }
 
-    bool independent(For& loop) { return loops().independence(loop) == Independence::kFull; }
+    // The steps of a group in a loop of one iteration, which one block of threads may run: two
+    // loops over the block become one, since threads run the iterations of one loop.
+    For* in_one_block(Group& group, const For& loop, const StepBlock& block) {
+        Builder b(module_, loop.span);
+        std::vector<std::pair<std::size_t, Stmt*>> replaced;
+        std::size_t place = 0;
+        for (const StepPiece& piece : group.pieces) {
+            if (const auto both = over_block(piece, block)) {
+                replaced.emplace_back(place, std::exchange(group.steps->body[place], *both));
+            }
+            place += piece.loops.empty() ? piece.statements.size() : 1;
+        }
+        loops_ = nullptr;
+        std::erase_if(replaced, [&](const auto& each) {
+            return independent(*group.steps->body[each.first]->template as<For>());
+        });
+        for (const auto& [at, before] : replaced)
+            group.steps->body[at] = before;
+        Var* once = b.scalar(loop.var->name + "_once", Scalar::kI64);
+        return b.loop(once, b.integer(0), b.integer(1), {group.steps});
+    }
+
+    // One loop in the place of two over what the block spans, which leaves out what they do.
+    std::optional<For*> over_block(const StepPiece& piece, const StepBlock& block) {
+        const auto inside = [](const PieceLoop& part) {
+            return part.part == PieceLoop::Part::kInside;
+        };
+        if (piece.loops.size() < 2 || !inside(piece.loops[0]) || !inside(piece.loops[1]))
+            return std::nullopt;
+        const For& outer = *piece.loops[0].whole;
+        Builder b(module_, outer.span);
+        Var* count =
+            b.scalar(outer.var->name + "_" + piece.loops[1].whole->var->name, Scalar::kI64);
+        StepPiece rest = piece;
+        rest.loops.erase(rest.loops.begin(), rest.loops.begin() + 2);
+        Substitution own;
+        Body body;
+        Expr* reached = nullptr;
+        for (std::size_t i = 0; i < 2; ++i) {
+            const PieceLoop& part = piece.loops[i];
+            Var* var = module_.make_like(*part.whole->var);
+            const Op op = i == 0 ? Op::kFloorDiv : Op::kMod;
+            body.push_back(
+                b.assign(var, b.binary(Op::kAdd, b.var(block.first),
+                                       b.binary(op, b.var(count), b.integer(target_.steps)))));
+            for (const bool from : {true, false}) {
+                const Expr* bound = from ? part.begin : part.end;
+                Expr* holds =
+                    b.binary(from ? Op::kGe : Op::kLt, b.var(var), clone(module_, bound, own));
+                reached = reached == nullptr ? holds : b.binary(Op::kAnd, reached, holds);
+            }
+            own.vars[part.whole->var] = var;
+        }
+        body.push_back(b.if_(reached, nest(rest, {}, own)));
+        For* made =
+            b.loop(count, b.integer(0), b.integer(target_.steps * target_.steps), std::move(body));
+        made->labels = outer.labels;
+        return made;
+    }
+
+    // In every call.
+    bool independent(For& loop) {
+        return loops().independence(loop) == Independence::kFull &&
+               loops().facts(loop).conditions.empty();
+    }
 
     Stmt* code(Group& group, const For& loop, const StepBlock& block) {
         const StepPiece& first = group.pieces.front();
@@ -337,14 +418,16 @@ private:
     }
 
     // Whether it is what blocks are made for: updates by products, of elements outside of the
-    // block or by those outside, of which no step waits for another.
+    // block or by those outside, which may be made at once.
     bool waits(const Group& group) {
         if (group.pieces.size() != 1) return false;
         const StepPiece& piece = group.pieces.front();
-        const auto far = std::ranges::count_if(piece.loops, &PieceLoop::outside);
-        const auto free = group.around.size() + (independent(*group.steps) ? 1 : 0);
+        const auto count = [&](PieceLoop::Part part) {
+            return std::ranges::count(piece.loops, part, &PieceLoop::part);
+        };
         return piece.statements.size() == 1 && adds_products(*piece.statements.front()) &&
-               far > 0 && free > 1;
+               count(PieceLoop::Part::kOutside) > 0 && count(PieceLoop::Part::kInside) == 0 &&
+               (!group.around.empty() || independent(*group.steps));
     }
 
     // A mapping by hand means loops that may run in parallel.

@@ -1,6 +1,6 @@
-// Runs a loop whose steps rest on each other a block of steps at a time, where what most of the
-// work is done for lies behind the block: updates that no step of the block reads wait for its end
-// and are one contraction then, or come first, if they add up what earlier blocks computed.
+// Runs a loop whose steps rest on each other a block of steps at a time, where most of its updates
+// touch elements outside of the block: those that no step of the block reads wait for its end and
+// are one contraction then; those that add up what earlier blocks computed come first.
 //
 //     for k in range(n):                        for first in range(0, n, 64):
 //         for i in range(k + 1, n):                 end = min(first + 64, n)

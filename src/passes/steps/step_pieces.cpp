@@ -31,8 +31,14 @@ public:
         if (!collect(loop_.body, around)) return std::nullopt;
         if (!keeps_scalars()) return std::nullopt;
         const Linear first = of(block_.first), end = of(block_.end), step = of(loop_.var);
-        facts_ = {first - linear(*loop_.begin), linear(*loop_.end) - end, step - first,
-                  minus_one(end - step)};
+        const bool down = constant_integer(loop_.step) == -1;
+        Linear least = linear(*(down ? loop_.end : loop_.begin)),
+               past = linear(*(down ? loop_.begin : loop_.end));
+        if (down) {
+            ++least.constant;
+            ++past.constant;
+        }
+        facts_ = {first - least, past - end, step - first, minus_one(end - step)};
         for (const Leaf& leaf : leaves_) {
             StepPiece piece;
             piece.statements = leaf.statements;
@@ -182,14 +188,15 @@ private:
         std::vector<PieceLoop> parts;
         if (goes_along(*loop)) {
             Expr *first = b_.var(block_.first), *end = b_.var(block_.end);
-            parts = {{loop, copy(loop->begin), less(copy(loop->end), copy(first)), true},
+            using enum PieceLoop::Part;
+            parts = {{loop, copy(loop->begin), less(copy(loop->end), copy(first)), kOutside},
                      {loop, greater(copy(loop->begin), copy(first)),
-                      less(copy(loop->end), copy(end)), false},
-                     {loop, greater(copy(loop->begin), copy(end)), copy(loop->end), true}};
+                      less(copy(loop->end), copy(end)), kInside},
+                     {loop, greater(copy(loop->begin), copy(end)), copy(loop->end), kOutside}};
             std::erase_if(parts,
                           [&](const PieceLoop& part) { return at_least(*part.begin, *part.end); });
         } else {
-            parts = {{loop, copy(loop->begin), copy(loop->end), false}};
+            parts = {{loop, copy(loop->begin), copy(loop->end)}};
         }
         if (parts.size() > 1) {
             result_.cut = true;

@@ -9,6 +9,7 @@
 // Loops are cut that walk along an axis of an array along which steps go as well.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -23,7 +24,8 @@ struct PieceLoop {
     ir::For* whole = nullptr;
     ir::Expr* begin = nullptr;
     ir::Expr* end = nullptr;
-    bool outside = false;  // it has no iterations in the block itself
+    // Whether it runs over what the block spans, over what lies outside, or over both.
+    enum class Part : std::uint8_t { kWhole, kInside, kOutside } part = Part::kWhole;
 };
 
 struct StepPiece {
@@ -38,7 +40,7 @@ struct StepPieces {
     bool cut = false;  // a loop has several parts
 };
 
-// Scalars that stand for a block of the steps of `loop`: the first one, and where it ends.
+// Scalars that say which steps are a block: from `first` on up to `end`, in whichever order.
 struct StepBlock {
     ir::Var* first = nullptr;
     ir::Var* end = nullptr;

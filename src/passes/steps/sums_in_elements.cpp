@@ -38,8 +38,7 @@ bool is_summed_up(const Stmt& stmt, const Var& scalar) {
 
 }  // namespace
 
-SumsInElements::SumsInElements(Module& module, const Function& entry, For& loop)
-    : module_(module), loop_(loop), liveness_(entry) {
+SumsInElements::SumsInElements(Module& module, For& loop) : module_(module), loop_(loop) {
     rewrite_in(loop.body);
 }
 
@@ -57,10 +56,7 @@ bool SumsInElements::rewrite_sum(Body& body, std::size_t first) {
     if (begin == nullptr || begin->update || begin->value->op != Op::kLoad) return false;
     Var& scalar = *begin->var;
     const Expr& element = *begin->value;
-    if (scalar.type != Type::of(element.var->type.scalar) ||
-        liveness_.after(&loop_).contains(&scalar)) {
-        return false;
-    }
+    if (scalar.type != Type::of(element.var->type.scalar)) return false;
     const auto ends = [&](const Stmt* stmt) {
         const auto* store = stmt->as<Store>();
         return store != nullptr && !store->update && !store->atomic &&

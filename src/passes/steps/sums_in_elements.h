@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/uses.h"
 #include "ir/ir.h"
 #include "mapping/plan.h"
 
@@ -19,8 +18,8 @@ namespace parpy {
 
 class SumsInElements {
 public:
-    // Rewrites what is in `loop`, a statement of `entry`.
-    SumsInElements(ir::Module& module, const ir::Function& entry, ir::For& loop);
+    // Rewrites what is in `loop`, behind which no scalar is wanted that it assigns.
+    SumsInElements(ir::Module& module, ir::For& loop);
 
     // Whether that made no difference: nothing that is added reads the element. To be asked before
     // anything else is changed.
@@ -32,7 +31,6 @@ private:
 
     ir::Module& module_;
     const ir::For& loop_;
-    const Liveness liveness_;
     // Updates, and the loop that stands between where the scalar was set and where it was stored.
     std::vector<std::pair<const ir::For*, const ir::Stmt*>> updates_;
 };

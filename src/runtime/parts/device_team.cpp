@@ -68,7 +68,7 @@ DeviceTeam::~DeviceTeam() {
     }
 }
 
-void DeviceTeam::begin(std::vector<RowExchange> exchanges) {
+RuntimeError DeviceTeam::begin(std::vector<RowExchange> exchanges) {
     exchanges_ = std::move(exchanges);
     failed_.store(false, std::memory_order_relaxed);
     for (const auto& member : members_) {
@@ -76,6 +76,18 @@ void DeviceTeam::begin(std::vector<RowExchange> exchanges) {
         for (auto* counter : {&member->is_ready, &member->has_taken, &member->is_done})
             counter->store(0, std::memory_order_relaxed);
     }
+    const Driver& driver = Driver::instance();
+    RuntimeError error;
+    for (const auto& member : members_) {
+        const CurrentContext current(member->device, error);
+        if (error.failed()) return error;
+        const Event before = member->ready.front();
+        Result result = driver.cuEventRecord(before, nullptr);
+        if (result == kSuccess) result = driver.cuStreamWaitEvent(member->stream, before, 0);
+        if (result != kSuccess)
+            return driver.failure(result, "letting a stream wait for the default stream");
+    }
+    return error;
 }
 
 bool DeviceTeam::exchanges(std::int64_t number) const {

@@ -43,8 +43,9 @@ public:
     // What the programs of the part are enqueued on.
     [[nodiscard]] Stream stream(std::size_t part) const { return members_[part]->stream; }
 
-    // Before each call, of which there is one at a time: its exchanges, by their numbers.
-    void begin(std::vector<RowExchange> exchanges);
+    // Before each call, of which there is one at a time: its exchanges, by their numbers. The parts
+    // run behind the work that the default streams of their devices have now.
+    [[nodiscard]] RuntimeError begin(std::vector<RowExchange> exchanges);
     [[nodiscard]] bool exchanges(std::int64_t number) const;
 
     // Thread `part` takes part in an exchange, all of them in the same order. `data` is the part's

@@ -1,6 +1,7 @@
 // See peers.h.
 #include "runtime/parts/peers.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <set>
@@ -42,6 +43,40 @@ void enable(const Device& device, const Device& other, RuntimeError& error) {
     }
 }
 
+// An event behind the work of a stream, for another one to wait for.
+class Behind {
+public:
+    Behind(const Device& device, Stream stream, RuntimeError& error) : device_(device) {
+        constexpr unsigned kNoTiming = 2;
+        const CurrentContext current(device, error);
+        if (error.failed()) return;
+        const Driver& driver = Driver::instance();
+        Result result = driver.cuEventCreate(&event_, kNoTiming);
+        if (result == kSuccess) result = driver.cuEventRecord(event_, stream);
+        if (result != kSuccess) error = driver.failure(result, "recording an event");
+    }
+    ~Behind() {
+        RuntimeError ignored;
+        const CurrentContext current(device_, ignored);
+        if (event_ != nullptr) Driver::instance().cuEventDestroy(event_);
+    }
+    Behind(const Behind&) = delete;
+    Behind& operator=(const Behind&) = delete;
+
+    void let_wait(const Device& device, Stream stream, RuntimeError& error) const {
+        if (error.failed()) return;
+        const CurrentContext current(device, error);
+        if (error.failed()) return;
+        const Driver& driver = Driver::instance();
+        const Result result = driver.cuStreamWaitEvent(stream, event_, 0);
+        if (result != kSuccess) error = driver.failure(result, "waiting for an event");
+    }
+
+private:
+    const Device& device_;
+    Event event_ = nullptr;
+};
+
 }  // namespace
 
 bool can_access(const Device& device, const Device& other) {
@@ -65,6 +100,29 @@ void let_access(const Device& a, const Device& b, RuntimeError& error) {
     enable(a, b, error);
     if (!error.failed()) enable(b, a, error);
     if (!error.failed()) done.insert(pair);
+}
+
+RuntimeError copy_between(const Device& to_device, DevicePointer to, const Device& from_device,
+                          DevicePointer from, std::size_t bytes, Stream stream) {
+    RuntimeError error;
+    let_access(to_device, from_device, error);
+    if (error.failed() || bytes == 0) return error;
+    const Driver& driver = Driver::instance();
+    const bool apart = to_device.index != from_device.index;
+    if (apart) Behind(from_device, nullptr, error).let_wait(to_device, stream, error);
+    Context target = error.failed() ? nullptr : to_device.context(error);
+    Context source = error.failed() ? nullptr : from_device.context(error);
+    if (error.failed()) return error;
+    {
+        const CurrentContext current(to_device, error);
+        if (error.failed()) return error;
+        const Result result =
+            apart ? driver.cuMemcpyPeerAsync(to, target, from, source, bytes, stream)
+                  : driver.cuMemcpyDtoDAsync(to, from, bytes, stream);
+        if (result != kSuccess) return driver.failure(result, "copying between GPUs");
+    }
+    if (apart) Behind(to_device, stream, error).let_wait(from_device, nullptr, error);
+    return error;
 }
 
 }  // namespace parpy::cuda

@@ -16,4 +16,10 @@ namespace parpy::cuda {
 // before, and what will be. Does it once for two devices. Thread-safe.
 void let_access(const Device& a, const Device& b, RuntimeError& error);
 
+// Enqueues a copy on `stream`, of the device `to` is on: behind the work that the default stream of
+// the other device has, and in front of what that one gets later. The devices may be the same.
+[[nodiscard]] RuntimeError copy_between(const Device& to_device, DevicePointer to,
+                                        const Device& from_device, DevicePointer from,
+                                        std::size_t bytes, Stream stream);
+
 }  // namespace parpy::cuda

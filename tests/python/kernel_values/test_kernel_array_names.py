@@ -423,8 +423,97 @@ def test_a_name_for_several_arrays_as_a_whole():
     @cuda.jit
     def kernel(a, b, out, c):
         x = a if c else b
-        for value in x:
-            out[0] += value
+        for i, value in enumerate(x):
+            out[0] += value * i
 
     with pytest.raises(parpy.CompileError, match="P217"):
         kernel[1, 1](np.ones(3), np.ones(4), np.zeros(1), True)
+
+
+@cuda.jit
+def one_after_the_other(a, b, out):
+    t = a
+    out[0] = t[1]
+    t = b
+    out[1] = t[1, 1]
+    if out[0] > 5:
+        u = a
+        out[2] = u[0]
+    else:
+        u = b
+        out[2] = u[0, 1]
+
+
+def test_arrays_of_other_kinds_one_after_the_other():
+    out = np.zeros(3)
+    one_after_the_other[1, 1](np.arange(3.0), np.arange(4).reshape(2, 2), out)
+    assert out.tolist() == [1, 3, 1]
+
+
+@cuda.jit
+def given_or_not(a, b, out):
+    x = a
+    if b is not None:
+        x = b
+    for i in range(x.size):
+        if x[i] < 0:
+            x = a
+            break
+        out[0] += x[i]
+    out[1] = x[0]
+
+
+@pytest.mark.parametrize(("b", "want"), [(None, [6, 3]), ([5.0, 6.0], [11, 5]), ([4.0, -1.0, 2.0], [4, 3])])
+def test_an_array_that_may_be_none(b, want):
+    out = np.zeros(2)
+    given_or_not[1, 1](np.array([3.0, 2.0, 1.0]), None if b is None else np.array(b), out)
+    assert out.tolist() == want
+
+
+@cuda.jit
+def three_in_turn(a, b, c, out, n):
+    i = cuda.grid(1)
+    x, y = a, b
+    z = c
+    while n > 0:
+        x, y, z = y, z, x
+        n -= 1
+    out[i] = 100 * x[i] + 10 * y[i] + z[i]
+
+
+def test_three_arrays_in_turn():
+    for n in range(5):
+        out = np.zeros(4)
+        three_in_turn[1, 4](*(np.full(4, float(k)) for k in (1, 2, 3)), out, n)
+        digits = "123"[n % 3 :] + "123"[: n % 3]
+        assert (out == int(digits)).all()
+
+
+@cuda.jit
+def walked(a, b, out, c):
+    m = a if c else b
+    for v in m:
+        out[0] += v
+    out[1] = m.ravel()[1] + m.T[2]
+
+
+def test_loops_over_a_chosen_array():
+    out = np.zeros(2)
+    walked[1, 1](np.arange(3.0), np.arange(5.0), out, False)
+    assert out.tolist() == [10, 3]
+
+
+@cuda.jit
+def best_row(x, y, out):
+    best = y
+    for i in range(x.shape[0]):
+        row = x[i]
+        if row[0] > best[0]:
+            best = row
+    out[0] = best[1]
+
+
+def test_rows_of_a_loop_are_not_taken_for_one_array():
+    x, out = np.array([[1.0, 10], [5, 50], [3, 30]]), np.zeros(1)
+    with pytest.raises(parpy.CompileError, match="P217"):
+        best_row[1, 1](x, x[0].copy(), out)

@@ -55,6 +55,7 @@ def test_numba_cuda():
         "program",
         "variant",
         "with_fields",
+        "with_views",
         "options_on",
         "names",
     }

@@ -342,3 +342,20 @@ def test_names_for_fields():
         np.testing.assert_allclose(out, want, rtol=1e-6)
         assert records["n"].tolist() == [0, 1, 2, 3]
     FIELD = "x"
+
+
+def test_loops_over_fields():
+    @cuda.jit
+    def kernel(r, out):
+        i = cuda.grid(1)
+        for field in FIELDS:
+            r[i][field] += 1
+            for other in ("x", "mass"):
+                out[i] += r[i][field] * r[i][other]
+
+    records, out = particles(4), np.zeros(4)
+    given = records.copy()
+    kernel[1, 4](records, out)
+    x, n, mass = given["x"] + np.float32(1), given["n"] + 1, given["mass"]
+    np.testing.assert_allclose(out, x * x + x * mass + n * x + n * mass, rtol=1e-6)
+    assert (records["x"] == x).all() and (records["n"] == n).all()

@@ -12,6 +12,7 @@ from parpy import cuda
 from parpy.library.texts import function_of
 
 backend = kernel_places.backend
+rng = np.random.default_rng(8)
 
 
 @cuda.jit
@@ -152,3 +153,54 @@ def test_arrays_of_no_dimension():
     assert x == 6
     read[1, 1](x, out)
     assert out[0] == 7
+
+
+# ---------------------------------------------------------------- other elements
+
+WORDS = np.dtype("u4")
+
+
+@cuda.jit
+def other_elements(x, bytes_of, words):
+    i = cuda.grid(1)
+    own = x.view(np.uint8)
+    if i < own.size:
+        bytes_of[i] = own[i]
+    if i < x.size:
+        words[i] = x.view(WORDS)[i] >> 23
+        cuda.syncwarp()
+        x.view("i4")[i] = 0x40000000 + i
+        x[i] += 1
+
+
+@pytest.mark.parametrize("on_device", [False, True])
+def test_views_as_other_elements(on_device):
+    given = np.array([1.5, -2.0, 0.0], np.float32)
+    x, bytes_of, words = cuda.to_device(given) if on_device else given.copy(), np.zeros(12, np.uint8), np.zeros(3)
+    other_elements[1, 32](x, bytes_of, words)
+    assert (bytes_of == given.view(np.uint8)).all() and (words == given.view("u4") >> 23).all()
+    want = (0x40000000 + np.arange(3, dtype=np.int32)).view(np.float32) + 1
+    assert ((x.copy_to_host() if on_device else x) == want).all()
+    assert other_elements.signatures[-1][1:] == (cuda.uint8[::1], cuda.float64[::1])
+
+
+def test_views_of_arguments_of_signatures():
+    @cuda.jit("void(float64[:], int64[:])")
+    def kernel(x, out):
+        i = cuda.grid(1)
+        out[i] = x.view(cuda.int64)[i]
+
+    x, out = rng.random(4), np.zeros(4, np.int64)
+    kernel[1, 4](x, out)
+    assert (out == x.view(np.int64)).all() and ".entry" in cuda.compile_ptx(kernel.py_func, (cuda.f8[:], cuda.i8[:]))[0]
+
+
+def test_what_has_no_such_view():
+    @cuda.jit
+    def kernel(x, out):
+        out[0] = x.view(np.int32)[0]
+
+    with pytest.raises(TypeError, match="argument 1 must be an array, of which the kernel takes a view as int32"):
+        kernel[1, 1](3, np.zeros(1))
+    with pytest.raises(ValueError, match="larger dtype"):
+        kernel[1, 1](np.zeros(3, np.int8), np.zeros(1))

@@ -148,7 +148,7 @@ def test_what_there_is_under_a_name():
 
 def test_elements_and_shapes_of_device_arrays():
     for make in (cuda.device_array, cuda.pinned_array, cuda.mapped_array):
-        for wrong in (object, "U4", "M8[s]", [("name", "U3")]):
+        for wrong in (object, "U4", [("name", "U3")]):
             with pytest.raises(TypeError, match="cannot be on the device"):
                 make(3, wrong)
         for wrong in (-1, 1.5, "3", None, (2, 1.5), True):

@@ -115,7 +115,10 @@ def test_a_target_that_is_a_factor_is_no_contraction() -> None:
             want_memory = shared.copy()
             want = [g.copy() for g in got]
             want[0], want[which] = want_memory[:24], want_memory[:24] if overlap == "whole" else want_memory[8:32]
-            assert not is_contraction(into, tuple(got))
+            # A row by itself may be one: it reads another row of the same memory.
+            found = notes(into, tuple(got), AUTO)
+            assert not any(note.startswith("a contraction of rows") for note in found)
+            assert overlap == "part" or not is_contraction(into, tuple(got))
             into(*got, opts=AUTO)
             into(*want, seq=True)
             np.testing.assert_allclose(shared, want_memory, rtol=1e-11)

@@ -10,6 +10,9 @@ import pytest
 
 import kernel_places
 import parpy
+from backends import NAMES as NAMES_OF_BACK_ENDS
+from backends import run
+from fresh_functions import fresh
 from nvrtc import cubin
 from parpy import cuda
 
@@ -94,3 +97,42 @@ def test_single_precision_stays_single():
     z, out = np.array([1 + 2j], np.complex64), np.zeros(1, np.complex64)
     made("exp")[1, 1](z, out)
     np.testing.assert_allclose(out, np.exp(z), rtol=1e-6)
+
+
+SPECIAL = [complex(x, y) for x in (0.0, 2.5, -math.inf, math.inf, math.nan) for y in (-0.5, math.inf, -math.inf)]
+OF_NUMPY = ["exp2", "expm1", "log2", "log1p", "sign", "rint"]
+
+
+@pytest.mark.parametrize("name", OF_NUMPY)
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_functions_of_numpy(name, dtype, tmp_path):
+    text = f"@parpy.jit\ndef f(z, out):\n    for i in range(len(z)):\n        out[i] = np.{name}(z[i])\n"
+    f = fresh(text, tmp_path)
+    most = 600 if dtype is np.complex128 else 3  # NumPy's arguments of sines have 24 bits
+    numbers = np.concatenate([NUMBERS, SPECIAL]) if name in ("sign", "rint") else NUMBERS[abs(NUMBERS) < most]
+    z = numbers.astype(dtype)
+    with np.errstate(all="ignore"):
+        want = getattr(np, name)(z)
+    for place in NAMES_OF_BACK_ENDS:
+        out = np.zeros_like(z)
+        run(place, f, (z, out), {})
+        rtol, atol = (1e-5, 1e-7) if dtype is np.complex64 else (1e-12, 1e-12)
+        for part in ("real", "imag"):
+            np.testing.assert_allclose(getattr(out, part), getattr(want, part), rtol=rtol, atol=atol)
+
+
+def test_whole_arrays_in_kernels():
+    @cuda.jit
+    def kernel(z, x, n, a, b):
+        np.log2(z, a)
+        np.ldexp(x, n, b)
+        own = x[1:] * 2
+        b[1:] += np.ldexp(own, n[1:])
+
+    z, x, n = NUMBERS[:4] + 2, np.arange(4.0), np.arange(4)
+    a, b = np.zeros(4, complex), np.zeros(4)
+    kernel[1, 1](z, x, n, a, b)
+    want = np.ldexp(x, n)
+    want[1:] += np.ldexp(2 * x[1:], n[1:])
+    np.testing.assert_allclose(a, np.log2(z), rtol=1e-13)
+    np.testing.assert_array_equal(b, want)

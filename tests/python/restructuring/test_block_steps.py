@@ -7,6 +7,7 @@ import pytest
 
 import parpy
 from backends import BACKENDS, copies
+from nvrtc import cubin
 
 BLOCK = 64
 SIZES = (0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 3)
@@ -107,6 +108,21 @@ def many_right_sides(L, B, N, M):
                 B[i, j] -= L[i, k] * B[k, j]
 
 
+def solve(A, x, y, z, N):
+    """Downwards from the columns, upwards from the columns, and from the rows."""
+    for k in range(N - 1, -1, -1):
+        x[k] /= A[k, k]
+        for i in range(k):
+            x[i] -= A[i, k] * x[k]
+    for k in range(N):
+        for i in range(k + 1, N):
+            y[i] -= A[i, k] * y[k] / N
+    for i in range(N):
+        for j in range(i):
+            z[i] -= A[i, j] * z[j]
+        z[i] /= A[i, i]
+
+
 def matrix(n, dtype=np.float64, seed=0):
     values = np.random.default_rng(seed).random((n, n)).astype(dtype)
     if np.issubdtype(dtype, np.complexfloating):
@@ -150,6 +166,32 @@ def test_rectangles(backend, shape):
 def test_right_sides(backend):
     n, m = 2 * BLOCK + 3, 70
     check(backend, many_right_sides, (matrix(n), np.random.default_rng(1).random((n, m)), n, m))
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_triangles_of_equations(backend, n):
+    x, y, z = np.random.default_rng(4).random((3, n))
+    check(backend, solve, (matrix(n), x, y, z, n))
+
+
+def last_quotient(A, B, N):
+    """A scalar is wanted behind the loop."""
+    last = 0.0
+    for k in range(N):
+        for i in range(k + 1, N):
+            last = A[i, k] / A[k, k]
+            A[i, k] = last
+        for i in range(k + 1, N):
+            for j in range(k + 1, N):
+                A[i, j] -= A[i, k] * A[k, j]
+    B[0] = last
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_scalars_behind_the_loop(backend):
+    n = 2 * BLOCK + 3
+    check(backend, last_quotient, (matrix(n), np.zeros(1), n))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.complex128])
@@ -205,6 +247,22 @@ def test_sizes_that_calls_choose(backend):
 @pytest.mark.parametrize("backend", ["cpu", "cuda"])
 def test_explained(backend, function):
     assert in_blocks(function, (matrix(300), 300), backend)
+
+
+def test_a_block_of_steps_is_four_kernels():
+    """What the block spans is one block of threads; the text compiles for the card."""
+    given = (matrix(600), 600)
+    opts = auto("cuda")
+    explained = " ".join(str(parpy.explain(parpy.jit(lu), *given, opts=opts)).split())
+    assert "1 blocks of 1024 threads" in explained and explained.count("kernel lu_") == 4
+    assert "for j in range(k + 1, N): ~63" in explained  # not as many as the array has
+    assert cubin(parpy.print_compiled(parpy.jit(lu), given, opts))
+
+
+def test_few_steps_stay_as_they_are(monkeypatch):
+    monkeypatch.delenv("PARPY_BLOCK_STEPS")
+    assert not in_blocks(lu, (matrix(100), 100))
+    assert in_blocks(lu, (matrix(300), 300))
 
 
 def gram_schmidt(A, R, M, N):

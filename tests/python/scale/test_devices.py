@@ -14,6 +14,7 @@ import pytest
 
 import parpy
 from parpy.scale import partitioned
+from parpy.scale.plans import plan_of
 
 CPU, SIM = parpy.CompileBackend.Cpu, parpy.CompileBackend.Sim
 OWN_MEMORY = partitioned.own_memory
@@ -289,6 +290,49 @@ def test_other_operators(parts):
     assert shared(low, (x,), parts)[0] == x.min()
     assert shared(bits, (k,), parts)[0] == alone(bits, (k,))[0]
     agree(shared(factors, (x,), parts)[:1], alone(factors, (x,))[:1], 1e-13)
+
+
+@parpy.jit
+def coupled(e, h, c, T):
+    """Two fields that feed each other, and a third array that no step writes."""
+    for t in range(T):
+        for i in range(1, len(e)):
+            e[i] = e[i] - c[i] * (h[i] - h[i - 1])
+        for i in range(len(h) - 1):
+            h[i] = h[i] - 0.5 * c[i + 1] * (e[i + 1] - e[i]) + 0.001 * t
+    for i in range(1, len(e) - 1):
+        c[i] = e[i - 1] + h[i + 1]
+
+
+@parpy.jit
+def wide(x, y, T):
+    for t in range(T):
+        for i in range(3, len(x) - 1):
+            y[i] = x[i - 3] + 0.5 * x[i + 1]
+        for i in range(1, len(x) - 2):
+            x[i] = 0.3 * (y[i - 1] + y[i + 2])
+
+
+@parpy.jit
+def counted(x, y, T):
+    """Wrong operands would fail: its parts exchange in each step."""
+    for t in range(T):
+        for i in range(1, len(x) - 1):
+            y[i] = (x[i - 1] + 7) // x[i + 1] + 1
+        for i in range(len(x)):
+            x[i] = y[i]
+
+
+@pytest.mark.parametrize(("parts", "steps", "backend"), [(2, 1, CPU), (2, 2, CPU), (5, 40, CPU), (3, 9, SIM)])
+def test_loops_over_time_exchange_once_for_several_steps(parts, steps, backend, monkeypatch):
+    monkeypatch.setenv("PARPY_TIME_TILES", "2")
+    x, y, c, a, b = _floats(250), _floats(250), _floats(250), _floats(90, 70), _floats(90, 70)
+    whole = np.ones(250, np.int64)
+    cases = [(coupled, (x, y, c)), (wide, (x, y)), (jacobi_2d, (a, b)), (counted, (whole, whole.copy()))]
+    for function, args in cases:
+        agree(shared(function, (*args, steps), parts, backend=backend), alone(function, (*args, steps)))
+        plan = plan_of(function, (*args, steps), options(parts, backend=backend), parts)
+        assert ("*" in plan.text(1)) == (steps > 1 and function is not counted)
 
 
 @pytest.mark.parametrize("parts", PARTS)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import parpy
-from parpy.scale.plan import Action, Cut, Refused, make_plan
+from parpy.scale.cuts import Cut
+from parpy.scale.plan import Action, Refused, make_plan
 
 
 def _even(extent, parts):

@@ -60,8 +60,16 @@ def test_other_values_of_the_option():
         parpy.auto(comm=3)
 
 
-@pytest.mark.parametrize("name", ["heat", "wave", "life"])
-@pytest.mark.parametrize("engine", ["cpu", "dask", "devices", "mpi"])
+_WITH_HALOS, _OTHERS = ["heat", "wave", "life"], ["nbody", "histogram", "product", "power"]
+
+
+@pytest.mark.parametrize(
+    ("name", "engine"),
+    [
+        *((name, engine) for name in _WITH_HALOS for engine in ("cpu", "dask", "devices", "mpi")),
+        *((name, engine) for name in _OTHERS for engine in ("devices", "mpi")),
+    ],
+)
 def test_examples(name, engine, tmp_path):
     pytest.importorskip("matplotlib")
     program = places.ROOT / "examples" / "scale" / f"{name}.py"
@@ -75,4 +83,4 @@ def test_examples(name, engine, tmp_path):
         done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, env=environment, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{name} on {engine}: the bits of one call" in done.stdout
-    assert (tmp_path / f"{name}.png").stat().st_size > 1000
+    assert (tmp_path / f"{name}.png").stat().st_size > 500

@@ -174,7 +174,8 @@ std::string compile(const std::string& text, std::string& log) {
         file << kPrologue << "#line 1 \"kernel.cu\"\n" << text << "\n";
         for (const std::string& name : kernels_of(text))
             file << "extern \"C\" void " << name << "_fake(void** a) { fake_call(&" << name
-                 << ", a); }\n";
+                 << ", a); }\nextern \"C\" void " << name
+                 << "_copy(void** a, void** to) { fake_copy(&" << name << ", a, to); }\n";
     }
     const std::string command =
         "clang++-19 -std=c++17 -O1 -w -fwrapv -fno-strict-aliasing -ffp-contract=off -fPIC -shared "
@@ -214,6 +215,11 @@ void* load(const std::string& image) {
 
 void* find_kernel(void* library, const char* name) {
     return ::dlsym(library, (std::string(name) + "_fake").c_str());
+}
+
+void copy_arguments(void* library, const char* name, void** arguments, void** copies) {
+    void* copy = ::dlsym(library, (std::string(name) + "_copy").c_str());
+    reinterpret_cast<void (*)(void**, void**)>(copy)(arguments, copies);
 }
 
 void* find_variable(void* library, const char* name) {

@@ -17,6 +17,8 @@ void* load(const std::string& image);
 void* find_kernel(void* library, const char* name);
 // Null if there is no such variable.
 void* find_variable(void* library, const char* name);
+// Copies of the arguments of a kernel, which nobody frees: for launches that run later.
+void copy_arguments(void* library, const char* name, void** arguments, void** copies);
 // False and `message` set where threads wait at barriers for ever.
 bool launch(void* library, void* kernel, const unsigned grid[3], const unsigned block[3],
             void** arguments, std::string& message);

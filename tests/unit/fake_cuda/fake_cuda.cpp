@@ -2,9 +2,9 @@
 // the environment: so many devices as it says, and kernels run (emulator.h).
 #include "fake_cuda.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "emulator.h"
-#include "runtime/cuda/driver.h"
+#include "fake_state.h"
 
 using namespace parpy::cuda;
 
@@ -32,24 +32,38 @@ struct parpy::cuda::ModuleRecord {
     void* library = nullptr;
 };
 
-namespace {
-
-constexpr int kMostDevices = 8;
+namespace fake {
 
 FakeCuda state{};
+
+namespace {
+constexpr int kMostDevices = 8;
 const char* const emulated = std::getenv("FAKE_CUDA_EMULATE");
+}  // namespace
+
 const bool emulates = emulated != nullptr;
 const int devices = emulates ? std::clamp(std::atoi(emulated), 1, kMostDevices) : 2;
 std::mutex mutex;
-ContextRecord contexts[kMostDevices] = {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}};
 thread_local Context current = nullptr;
+std::map<DevicePointer, std::pair<std::size_t, int>> memory;
+
+}  // namespace fake
+
+using namespace fake;
+
+namespace {
+
+ContextRecord contexts[kMostDevices] = {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}};
 bool capturing = false;
 Stream recorded_stream = nullptr;
-std::vector<unsigned> made_streams;  // their flags; the handle of stream i is 16 * (i + 1)
 std::set<Stream> destroyed_streams;
-std::map<DevicePointer, std::pair<std::size_t, int>> memory;  // size, device
 
 }  // namespace
+
+struct parpy::cuda::EventRecord {
+    Stream stream = nullptr;
+    std::size_t behind = 0;  // so many pieces of its work
+};
 
 struct parpy::cuda::UserObjectRecord {
     void* owned;
@@ -64,6 +78,10 @@ void end(UserObject object) {
     object->end(object->owned);
     delete object;
 }
+
+}  // namespace
+
+namespace fake {
 
 // The injected failure of this call of `function`, or success.
 Result enter(const char* function) {
@@ -81,12 +99,7 @@ void use(Stream stream) {
     std::abort();
 }
 
-}  // namespace
-
-#define FAKE(name, ...) extern "C" __attribute__((visibility("default"))) Result name(__VA_ARGS__)
-#define ENTER(name)                     \
-    const std::scoped_lock lock(mutex); \
-    if (const Result r = enter(#name); r != kSuccess) return r;
+}  // namespace fake
 
 extern "C" __attribute__((visibility("default"))) FakeCuda* fake_cuda() {
     return &state;
@@ -126,7 +139,11 @@ FAKE(cuDeviceGetName, char* name, int size, DeviceHandle) {
     return kSuccess;
 }
 FAKE(cuDeviceGetAttribute, int* value, int attribute, DeviceHandle) {
-    *value = attribute == 75   ? 9
+    *value = attribute <= 3    ? 1024  // threads of a block, in all and in x and y
+             : attribute == 4  ? 64
+             : attribute == 5  ? 2147483647  // blocks of a grid
+             : attribute <= 7  ? 65535
+             : attribute == 75 ? 9
              : attribute == 76 ? 0
              : attribute == 16 ? 132
              : attribute == 39 ? 2048
@@ -158,6 +175,7 @@ FAKE(cuCtxGetDevice, DeviceHandle* device) {
 }
 FAKE(cuCtxSynchronize, ) {
     ENTER(cuCtxSynchronize)
+    run_all();
     return kSuccess;
 }
 FAKE(cuCtxGetLimit, std::size_t* value, int) {
@@ -173,6 +191,7 @@ FAKE(cuCtxSetLimit, int, std::size_t value) {
 FAKE(cuStreamSynchronize, Stream stream) {
     ENTER(cuStreamSynchronize)
     use(stream);
+    run_all(stream);
     ++state.synchronizations;
     return kSuccess;
 }
@@ -200,6 +219,8 @@ FAKE(cuModuleLoadData, Module* module, const void* image) {
     return kSuccess;
 }
 FAKE(cuModuleUnload, Module module) {
+    const std::scoped_lock lock(mutex);
+    run_all();
     --state.modules;
     delete module;
     return kSuccess;
@@ -232,6 +253,15 @@ FAKE(cuFuncSetAttribute, Function, int, int value) {
 }
 namespace {
 
+bool emulate(const FunctionRecord& function, const unsigned* grid, const unsigned* block,
+             void** arguments) {
+    std::string message;
+    if (emulator::launch(function.library, function.kernel, grid, block, arguments, message))
+        return true;
+    std::fprintf(stderr, "%s: %s\n", function.name.c_str(), message.c_str());
+    return false;
+}
+
 Result launch(Function function, const unsigned grid[3], const unsigned block[3],
               unsigned shared_bytes, Stream stream, void** arguments) {
     use(stream);
@@ -250,12 +280,14 @@ Result launch(Function function, const unsigned grid[3], const unsigned block[3]
     if (state.on_launch != nullptr) state.on_launch(state.last_launch);
     if (!emulates) return kSuccess;
     if (block[0] * block[1] * block[2] > 1024) return kInvalidValue;
-    std::string message;
-    if (emulator::launch(function->library, function->kernel, grid, block, arguments, message)) {
-        return kSuccess;
-    }
-    std::fprintf(stderr, "%s: %s\n", function->name.c_str(), message.c_str());
-    return 719;
+    if (!is_late(stream)) return emulate(*function, grid, block, arguments) ? kSuccess : 719;
+    std::array<void*, 128> copies{};
+    emulator::copy_arguments(function->library, function->name.c_str(), arguments, copies.data());
+    const std::array<unsigned, 6> sizes = {grid[0], grid[1], grid[2], block[0], block[1], block[2]};
+    enqueue(stream, [kernel = *function, copies, sizes]() mutable {
+        if (!emulate(kernel, sizes.data(), sizes.data() + 3, copies.data())) std::abort();
+    });
+    return kSuccess;
 }
 
 }  // namespace
@@ -302,6 +334,7 @@ FAKE(cuMemAlloc_v2, DevicePointer* pointer, std::size_t bytes) {
 }
 FAKE(cuMemFree_v2, DevicePointer pointer) {
     ENTER(cuMemFree)
+    run_all();
     return release(pointer);
 }
 FAKE(cuMemPoolCreate, MemoryPool* pool, const PoolProperties*) {
@@ -325,18 +358,21 @@ FAKE(cuMemFreeAsync, DevicePointer pointer, Stream stream) {
     ENTER(cuMemFreeAsync)
     use(stream);
     state.last_free = stream;
-    return release(pointer);
+    if (!is_late(stream)) return release(pointer);
+    enqueue(stream, [pointer] { static_cast<void>(release(pointer)); });
+    return kSuccess;
 }
 FAKE(cuMemsetD8Async, DevicePointer pointer, unsigned char value, std::size_t bytes,
      Stream stream) {
     ENTER(cuMemsetD8Async)
     use(stream);
-    std::memset(reinterpret_cast<void*>(pointer), value, bytes);
+    enqueue(stream, [=] { std::memset(reinterpret_cast<void*>(pointer), value, bytes); });
     return kSuccess;
 }
 FAKE(cuMemcpyHtoDAsync_v2, DevicePointer to, const void* from, std::size_t bytes, Stream stream) {
     ENTER(cuMemcpyHtoDAsync)
     use(stream);
+    run_all(stream);
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
     state.bytes_to_device += bytes;
     return kSuccess;
@@ -344,6 +380,7 @@ FAKE(cuMemcpyHtoDAsync_v2, DevicePointer to, const void* from, std::size_t bytes
 FAKE(cuMemcpyDtoHAsync_v2, void* to, DevicePointer from, std::size_t bytes, Stream stream) {
     ENTER(cuMemcpyDtoHAsync)
     use(stream);
+    run_all(stream);
     std::memcpy(to, reinterpret_cast<void*>(from), bytes);
     state.bytes_to_host += bytes;
     return kSuccess;
@@ -367,7 +404,9 @@ FAKE(cuMemcpyDtoDAsync_v2, DevicePointer to, DevicePointer from, std::size_t byt
         std::fprintf(stderr, "fake CUDA: a copy on the device overlaps itself\n");
         std::abort();
     }
-    std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes);
+    enqueue(stream, [=] {
+        std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes);
+    });
     return kSuccess;
 }
 FAKE(cuMemHostAlloc, void** pointer, std::size_t bytes, unsigned) {
@@ -392,21 +431,25 @@ FAKE(cuPointerGetAttribute, void* value, int attribute, DevicePointer pointer) {
     return kSuccess;
 }
 FAKE(cuEventCreate, Event* event, unsigned) {
-    *event = reinterpret_cast<Event>(1);
+    *event = new EventRecord;
     return kSuccess;
 }
-FAKE(cuEventRecord, Event, Stream stream) {
+FAKE(cuEventRecord, Event event, Stream stream) {
     ENTER(cuEventRecord)
     use(stream);
+    event->stream = stream;
+    event->behind = enqueued(stream);
     ++state.recorded_events;
     return kSuccess;
 }
-FAKE(cuEventSynchronize, Event) {
+FAKE(cuEventSynchronize, Event event) {
     ENTER(cuEventSynchronize)
+    run_until(event->stream, event->behind);
     return kSuccess;
 }
-FAKE(cuEventQuery, Event) {
+FAKE(cuEventQuery, Event event) {
     ENTER(cuEventQuery)
+    run_until(event->stream, event->behind);
     return kSuccess;
 }
 FAKE(cuEventElapsedTime, float* milliseconds, Event, Event) {
@@ -414,13 +457,13 @@ FAKE(cuEventElapsedTime, float* milliseconds, Event, Event) {
     *milliseconds = 1.5F;
     return kSuccess;
 }
-FAKE(cuEventDestroy_v2, Event) {
+FAKE(cuEventDestroy_v2, Event event) {
+    delete event;
     return kSuccess;
 }
 FAKE(cuStreamCreate, Stream* stream, unsigned flags) {
     ENTER(cuStreamCreate)
-    made_streams.push_back(flags);
-    *stream = reinterpret_cast<Stream>(16 * made_streams.size());
+    *stream = make_stream(flags);
     return kSuccess;
 }
 FAKE(cuStreamGetFlags, Stream stream, unsigned* flags) {
@@ -431,8 +474,7 @@ FAKE(cuStreamGetFlags, Stream stream, unsigned* flags) {
                      "fake CUDA: asking for the flags of a captured stream ends the capture\n");
         std::abort();
     }
-    const auto index = reinterpret_cast<std::uintptr_t>(stream) / 16 - 1;
-    *flags = index < made_streams.size() ? made_streams[index] : 1;  // others do not block
+    *flags = flags_of(stream);
     return kSuccess;
 }
 FAKE(cuStreamBeginCapture_v2, Stream stream, int) {
@@ -499,9 +541,10 @@ FAKE(cuStreamDestroy_v2, Stream stream) {
     destroyed_streams.insert(stream);
     return kSuccess;
 }
-FAKE(cuStreamWaitEvent, Stream stream, Event, unsigned) {
+FAKE(cuStreamWaitEvent, Stream stream, Event event, unsigned) {
     ENTER(cuStreamWaitEvent)
     use(stream);
+    enqueue(stream, [other = event->stream, behind = event->behind] { run_until(other, behind); });
     ++state.waits_for_events;
     return kSuccess;
 }
@@ -512,201 +555,5 @@ FAKE(cuMemFreeHost, void* pinned) {
 FAKE(cuMemHostGetDevicePointer_v2, DevicePointer* pointer, void* pinned, unsigned) {
     ENTER(cuMemHostGetDevicePointer)
     *pointer = reinterpret_cast<DevicePointer>(pinned);
-    return kSuccess;
-}
-
-// ---- memory of other devices, and memory that is mapped
-// -------------------------------------------
-
-namespace {
-
-constexpr std::size_t kGranule = 1 << 16;
-std::map<DevicePointer, std::size_t> reserved;           // addresses
-std::map<Pages, std::pair<std::size_t, int>> all_pages;  // size, device
-std::map<DevicePointer, Pages> mapped;
-
-bool is_whole(std::size_t bytes) {
-    return bytes != 0 && bytes % kGranule == 0;
-}
-
-}  // namespace
-
-FAKE(cuDeviceCanAccessPeer, int* can, DeviceHandle, DeviceHandle) {
-    ENTER(cuDeviceCanAccessPeer)
-    *can = state.no_peer_access ? 0 : 1;
-    return kSuccess;
-}
-FAKE(cuCtxEnablePeerAccess, Context other, unsigned) {
-    ENTER(cuCtxEnablePeerAccess)
-    static std::set<std::pair<Context, Context>> enabled;
-    if (other == current) return kInvalidValue;
-    return enabled.insert({current, other}).second ? kSuccess : 704;
-}
-FAKE(cuMemPoolSetAccess, MemoryPool, const AccessDescription*, std::size_t) {
-    ENTER(cuMemPoolSetAccess)
-    return kSuccess;
-}
-FAKE(cuMemcpyPeerAsync, DevicePointer to, Context of_to, DevicePointer from, Context of_from,
-     std::size_t bytes, Stream stream) {
-    ENTER(cuMemcpyPeerAsync)
-    use(stream);
-    if (of_to == nullptr || of_from == nullptr) return kInvalidValue;
-    std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes);
-    ++state.peer_copies;
-    return kSuccess;
-}
-FAKE(cuMemcpy3DPeerAsync, const PeerCopy* copy, Stream stream) {
-    ENTER(cuMemcpy3DPeerAsync)
-    use(stream);
-    if (copy->width > copy->from.pitch || copy->width > copy->to.pitch || copy->depth != 1 ||
-        copy->from.memory_type != 2 || copy->to.memory_type != 2) {
-        return kInvalidValue;
-    }
-    for (std::size_t row = 0; row < copy->height; ++row) {
-        std::memcpy(reinterpret_cast<char*>(copy->to.at) + row * copy->to.pitch,
-                    reinterpret_cast<char*>(copy->from.at) + row * copy->from.pitch, copy->width);
-    }
-    ++state.peer_copies;
-    return kSuccess;
-}
-FAKE(cuMemGetAllocationGranularity, std::size_t* bytes, const PageProperties*, int) {
-    *bytes = kGranule;
-    return kSuccess;
-}
-FAKE(cuMemAddressReserve, DevicePointer* pointer, std::size_t bytes, std::size_t, DevicePointer,
-     unsigned long long) {
-    ENTER(cuMemAddressReserve)
-    if (!is_whole(bytes)) return kInvalidValue;
-    void* at =
-        ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) return kOutOfMemory;
-    *pointer = reinterpret_cast<DevicePointer>(at);
-    reserved[*pointer] = bytes;
-    return kSuccess;
-}
-FAKE(cuMemAddressFree, DevicePointer pointer, std::size_t bytes) {
-    ENTER(cuMemAddressFree)
-    const auto found = reserved.find(pointer);
-    if (found == reserved.end() || found->second != bytes) return kInvalidValue;
-    const auto inside = mapped.lower_bound(pointer);
-    if (inside != mapped.end() && inside->first < pointer + bytes) return kInvalidValue;
-    reserved.erase(found);
-    ::munmap(reinterpret_cast<void*>(pointer), bytes);
-    return kSuccess;
-}
-FAKE(cuMemCreate, Pages* pages, std::size_t bytes, const PageProperties* properties,
-     unsigned long long) {
-    ENTER(cuMemCreate)
-    static Pages last = 0;
-    if (!is_whole(bytes) || properties->location >= devices) return kInvalidValue;
-    *pages = ++last;
-    all_pages[last] = {bytes, properties->location};
-    state.page_bytes += bytes;
-    return kSuccess;
-}
-FAKE(cuMemRelease, Pages pages) {
-    ENTER(cuMemRelease)
-    const auto found = all_pages.find(pages);
-    if (found == all_pages.end()) return kInvalidValue;
-    state.page_bytes -= found->second.first;
-    all_pages.erase(found);
-    return kSuccess;
-}
-FAKE(cuMemMap, DevicePointer pointer, std::size_t bytes, std::size_t, Pages pages,
-     unsigned long long) {
-    ENTER(cuMemMap)
-    const auto found = all_pages.find(pages);
-    if (found == all_pages.end() || found->second.first != bytes || mapped.contains(pointer))
-        return kInvalidValue;
-    mapped[pointer] = pages;
-    memory[pointer] = found->second;
-    return kSuccess;
-}
-FAKE(cuMemUnmap, DevicePointer pointer, std::size_t bytes) {
-    ENTER(cuMemUnmap)
-    if (mapped.erase(pointer) == 0 || memory[pointer].first != bytes) return kInvalidValue;
-    memory.erase(pointer);
-    ::mprotect(reinterpret_cast<void*>(pointer), bytes, PROT_NONE);
-    return kSuccess;
-}
-FAKE(cuMemSetAccess, DevicePointer pointer, std::size_t bytes, const AccessDescription* access,
-     std::size_t count) {
-    ENTER(cuMemSetAccess)
-    if (!mapped.contains(pointer) || count == 0) return kInvalidValue;
-    const bool own = std::any_of(access, access + count, [&](const AccessDescription& each) {
-        return each.location == memory[pointer].second;
-    });
-    if (!own) return kInvalidValue;
-    ::mprotect(reinterpret_cast<void*>(pointer), bytes, PROT_READ | PROT_WRITE);
-    std::memset(reinterpret_cast<void*>(pointer), 0xA5, bytes);
-    return kSuccess;
-}
-
-// ---- NVRTC: "compiles" any text to itself
-// ---------------------------------------------------------
-
-struct NvrtcProgramRecord {
-    std::string text, log;
-};
-
-FAKE(nvrtcVersion, int* major, int* minor) {
-    *major = 13;
-    *minor = 0;
-    return kSuccess;
-}
-extern "C" __attribute__((visibility("default"))) const char* nvrtcGetErrorString(Result) {
-    return "NVRTC_ERROR_MADE_UP";
-}
-FAKE(nvrtcGetNumSupportedArchs, int* count) {
-    *count = 2;
-    return kSuccess;
-}
-FAKE(nvrtcGetSupportedArchs, int* numbers) {
-    numbers[0] = 80;
-    numbers[1] = 90;
-    return kSuccess;
-}
-FAKE(nvrtcCreateProgram, NvrtcProgramRecord** program, const char* source, const char*, int count,
-     const char* const*, const char* const* names) {
-    state.headers = count;
-    state.header = count > 0 ? names[0] : nullptr;
-    *program = new NvrtcProgramRecord{source, "the log"};
-    return kSuccess;
-}
-FAKE(nvrtcCompileProgram, NvrtcProgramRecord* program, int count, const char* const* options) {
-    if (emulates) {
-        program->text = emulator::compile(program->text, program->log);
-        return program->text.empty() ? 6 : kSuccess;
-    }
-    for (int i = 0; i < count; ++i)
-        program->text += std::string("\n// ") + options[i];
-    return state.nvrtc_result;
-}
-FAKE(nvrtcGetProgramLogSize, NvrtcProgramRecord* program, std::size_t* size) {
-    *size = program->log.size() + 1;
-    return kSuccess;
-}
-FAKE(nvrtcGetProgramLog, NvrtcProgramRecord* program, char* log) {
-    std::memcpy(log, program->log.c_str(), program->log.size() + 1);
-    return kSuccess;
-}
-FAKE(nvrtcGetCUBINSize, NvrtcProgramRecord* program, std::size_t* size) {
-    *size = program->text.size();
-    return kSuccess;
-}
-FAKE(nvrtcGetCUBIN, NvrtcProgramRecord* program, char* image) {
-    std::memcpy(image, program->text.data(), program->text.size());
-    return kSuccess;
-}
-FAKE(nvrtcGetPTXSize, NvrtcProgramRecord* program, std::size_t* size) {
-    *size = program->text.size();
-    return kSuccess;
-}
-FAKE(nvrtcGetPTX, NvrtcProgramRecord* program, char* image) {
-    std::memcpy(image, program->text.data(), program->text.size());
-    return kSuccess;
-}
-FAKE(nvrtcDestroyProgram, NvrtcProgramRecord** program) {
-    delete *program;
     return kSuccess;
 }

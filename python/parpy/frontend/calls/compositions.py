@@ -144,12 +144,20 @@ class _Composer:
     # ------------------------------------------------------------ terms
 
     def _may_be_array(self, node: ast.expr) -> bool:
-        if self.fn.kernel or has_effects(self.fn, node):
+        if has_effects(self.fn, node):
             return False
         parts = list(ast.walk(node))
         if any(isinstance(part, ast.Slice) for part in parts):
             return True
+        if self.fn.kernel and not any(self._names_array(part) for part in parts):
+            return False  # kernels make few arrays of their own
         return not any(isinstance(part, ast.Subscript | ast.Call | ast.IfExp | ast.BoolOp) for part in parts)
+
+    def _names_array(self, part: ast.AST) -> bool:
+        """Whether it is the name of an array of the kernel, or of a parameter, which may be one."""
+        if not isinstance(part, ast.Name):
+            return False
+        return part.id in self.fn.parameters or self.fn.program.uses.takes_array(self.fn.source, part.id)
 
     def _argument(self, node: ast.expr) -> Term:
         if self.held:

@@ -21,10 +21,11 @@ import copy
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from ...syntax.patterns import Function, chosen_names, names_given, names_in, node_parameters
+from ...syntax.patterns import Function, chosen_names, names_given, names_in, node_parameters, stored_in
 
 _T = TypeVar("_T", bound=ast.AST)
 _MARK = " as it was given"
+_ARRAYS = "parpy_arrays"  # those that a use of a name may mean
 _MOST = 8  # arrays of a name
 _OPAQUE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Try, ast.Global, ast.Nonlocal)
 
@@ -44,7 +45,7 @@ def with_chosen_arrays(node: Function) -> tuple[Function, frozenset[str]]:
             node = made.rewritten(node)
         except _GiveUp:
             continue
-        added |= {*made.numbers.values()}
+        added |= made.added
     return node, frozenset(added)
 
 
@@ -59,6 +60,8 @@ def _groups(node: Function) -> list[tuple[set[str], list[str]]]:
         if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
             stores[part.id] = stores.get(part.id, 0) + 1
     parameters = {*node_parameters(node)}
+    loops = [part for part in parts if isinstance(part, ast.For | ast.While)]
+    changing = stored_in(*loops)
     bound: dict[str, int] = {}
     for name, _ in assigned:
         bound[name] = bound.get(name, 0) + 1
@@ -74,31 +77,51 @@ def _groups(node: Function) -> list[tuple[set[str], list[str]]]:
         chosen = group & names
         arrays = sorted((group - chosen) | (chosen & parameters))
         local = [name for name in arrays if name in stores and name not in parameters]
-        if 1 < len(arrays) <= _MOST and _is_subscripted(parts, group) and all(stores[name] == 1 for name in local):
+        stay = all(stores[name] == 1 and name not in changing for name in local)
+        if 1 < len(arrays) <= _MOST and stay and _used_as_arrays(parts, group):
             found.append((chosen, arrays))
     return found
 
 
-def _is_subscripted(parts: Iterable[ast.AST], group: set[str]) -> bool:
-    return any(
-        isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name) and part.value.id in group
-        for part in parts
-    )
+def _used_as_arrays(parts: Iterable[ast.AST], group: set[str]) -> bool:
+    """Whether a name of the group is subscripted, has an attribute, or is what a loop runs over."""
+    owners = (part.value for part in parts if isinstance(part, ast.Subscript | ast.Attribute))
+    walked = (part.iter for part in parts if isinstance(part, ast.For))
+    return any(isinstance(each, ast.Name) and each.id in group for each in (*owners, *walked))
+
+
+def _optional(node: Function) -> set[str]:
+    """The names that the function compares with None."""
+    return {
+        part.left.id
+        for part in ast.walk(node)
+        if isinstance(part, ast.Compare)
+        and isinstance(part.left, ast.Name)
+        and isinstance(part.ops[0], ast.Is | ast.IsNot)
+        and isinstance(part.comparators[0], ast.Constant)
+        and part.comparators[0].value is None
+    }
 
 
 class _Chosen(ast.NodeTransformer):
     """The names of one group."""
 
     def __init__(self, names: set[str], arrays: list[str], node: Function) -> None:
+        # Arguments that may be None are asked for that first, so that no access to them is left where they are.
+        self._optional = _optional(node)
+        arrays = sorted(arrays, key=lambda array: array not in self._optional)
         # Of parameters that are names as well, the arrays are marked until all is rewritten.
         self._arrays = [f"{name}{_MARK}" if name in names else name for name in arrays]
         taken = names_in(node)
+        self._taken = taken
         self.numbers = {name: _unused(f"array_of_{name}", taken) for name in sorted(names)}
         self._parameters = [name for name in arrays if name in names]
+        self.added = {*self.numbers.values()}
 
     def rewritten(self, node: Function) -> Function:
         """The function with the numbers in place of the names. Raises _GiveUp where a name is used as a whole."""
         made = copy.deepcopy(node)
+        _Paths(self.numbers, self._arrays).annotate(made.body)
         body = [each for statement in made.body for each in self._statement(statement)]
         first = made.body[0]
         begin: list[ast.stmt] = [
@@ -124,15 +147,30 @@ class _Chosen(ast.NodeTransformer):
             if len(bindings) != len(names_given(node)):
                 raise _GiveUp
             return [self._binding(node, bindings)]
+        if isinstance(node, ast.For) and isinstance(node.iter, ast.Name) and self._is_name(node.iter):
+            self._count_elements(node)
         for field in ("body", "orelse"):
             block = getattr(node, field, None)
             if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
                 setattr(node, field, [each for inner in block for each in self._statement(inner)])
-        name = self._stored(node)
-        if name is None:
+        use = self._stored(node)
+        if use is None:
             self._expressions(node)
             return [node]
-        return self._branches(node, name)
+        return self._branches(node, use)
+
+    def _count_elements(self, node: ast.For) -> None:
+        """`for v in x`   as   `for i in range(len(x)): v = x[i]`"""
+        if any(isinstance(part, ast.Name) and part.id == node.iter.id for part in ast.walk(node.target)):  # type: ignore[attr-defined]
+            raise _GiveUp
+        place = _unused(f"place_in_{node.iter.id}", self._taken)  # type: ignore[attr-defined]
+        self._taken.add(place)
+        self.added.add(place)
+        element = ast.Subscript(node.iter, ast.Name(place, ast.Load()), ast.Load())
+        node.body.insert(0, _at(ast.Assign([node.target], element), node))
+        count = ast.Call(ast.Name("len", ast.Load()), [copy.copy(node.iter)], [])
+        node.target = _at(ast.Name(place, ast.Store()), node)
+        node.iter = _at(ast.Call(ast.Name("range", ast.Load()), [count], []), node)
 
     def _binding(self, node: ast.stmt, bindings: list[tuple[str, ast.expr]]) -> ast.stmt:
         targets: list[ast.expr] = [ast.Name(self.numbers[name], ast.Store()) for name, _ in bindings]
@@ -149,7 +187,7 @@ class _Chosen(ast.NodeTransformer):
             return ast.Name(self.numbers[value.id], ast.Load())
         return self._place(value.id)
 
-    def _stored(self, node: ast.stmt) -> str | None:
+    def _stored(self, node: ast.stmt) -> ast.Name | None:
         """A name through which the statement stores, or that it hands to a function for the sake of what that does."""
         targets: list[ast.AST] = []
         if isinstance(node, ast.Assign):
@@ -158,7 +196,7 @@ class _Chosen(ast.NodeTransformer):
             targets = [node.target]
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             targets = [*node.value.args, *node.value.keywords]
-        elif isinstance(node, ast.For) and any(self._name_of(part) for part in ast.walk(node.target)):
+        elif isinstance(node, ast.For) and any(map(self._is_name, ast.walk(node.target))):
             raise _GiveUp
         for target in targets:
             for part in ast.walk(target):
@@ -166,16 +204,18 @@ class _Chosen(ast.NodeTransformer):
                 while isinstance(chain, ast.Subscript | ast.Attribute):
                     chain = chain.value
                 is_store = isinstance(getattr(part, "ctx", None), ast.Store) or isinstance(node, ast.Expr)
-                if is_store and (name := self._name_of(chain)) is not None:
-                    return name
+                if is_store and isinstance(chain, ast.Name) and self._is_name(chain):
+                    return chain
         return None
 
-    def _branches(self, node: ast.stmt, name: str) -> list[ast.stmt]:
-        """The statement for each array that the name may be."""
-        *others, last = [self._statement(_with_array(node, name, array)) for array in self._arrays]
-        for place, made in reversed([*enumerate(others)]):
-            last = [_at(ast.If(self._is(name, place), made, last), node)]
-        return last
+    def _branches(self, node: ast.stmt, use: ast.Name) -> list[ast.stmt]:
+        """The statement for each array that the name may be there."""
+        *others, last = self._possible(use)
+        whole = self._statement(_with_array(node, use.id, last))
+        for array in reversed(others):
+            made = self._statement(_with_array(node, use.id, array))
+            whole = [_at(ast.If(self._is(use.id, array), made, whole), node)]
+        return whole
 
     # ------------------------------------------------------------ expressions
 
@@ -191,33 +231,129 @@ class _Chosen(ast.NodeTransformer):
                         self.generic_visit(each)
 
     def visit(self, node: ast.AST) -> Any:
-        name = self._chosen_by(node)
-        if name is None:
-            if self._name_of(node) is not None:
+        use = self._chosen_by(node)
+        if use is None:
+            if self._is_name(node):
                 raise _GiveUp
             return self.generic_visit(node)
         assert isinstance(node, ast.expr)
-        *others, last = [self.visit(_with_array(node, name, array)) for array in self._arrays]
-        for place, made in reversed([*enumerate(others)]):
-            last = _at(ast.IfExp(self._is(name, place), made, last), node)
-        return last
+        *others, last = self._possible(use)
+        whole = self.visit(_with_array(node, use.id, last))
+        for array in reversed(others):
+            made = self.visit(_with_array(node, use.id, array))
+            whole = _at(ast.IfExp(self._is(use.id, array), made, whole), node)
+        return whole
 
-    def _chosen_by(self, node: ast.AST) -> str | None:
+    def _chosen_by(self, node: ast.AST) -> ast.Name | None:
         """The name of which the expression is an element, an attribute, or the result of a function."""
         if isinstance(node, ast.Call):
-            found = next((self._name_of(each) for each in node.args if self._name_of(each) is not None), None)
-            return found or (self._chosen_by(node.func) if isinstance(node.func, ast.Attribute) else None)
-        while isinstance(node, ast.Subscript | ast.Attribute):
-            node = node.value
-            if (name := self._name_of(node)) is not None:
-                return name
+            found = next((each for each in node.args if isinstance(each, ast.Name) and self._is_name(each)), None)
+            if found is not None:
+                return found
+        while isinstance(node, ast.Subscript | ast.Attribute) or (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        ):
+            node = node.func if isinstance(node, ast.Call) else node.value
+            if isinstance(node, ast.Name) and self._is_name(node):
+                return node
         return None
 
-    def _name_of(self, node: ast.AST) -> str | None:
-        return node.id if isinstance(node, ast.Name) and node.id in self.numbers else None
+    def _is_name(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Name) and node.id in self.numbers
 
-    def _is(self, name: str, place: int) -> ast.expr:
-        return ast.Compare(ast.Name(self.numbers[name], ast.Load()), [ast.Eq()], [ast.Constant(place)])
+    def _possible(self, use: ast.Name) -> list[str]:
+        found: list[str] = getattr(use, _ARRAYS, [])
+        if not found:
+            raise _GiveUp  # it has none yet
+        return found
+
+    def _is(self, name: str, array: str) -> ast.expr:
+        place = self._arrays.index(array)
+        test = ast.Compare(ast.Name(self.numbers[name], ast.Load()), [ast.Eq()], [ast.Constant(place)])
+        if array.removesuffix(_MARK) not in self._optional:
+            return test
+        given = ast.Compare(ast.Name(array, ast.Load()), [ast.IsNot()], [ast.Constant(None)])
+        return ast.BoolOp(ast.And(), [given, test])
+
+
+State = dict[str, frozenset[str]]  # the arrays that each name may be
+
+
+class _Paths:
+    """Which arrays each name may be where it is used, along the paths that lead there."""
+
+    def __init__(self, names: dict[str, str], arrays: list[str]) -> None:
+        self._names, self._arrays = names, arrays
+        self._several = False
+        self._breaks: list[list[State]] = []
+        self._continues: list[list[State]] = []
+
+    def annotate(self, body: list[ast.stmt]) -> None:
+        """Notes the arrays at each use. Raises _GiveUp where every use has one array: names of one are nothing new."""
+        parameters = {each.removesuffix(_MARK): frozenset([each]) for each in self._arrays if each.endswith(_MARK)}
+        self._block(body, parameters)
+        if not self._several:
+            raise _GiveUp
+
+    def _block(self, body: list[ast.stmt], state: State) -> State:
+        for node in body:
+            state = self._statement(node, state)
+        return state
+
+    def _statement(self, node: ast.stmt, state: State) -> State:
+        bindings = [(name, value) for name, value in names_given(node) if name in self._names]
+        if bindings:
+            self._uses(node, state)
+            return state | {name: self._values(value, state) for name, value in bindings}
+        if isinstance(node, ast.If):
+            self._uses(node.test, state)
+            return _joined(self._block(node.body, state), self._block(node.orelse, state))
+        if isinstance(node, ast.For | ast.While):
+            return self._loop(node, state)
+        if isinstance(node, ast.Break | ast.Continue):
+            if self._breaks:
+                (self._breaks if isinstance(node, ast.Break) else self._continues)[-1].append(state)
+            return {}
+        if isinstance(node, ast.Return):
+            self._uses(node, state)
+            return {}
+        if isinstance(node, ast.With):
+            for item in node.items:
+                self._uses(item, state)
+            return self._block(node.body, state)
+        self._uses(node, state)
+        return state
+
+    def _loop(self, node: ast.For | ast.While, state: State) -> State:
+        before = None
+        while before != state:
+            before = state
+            self._breaks.append([])
+            self._continues.append([])
+            for part in [node.iter] if isinstance(node, ast.For) else [node.test]:
+                self._uses(part, state)
+            after = self._block(node.body, state)
+            breaks, continues = self._breaks.pop(), self._continues.pop()
+            state = _joined(state, after, *continues)
+        return _joined(self._block(node.orelse, state), *breaks)
+
+    def _values(self, value: ast.expr, state: State) -> frozenset[str]:
+        if isinstance(value, ast.IfExp):
+            return self._values(value.body, state) | self._values(value.orelse, state)
+        assert isinstance(value, ast.Name)
+        return state.get(value.id, frozenset()) if value.id in self._names else frozenset([value.id])
+
+    def _uses(self, node: ast.AST, state: State) -> None:
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name) and part.id in self._names and isinstance(part.ctx, ast.Load):
+                possible = [array for array in self._arrays if array in state.get(part.id, ())]
+                setattr(part, _ARRAYS, possible)
+                self._several = self._several or len(possible) > 1
+
+
+def _joined(*states: State) -> State:
+    names = set().union(*states)
+    return {name: frozenset().union(*(each.get(name, frozenset()) for each in states)) for name in names}
 
 
 class _Replaced(ast.NodeTransformer):

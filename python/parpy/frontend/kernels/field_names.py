@@ -1,10 +1,12 @@
-"""Names for fields of records: ``r[i][FIELD]`` becomes ``r[i]['x']``, where the name stands for one text alone."""
+"""Names for fields of records: ``r[i][FIELD]`` becomes ``r[i]['x']``, where the name stands for one text alone. A loop
+over a tuple of such texts, ``for field in ("x", "y")``, becomes its body for each of them.
+"""
 
 from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...syntax.names import Binding, Scope
@@ -17,9 +19,13 @@ def with_field_names(node: Function, scope: Scope) -> tuple[Function, list[Bindi
     are globals, variables of functions around, elements of tuples among these by constants, and local variables that
     get one such text."""
     found = _Texts(node, scope)
+    if any(isinstance(part, ast.For) for part in ast.walk(node)):
+        unrolled: Function = _Unrolled(found).visit(copy.deepcopy(node))
+        if found.loops:
+            node, found = unrolled, _Texts(unrolled, scope, found.relied)
     used = [part for part in ast.walk(node) if isinstance(part, ast.Subscript) and found.text(part.slice) is not None]
     if not used:
-        return node, []
+        return node, found.relied if found.before else []
     made: Function = _Written(found.text).visit(copy.deepcopy(node))
     return made, found.relied
 
@@ -27,10 +33,12 @@ def with_field_names(node: Function, scope: Scope) -> tuple[Function, list[Bindi
 class _Texts:
     """The texts that expressions of one function stand for."""
 
-    def __init__(self, node: Function, scope: Scope) -> None:
+    def __init__(self, node: Function, scope: Scope, relied: Sequence[Binding] = ()) -> None:
         self._scope = scope
+        self.loops: list[ast.For] = []  # those over texts
+        self.before = bool(relied)
         self._values: dict[str, list[ast.expr | None]] = {}  # of local variables; None: something else
-        self.relied: list[Binding] = []
+        self.relied = list(relied)
         for part in ast.walk(node):
             if isinstance(part, ast.Assign):
                 value = part.value if len(part.targets) == 1 else None
@@ -53,6 +61,14 @@ class _Texts:
         value = self._outside(node)
         return value if isinstance(value, str) else None
 
+    def texts(self, node: ast.expr) -> list[str]:
+        """The texts of a tuple that is written out, or outside the function; none: it is something else."""
+        whole = None if isinstance(node, ast.Tuple) else self._outside(node)
+        found: list[Any] = [*whole] if isinstance(whole, tuple) else []
+        for each in node.elts if isinstance(node, ast.Tuple) else []:
+            found.append(each.value if isinstance(each, ast.Constant) else self.text(each))
+        return found if all(isinstance(each, str) for each in found) else []
+
     def _outside(self, node: ast.expr) -> Any:
         """The object outside the function that a name, or an element of a tuple, stands for."""
         if isinstance(node, ast.Name) and node.id not in self._scope.locals:
@@ -66,6 +82,38 @@ class _Texts:
             if isinstance(whole, tuple) and type(place) is int and -len(whole) <= place < len(whole):
                 return whole[place]
         return None
+
+
+class _Unrolled(ast.NodeTransformer):
+    """Loops over texts that name fields in their bodies, written out."""
+
+    def __init__(self, texts: _Texts) -> None:
+        self._texts = texts
+
+    def visit_For(self, node: ast.For) -> Any:
+        self.generic_visit(node)
+        name = node.target.id if isinstance(node.target, ast.Name) else ""
+        parts = [part for each in node.body for part in ast.walk(each)]
+        leaves = any(isinstance(part, ast.Break | ast.Continue) for part in parts)
+        named = any(
+            isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Name) and part.slice.id == name
+            for part in parts
+        )
+        texts = self._texts.texts(node.iter) if named and not leaves and not node.orelse else []
+        if not texts:
+            return node
+        self._texts.loops.append(node)
+        return [_With(name, text).visit(copy.deepcopy(each)) for text in texts for each in node.body]
+
+
+class _With(ast.NodeTransformer):
+    def __init__(self, name: str, text: str) -> None:
+        self._name, self._text = name, text
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id != self._name or not isinstance(node.ctx, ast.Load):
+            return node
+        return ast.copy_location(ast.Constant(self._text), node)
 
 
 class _Written(ast.NodeTransformer):

@@ -276,7 +276,8 @@ Typing type_compare(Op op, std::span<const Operand> operands) {
 Typing type_rounding(Op op, std::span<const Operand> operands) {
     Type type = operands[0].type;
     if (ir::is_complex(type.scalar)) {
-        return refuse(op, operands, "take the real part (.real) or abs(…) first");
+        return op == Op::kRint ? same(op, type)
+                               : refuse(op, operands, "take the real part (.real) or abs(…) first");
     }
     if (is_integral(type) && op != Op::kRint) {
         return identity(op, type);
