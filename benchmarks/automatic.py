@@ -1,4 +1,4 @@
-"""What the automatic mode costs where it gains nothing: its programs beside the same loops compiled with no mapping.
+"""The cost of the automatic mode where it gains nothing: its programs beside the same loops compiled with no mapping.
 
     python benchmarks/automatic.py [--presets tiny S] [--rounds 15] [--out FILE]
 

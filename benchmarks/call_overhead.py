@@ -1,4 +1,4 @@
-"""What a call costs beside the work: warm calls, the first call of a process, and import.
+"""The cost of a call beside the work: warm calls, the first call of a process, and import.
 
     python benchmarks/call_overhead.py
 

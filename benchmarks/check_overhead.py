@@ -1,4 +1,4 @@
-"""What opts.check costs: run times of checked calls over those of the same call without, on the CPU.
+"""The cost of opts.check: run times of checked calls over those of the same call without, on the CPU.
 
     python benchmarks/check_overhead.py [kernel …]
 

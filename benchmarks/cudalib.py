@@ -1,4 +1,4 @@
-"""What calls of CUDA's libraries cost: parpy.cudalib beside CuPy on a GPU, beside NumPy on the CPU.
+"""The cost of calls of CUDA's libraries: parpy.cudalib beside CuPy on a GPU, beside NumPy on the CPU.
 
     python benchmarks/cudalib.py
 

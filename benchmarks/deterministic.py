@@ -1,4 +1,4 @@
-"""What deterministic=True costs: a sum, a dot product and a matrix product, by default and in the order of the loop.
+"""The cost of deterministic=True: a sum, a dot product and a matrix product, by default and in the order of the loop.
 
     python benchmarks/deterministic.py [cpu|cuda] [--size N] [--side N] [--rounds N] [--out FILE]
 

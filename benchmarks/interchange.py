@@ -1,4 +1,4 @@
-"""What the order of loops is worth on the CPU: nests as textbooks have them, with and without interchange-loops.
+"""The gain by the order of loops on the CPU: nests as textbooks have them, with and without interchange-loops.
 
     python benchmarks/interchange.py [--quick] [--out FILE]
 

@@ -1,4 +1,4 @@
-"""What ufuncs cost: parpy.vectorize beside NumPy and, where it is installed, Numba; on a GPU beside copies and CuPy.
+"""The cost of ufuncs: parpy.vectorize beside NumPy and, where it is installed, Numba; on a GPU beside copies and CuPy.
 
     python benchmarks/ufuncs.py [largest power of ten]
 

@@ -199,7 +199,7 @@ private:
         return count;
     }
 
-    // Of each array the box of elements that reads and writes may touch.
+    // For each array the box of elements that reads and writes may touch.
     void footprints(Explanation& out) const {
         const Accesses& accesses = dependences_.accesses();
         using Box = std::vector<Interval>;

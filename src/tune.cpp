@@ -1,5 +1,5 @@
-// neighbourhood() of tune.h. What is varied are the facts that the planners decide with rules of
-// thumb: which legal loop of a nest is spread, over how many threads, in blocks of what size, which
+// neighbourhood() of tune.h. It varies the decisions that the planners make with rules of thumb:
+// which legal loop of a nest is spread, over how many threads, in blocks of what size, which
 // innermost loops are vectors, how far short loops are unrolled, whether loops change places.
 #include "parpy/tune.h"
 

@@ -31,6 +31,7 @@ TASKS = {
     "understand the message P401": "reference/diagnostics.html",
     "write a kernel with shared memory": "howto/kernels.html",
     "use a function under torch.compile": "howto/other_libraries.html",
+    "share a call among ranks of MPI": "howto/scale.html",
     "report a fault": "howto/at_work.html",
     "install ParPy": "tutorial/install.html",
     "see a whole program": "gallery/index.html",

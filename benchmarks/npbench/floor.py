@@ -1,4 +1,4 @@
-"""What no program can beat on an H200: the time for a kernel's least traffic, or for its operations.
+"""The least time of any program on an H200: the time for a kernel's least traffic, or for its operations.
 
     python benchmarks/npbench/floor.py
 

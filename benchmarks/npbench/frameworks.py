@@ -1,4 +1,4 @@
-"""What is timed: the forms of a kernel under ParPy, and its peers, a row of FRAMEWORKS each.
+"""The programs that are timed: the forms of a kernel under ParPy, and its peers, a row of FRAMEWORKS each.
 
 A framework gives one or several versions of a kernel, of which the fastest valid one counts. What is not installed is
 left out, and so is a kernel for which a framework has no version. DaCe 1.0 wants NumPy 1 and networkx before 3.5, docc

@@ -1,4 +1,4 @@
-"""What a module of kernels/ says about its kernel: data, reference, loops, mappings, cost.
+"""The description of a kernel in a module of kernels/: data, reference, loops, mappings, cost.
 
 Everything that takes sizes takes them by name, as keyword arguments. Arguments of every form of a kernel are chosen
 by the names of its parameters from what `initialize` makes and from the sizes. A form stores its outputs to arguments,

@@ -79,7 +79,7 @@ std::string text_of(PyObject* object) {
     return utf8 != nullptr ? utf8 : "?";
 }
 
-// Of the exception that is set, which is dropped.
+// The text of the exception that is set, which is dropped.
 std::string text_of_error() {
     PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &error, &trace);

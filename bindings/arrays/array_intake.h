@@ -80,7 +80,7 @@ public:
     // Makes `count` of them, with a view each: one element, of whatever type is stored.
     void make_results(std::size_t count, ArgumentView* views);
 
-    // Of the first device array that names one: the stream its library is working on.
+    // For the first device array that names one: the stream its library is working on.
     std::optional<std::uint64_t> stream;
     // Some argument is a CuPy array: CuPy's current stream applies.
     bool has_cupy_arrays = false;

@@ -1,4 +1,4 @@
-// What array_intake.cpp and array_protocols.cpp share.
+// Declarations that array_intake.cpp and array_protocols.cpp share.
 #pragma once
 
 #include <string>

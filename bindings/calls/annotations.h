@@ -1,6 +1,6 @@
-// What the parameters of a jit function are declared to be (parpy.types), compared with what a call
-// is compiled for. What is equal by declaration and passed at run time becomes a requirement of the
-// program, so that a warm call is compared with nothing else.
+// Compares the declared types of the parameters of a jit function (parpy.types) with the types and
+// extents that a call is compiled for. An equality that is declared and whose values are passed at
+// run time becomes a requirement of the program, so that a warm call is compared with nothing else.
 #pragma once
 
 #include <functional>

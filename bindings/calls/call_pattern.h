@@ -18,7 +18,7 @@ namespace parpy {
 
 class CallPattern {
 public:
-    // Of a call that `specialization` was found for, whose arguments are the parameters in order.
+    // For a call that `specialization` was found for, whose arguments are the parameters in order.
     // Null where a comparison does not tell whether it answers a call.
     [[nodiscard]] static std::unique_ptr<const CallPattern> of(
         PyObject* const* args, Arguments arguments, const Specialization& specialization);

@@ -1,6 +1,6 @@
-// What compiled code relies on outside of its function: that a name still stands for the same
-// object. Checked at every call, so almost always answered without looking anything up: before
-// Python 3.12 by the version tag of the dicts, from there on by watching them.
+// Compiled code relies on names outside of its function: each must still stand for the same object.
+// Every call checks this, almost always without a lookup: before Python 3.12 by the version tag of
+// the dicts, since then by watching them.
 #pragma once
 
 #include <atomic>

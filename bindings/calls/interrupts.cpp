@@ -1,4 +1,4 @@
-// What the simulator asks while a launch of the main thread runs: Python's handlers of SIGINT.
+// While a launch of the main thread runs, the simulator asks here whether Python handles a SIGINT.
 #include <csignal>
 
 #include "numpy_api.h"

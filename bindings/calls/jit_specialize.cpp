@@ -1,4 +1,5 @@
-// What a call does once: parse the function, compile for its arguments, and every error on the way.
+// The work that a call does once: it parses the function, compiles it for the arguments and reports
+// every error on the way.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 

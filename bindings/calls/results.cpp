@@ -1,4 +1,4 @@
-// What a call returns: the results of the program, put together as the function wrote them.
+// Puts the results of a program together in the form in which the function returns them.
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
@@ -109,7 +109,7 @@ public:
     }
 
 private:
-    // Of the forms from `at` on the one that the first result says.
+    // For the forms from `at` on the one that the first result says.
     PyObject* one_of(std::string_view form, std::size_t& at) {
         const nb::object chosen = nb::steal(put_together(form, at));
         if (!chosen.is_valid()) return nullptr;

@@ -1,4 +1,4 @@
-// What Python sees of the dependence analysis: the facts about each loop of a call.
+// Gives Python the results of the dependence analysis: the facts about each loop of a call.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 

@@ -1,4 +1,5 @@
-// What parpy.buffer needs of the core: GPU memory as a DLPack capsule, and which GPU it is on.
+// Gives parpy.buffer the parts of the core that it needs: GPU memory as a DLPack capsule, and which
+// GPU it is on.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -33,7 +34,7 @@ void release(dlpack::ManagedTensor* managed) {
     PyGILState_Release(state);
 }
 
-// Of a capsule that nobody consumed.
+// Runs for a capsule that nobody consumed.
 void release_capsule(PyObject* capsule) {
     if (PyCapsule_IsValid(capsule, "dltensor") == 0) return;
     release(static_cast<dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule, "dltensor")));

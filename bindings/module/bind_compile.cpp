@@ -1,5 +1,5 @@
-// What Python asks of the compiler beside calling a function: source text, cache state, the
-// pipeline.
+// Gives Python the functions of the compiler besides calls: source text, the state of the cache,
+// the pipeline.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -91,7 +91,7 @@ std::string source_text(nb::handle function, nb::tuple arguments, nb::handle opt
            program.text;
 }
 
-// Of the kernel for arguments like these, which is compiled and loaded if it was not.
+// The facts of the kernel for arguments like these, which is compiled and loaded if it was not.
 nb::dict kernel_facts(nb::handle function, nb::tuple arguments, nb::handle options, unsigned block,
                       unsigned shared_bytes) {
     Call call(function, arguments);

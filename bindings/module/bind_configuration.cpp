@@ -1,4 +1,4 @@
-// What this build is and what it finds on this machine, for parpy.show_config.
+// Describes this build and this machine for parpy.show_config.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
@@ -32,7 +32,7 @@ void bind_configuration(nb::module_& m) {
             pass_search_paths_to_nvrtc();
             const auto [major, minor] = cuda::nvrtc_version();
             found["nvrtc"] = major == 0 ? "" : std::to_string(major) + "." + std::to_string(minor);
-            found["nvrtc_file"] = cuda::nvrtc_identity();
+            found["nvrtc_file"] = cuda::nvrtc_file();
             const int driver = cuda::Driver::instance().version;
             found["driver"] = driver == 0 ? ""
                                           : std::to_string(driver / 1000) + "." +

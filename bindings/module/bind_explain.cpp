@@ -1,4 +1,4 @@
-// What Python sees of explain(): plain dicts, which parpy.studies.explain lays out.
+// Gives Python the result of explain() as plain dicts, which parpy.studies.explain lays out.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

@@ -1,4 +1,4 @@
-// What Python sees of halos(): plain dicts, which parpy.studies.halo makes objects of.
+// Gives Python the result of halos() as plain dicts, of which parpy.scale.halo makes objects.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 

@@ -244,7 +244,7 @@ Stmt* make_fail(Module& module, std::string_view code, std::string message,
     return stmt;
 }
 
-// The program ends here with the exception that calls/raised.py knows by this name, of the text
+// The program ends here with the exception that calls/errors.py knows by this name, of the text
 // that Python's str.format makes of `text` and the values, or of the values themselves if it is
 // empty.
 Stmt* make_raise(Module& module, std::string exception, std::string text, std::vector<Expr*> values,

@@ -1,4 +1,4 @@
-// What the rest of the bindings uses of JitFunction: its type, and a call taken apart without
+// The parts of JitFunction that the other bindings use: its type, and a call taken apart without
 // running it.
 #pragma once
 

@@ -1,5 +1,6 @@
-// What parpy.tune asks of the core: the mappings near one, what is remembered of a call, which
-// arguments a call writes, and where the memory of an array is, whatever library made it.
+// Answers the questions of parpy.tune: which mappings are near one, which mapping is remembered for
+// a call, which arguments a call writes, and where the memory of an array is, whatever library made
+// it.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 

@@ -1,8 +1,8 @@
 // The loop of an elementwise ufunc. A program is compiled for each layout that occurs: operands of
 // unit stride, of one element (stride 0) or of any stride, and outputs that are inputs at the same
-// time (in-place calls, reductions). What overlaps in other ways runs one element after the other.
-// With worker threads the loop is cut into ranges, as many as the measured time of an element is
-// worth.
+// time (in-place calls, reductions). Operands that overlap in other ways run one element after the
+// other. With worker threads the loop is cut into ranges, as many as the measured time of an
+// element is worth.
 #include <algorithm>
 #include <array>
 #include <bit>

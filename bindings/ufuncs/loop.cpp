@@ -1,4 +1,4 @@
-// What loops of both kinds have in common: see loop.h.
+// The common part of loops of both kinds: see loop.h.
 #include "ufuncs/loop.h"
 
 #include <nanobind/nanobind.h>

@@ -61,7 +61,7 @@ struct Program {
     // For which calls the program is legal: of each item one bound must hold.
     std::vector<std::vector<ArgumentBound>> requirements;
     std::vector<ir::Site> sites;  // where it can fail; the numbers that parpy_fail is called with
-    // Of kernels that one call should not launch often: the launch index, and the site that says
+    // For kernels that one call should not launch often: the launch index, and the site that says
     // why.
     std::vector<std::pair<int, std::size_t>> counted;
 };

@@ -1,4 +1,4 @@
-// What the compiler knows about a call and decides for it, without running it: parpy.explain.
+// The facts and decisions of the compiler about a call, which does not run: parpy.explain.
 #pragma once
 
 #include <array>

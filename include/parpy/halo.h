@@ -1,9 +1,9 @@
-// What blocks of iterations of a call touch beyond the rows that they own, without running it: the
-// facts that a partition of arrays over devices, ranks or chunks is made from (parpy.halo).
+// Finds the elements that blocks of iterations of a call touch beyond the rows that they own,
+// without running it. parpy.halo shows these facts; partitions of arrays follow from them.
 //
 // The row of a loop that may run in parallel is a subscript that the loop writes, or reads where it
 // writes nothing, linear in the loop's counter: the iterations whose rows are lowest … highest are
-// a block. Of each axis of each array the facts say how its subscripts lie to the row: exactly, as
+// a block. For each axis of each array the facts say how its subscripts lie to the row: exactly, as
 // ISL's least and greatest difference.
 #pragma once
 

@@ -9,11 +9,11 @@ namespace parpy {
 
 // Nanoseconds of one iteration of `loop`. Trip counts that are not known are guessed.
 [[nodiscard]] double cost_of_iteration(const ir::For& loop);
-// Of an expression, without what it loads.
+// The cost of an expression without its loads.
 [[nodiscard]] double cost_of_operators(const ir::Expr& expr);
-// Of one step of a kTile.
+// The cost of one step of a kTile.
 [[nodiscard]] double cost_of_step(const ir::TileShape& tile, ir::Scalar type);
-// Of a statement; of loops in it likewise.
+// The cost of a statement, with that of the loops in it.
 [[nodiscard]] double cost_of(const ir::Stmt& stmt);
 
 }  // namespace parpy

@@ -18,7 +18,7 @@ namespace parpy {
 
 inline constexpr std::int64_t kWarpSize = 32;
 inline constexpr std::int64_t kMaxThreadsPerBlock = 1024;
-// Of an H100 or H200: how many multiprocessors, and what one of them holds at once.
+// The multiprocessors of an H100 or H200, and what one of them holds at once.
 inline constexpr std::int64_t kMultiprocessors = 132;
 inline constexpr std::int64_t kResidentThreads = 2048, kResidentBlocks = 32;
 inline constexpr std::int64_t kMaxGridX = 2147483647;

@@ -68,7 +68,7 @@ private:
 
     // ------------------------------------------------------------ elements that are kept
 
-    // Of a loop that stands directly in the nest.
+    // For a loop that stands directly in the nest.
     void keep_elements(For& loop) {
         for (const Var* array : uses_of(loop).stored) {
             const Store* store = sure_store(loop, array);

@@ -1,6 +1,6 @@
-// What running several iterations of parallel loops side by side in one thread (unroll and jam)
-// rests on: an element that a sequential loop inside loads for one iteration is loaded for the
-// others with it.
+// Finds the loops of which one thread may run several iterations side by side (unroll and jam).
+// This pays because an element that a sequential loop inside loads for one iteration is loaded for
+// the others with it.
 #pragma once
 
 #include <cstdint>

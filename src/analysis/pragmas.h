@@ -1,6 +1,6 @@
-// What `#pragma` comments ask of loops. The frontend writes them as labels that nobody can give a
-// loop, "pragma@7:5:24 parallel simd block=128", so that they go where labels go; a mapping by hand
-// takes their place (normalize_labels).
+// Reads the requests of `#pragma` comments about loops. The frontend writes them as labels that
+// nobody can give a loop, "pragma@7:5:24 parallel simd block=128", so that they go where labels go;
+// a mapping by hand takes their place (normalize_labels).
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@ namespace parpy {
 [[nodiscard]] std::vector<Update> scattered_updates(ir::For& loop, const LoopFacts& facts,
                                                     bool deterministic);
 
-// Of a loop of which it is not known whether it may run in parallel: the updates that may meet
+// For a loop of which it is not known whether it may run in parallel: the updates that may meet
 // others of their kind. Atomic, none of those is lost if it does.
 [[nodiscard]] std::vector<Update> updates_that_meet(ir::For& loop, const LoopFacts& facts,
                                                     bool deterministic);

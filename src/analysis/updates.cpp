@@ -11,6 +11,7 @@
 
 #include "analysis/memory/sharing.h"
 #include "ir/builder.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 
 namespace parpy {
@@ -18,6 +19,7 @@ namespace parpy {
 using namespace ir;
 
 std::optional<Op> reduction_of(Op update, const Type& type) {
+    if (picks_one(update)) return update;
     switch (update) {
         case Op::kAdd:
         case Op::kSub:
@@ -26,12 +28,6 @@ std::optional<Op> reduction_of(Op update, const Type& type) {
             return type.is(Scalar::kBool) ? std::nullopt : std::optional(Op::kMul);
         case Op::kFma:
             return Op::kAdd;
-        case Op::kMin:
-        case Op::kMax:
-        case Op::kMinimum:
-        case Op::kMaximum:
-        case Op::kFmin:
-        case Op::kFmax:
         case Op::kBitAnd:
         case Op::kBitOr:
         case Op::kBitXor:

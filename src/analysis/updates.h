@@ -1,5 +1,5 @@
-// Statements that update a scalar or an element by an associative operator, however they are
-// spelled: s += e, s = e + s, s = max(s, e), if e > s: s = e. What reductions are made of.
+// Statements that update a scalar or an element by an associative operator, in any spelling: s +=
+// e, s = e + s, s = max(s, e), if e > s: s = e. Reductions are made of them.
 #pragma once
 
 #include <optional>

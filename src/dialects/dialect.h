@@ -1,4 +1,4 @@
-// What differs between the targets of the C-family printer, as data: how operators, types,
+// The differences between the targets of the C-family printer, as data: how operators, types,
 // registers and qualifiers are spelled, and the prelude of helper snippets. The printer
 // (emit/emit.h) has no branch on a target; a new C-family target is a new Dialect.
 #pragma once
@@ -81,6 +81,12 @@ struct Spelling {
     Yields yields = Yields::kExact;
     When when = When::kAlways;
 };
+
+// The rows of a function of floats: of 32 bits, which those of 16 bits become, and of 64 bits.
+// clang-format off
+#define FLOATS(op, f32, f64) \
+    {op, kF32s, f32, Precedence::kPostfix, Yields::kFloat}, {op, kF64s, f64}
+// clang-format on
 
 // A named piece of prelude. A program carries the snippets whose names its text mentions, in the
 // order of the table, and those that they mention in turn.

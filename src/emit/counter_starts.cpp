@@ -62,7 +62,7 @@ std::optional<std::int64_t> exact_end(const For& loop) {
     const std::int64_t last = *begin + (*trips - 1) * *step;  // the variable's last value
     std::int64_t exact = 0;
     if (__builtin_add_overflow(last, *step, &exact)) return std::nullopt;
-    // Of what is narrower than an int, a sum may be a value that the variable cannot have.
+    // If the type is narrower than an int, a sum may be a value that the variable cannot have.
     const std::int64_t bytes = size_in_bytes(loop.var->type.scalar);
     const bool fits =
         bytes == 8 || (bytes == 4 && exact >= std::numeric_limits<std::int32_t>::min() &&

@@ -383,7 +383,7 @@ constexpr const char* kIntegerNames =
     "typedef long int64_t;\ntypedef unsigned char uint8_t;\ntypedef unsigned short uint16_t;\n"
     "typedef unsigned int uint32_t;\ntypedef unsigned long uint64_t;\n";
 
-// What stands in front of the headers whose functions the host calls: attributes of CUDA that they
+// The text before the headers whose functions the host calls: attributes of CUDA that they
 // may have, and what arrays are to them.
 std::string before_host_headers(const std::vector<const Function*>& functions) {
     if (functions.empty()) return {};

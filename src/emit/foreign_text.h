@@ -1,4 +1,4 @@
-// Device code that others wrote: it stands in front of a program's own text, each file under a
+// Device code that others wrote: it comes before a program's own text, each file under a
 // #line of its own that says so (the frontend), and the text that follows under another (emit.cpp).
 #pragma once
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMost = 2;
 
-// Of a factor only the sign counts, and whether it is one.
+// Only the sign of a factor counts, and whether it is one.
 std::int64_t clamped(std::int64_t factor) {
     return std::clamp<std::int64_t>(factor, -kMost, kMost);
 }

@@ -202,7 +202,7 @@ struct Expr {
     Register reg{};                           // kRegister
     Function* callee = nullptr;               // kCall, kFunction
     std::shared_ptr<const std::string> text;  // kText, kNamed, kField
-    // Of a kAtomic: how many operands are subscripts.
+    // For a kAtomic: how many operands are subscripts.
     [[nodiscard]] std::size_t rank() const {
         return operands.size() - value_count(static_cast<Atomic>(index));
     }
@@ -366,8 +366,8 @@ struct Print : StmtOf<StmtKind::kPrint> {
     std::vector<std::string> texts;
     std::vector<Expr*> values;
 };
-// with parpy.gpu: the body is run by one thread. Of a kernel written by hand: by all threads of the
-// grid; it is then the only statement of the entry that touches arrays.
+// with parpy.gpu: one thread runs the body. In a kernel written by hand, all threads of the grid
+// run it; it is then the only statement of the entry that touches arrays.
 struct Gpu : StmtOf<StmtKind::kGpu> {
     Body body;
     Expr* grid[3] = {};  // all or none
@@ -457,12 +457,12 @@ struct Function {
     Span span;
     std::vector<Var*> params;
     Type result = Type::unknown();
-    // Of an entry: how what it returns is put together from its results. "." is a number or an
+    // For an entry: how what it returns is put together from its results. "." is a number or an
     // array, "-" is None, "?" a number or None, which two results say: the number, and whether it
     // is there; "(…)" is a tuple, "<2>(…)" a named one of the class with this number; empty: it
     // returns nothing.
     std::string result_form;
-    // Of an entry: results that are arguments themselves, by the numbers of both (Origin).
+    // For an entry: results that are arguments themselves, by the numbers of both (Origin).
     std::vector<std::pair<std::size_t, std::size_t>> given;
     Body body;
 };

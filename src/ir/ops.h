@@ -1,5 +1,5 @@
-// What follows from a row of ops.def in a typed program: the result type of each operator. Shared
-// by the builder, the parser and the verifier, so that they cannot disagree.
+// Derives facts about operators from the rows of ops.def, such as the result type of each in a
+// typed program. Shared by the builder, the parser and the verifier, so that they cannot disagree.
 #pragma once
 
 #include <span>

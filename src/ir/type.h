@@ -64,7 +64,7 @@ struct Type {
     friend bool operator==(const Type&, const Type&) = default;
 };
 
-// Of an array that overlaps others: which of them share memory, and where element [0, …] lies in
+// For an array that overlaps others: which of them share memory, and where element [0, …] lies in
 // it.
 struct Placement {
     std::size_t group = 0;    // the first argument of those that overlap each other

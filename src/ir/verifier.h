@@ -1,4 +1,4 @@
-// What verify checks (verify.h): modules and statements in verify.cpp, expressions in
+// The checks of verify (verify.h): modules and statements in verify.cpp, expressions in
 // verify_expressions.cpp.
 #pragma once
 

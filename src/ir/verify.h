@@ -1,4 +1,4 @@
-// What must hold of a program between passes. Each profile adds to or replaces rules of the one
+// The rules that a program keeps between passes. Each profile adds to or replaces rules of the one
 // before.
 #pragma once
 

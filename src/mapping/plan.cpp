@@ -1,4 +1,4 @@
-// What both planners use. See plan.h.
+// The code that both planners use. See plan.h.
 #include "mapping/plan.h"
 
 #include <algorithm>

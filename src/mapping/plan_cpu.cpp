@@ -1,4 +1,4 @@
-// The CPU's cost model. Of each nest one loop is handed to workers, the outermost that may be,
+// The CPU's cost model. For each nest one loop is handed to workers, the outermost that may be,
 // unless one inside has so many more iterations that starting it again and again pays; the
 // innermost loops in there become SIMD where they walk through memory in steps of one element.
 // Nests that surely have too little work for several threads stay on one; whether others have
@@ -15,7 +15,7 @@ using namespace ir;
 
 namespace {
 
-// Of a typical machine, whichever this is: the same program has the same mapping everywhere.
+// Figures of a typical machine, so that a program has the same mapping everywhere.
 constexpr double kCores = 8;
 constexpr double kDispatch = 4000;        // ns to hand a loop to workers and wait for them
 constexpr double kAtomic = 20;            // ns of an update that other workers make as well

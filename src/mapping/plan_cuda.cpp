@@ -1,6 +1,6 @@
 // The GPU's cost model. A nest becomes a kernel at its outermost loop that may run in parallel, or
 // further in if that is faster; within a kernel one loop of each branch becomes threads and those
-// around it blocks. What a choice costs is the memory it moves (32 threads whose elements are
+// around it blocks. The cost of a choice is the memory it moves (32 threads whose elements are
 // neighbours share transactions) at the bandwidth that as many threads can draw, or the time of the
 // longest thread, whichever is more. Figures are those of a large card; the same program has the
 // same mapping everywhere.
@@ -179,7 +179,7 @@ private:
         return outer.body.size() == 1 && outer.body[0] == &inner;
     }
 
-    // Of each of `blocks`: as few as keep the card busy, which wait for each other the least.
+    // For each of `blocks`: as few as keep the card busy, which wait for each other the least.
     [[nodiscard]] std::int64_t reducing_threads(const For& loop, double blocks) const {
         const double trips = traffic_.known_trips(loop).value_or(kUnknownReduced);
         std::int64_t threads = kWarpSize;

@@ -1,6 +1,6 @@
-// What the compiler tells the user: located, coded, collected. Passes report to a Diagnostics sink
-// and go on where they can, so that one call shows several errors; the bindings turn the sink into
-// one Python exception. Codes and the exception each one raises stand in diagnostics.def.
+// Messages of the compiler to the user: each has a place and a code. Passes report to a Diagnostics
+// sink and go on where they can, so that one call shows several errors; the bindings turn the sink
+// into one Python exception. Codes and the exception each one raises stand in diagnostics.def.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// What sanitizers are told, where the core is built with one (tools/sanitize.sh): AddressSanitizer
-// of stacks that are not the thread's own, ThreadSanitizer of what a library hands from thread to
-// thread. Nothing without them.
+// Annotations for sanitizers, if the core is built with one (tools/sanitize.sh): AddressSanitizer
+// learns of stacks that are not the thread's own, ThreadSanitizer of data that a library hands from
+// thread to thread. Without a sanitizer they do nothing.
 #pragma once
 
 #include <cstddef>

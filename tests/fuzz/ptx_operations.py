@@ -1,4 +1,4 @@
-"""What each instruction of PTX does to the registers of a thread and to memory (ptx.py runs them).
+"""The effect of each instruction of PTX on the registers of a thread and on memory (ptx.py runs them).
 
 Source of the meaning of each instruction: the PTX ISA manual, version 9.
 """
@@ -128,7 +128,7 @@ def _insert_bits(t: Thread, one: Instruction) -> None:
 
 
 def _nearest(exact: Fraction, kind: str) -> float:
-    """Of the values of the type."""
+    """The nearest value of the type."""
     try:
         near = float(exact)
     except OverflowError:

@@ -1,4 +1,4 @@
-"""What pytest gives to tests of several files."""
+"""Fixtures for tests of several files."""
 
 from __future__ import annotations
 

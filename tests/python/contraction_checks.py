@@ -1,4 +1,4 @@
-"""What tests of contractions ask: the notes of explain, the bits of the reference interpreter, chains of fused
+"""Questions of the tests of contractions: the notes of explain, the bits of the reference interpreter, chains of fused
 multiply-adds."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What tests of random numbers share: generators, a program that draws, and the bounds of statistics."""
+"""Code that tests of random numbers share: generators, a program that draws, and the bounds of statistics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in objects, for comparisons of those that Python and compiled code have changed."""
+"""The contents of objects, for comparisons of those that Python and compiled code have changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of parpy.tune share."""
+"""Functions that the tests of parpy.tune share."""
 
 from __future__ import annotations
 

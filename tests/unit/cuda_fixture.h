@@ -1,4 +1,4 @@
-// What the tests of the CUDA run time share: the fake driver in the place of the real one.
+// The fixture of the tests of the CUDA run time, with the fake driver.
 #pragma once
 
 #include <dlfcn.h>

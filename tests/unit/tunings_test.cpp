@@ -1,4 +1,4 @@
-// What parpy.tune found, as text and back, and for which calls it holds.
+// The mappings that parpy.tune found become text and are read back, and hold for certain calls.
 #include "runtime/calls/tunings.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // parpy-opt: reads IR text, runs named passes or a whole pipeline, and prints, verifies, emits or
-// evaluates the result. What the golden tests run; `parpy-opt --help` lists the flags.
+// evaluates the result. The golden tests run it; `parpy-opt --help` lists the flags.
 #include <algorithm>
 #include <fstream>
 #include <iostream>

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from ..pragmas.words import LoopPragma
+from ..syntax.patterns import subscripts_of
 from ._vectors import accumulation, copied, expression, loop, mentions, offset_of, vector
 
 # What computes with vectors as with numbers.
@@ -125,7 +126,7 @@ class _Vectorize(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         node.value = self.visit(node.value)
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        parts = subscripts_of(node)
         varying = sum(mentions(part, {self._variable}) for part in parts)
         if varying > 1:
             self.possible = False  # a diagonal

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..pragmas.slices import constant_of, runs_over
 from ..pragmas.words import Dim, Place, StatementPragma
+from ..syntax.patterns import is_none, slices_of, subscripts_of
 from ._vectors import IDENTITIES, accumulation, copied, expression, loop, shifted, vector
 
 _CONTRACTIONS = ("mv", "dot", "matmul")
@@ -40,7 +41,7 @@ def mined_tensor(
     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
     if _reads_others(target, node.value):
         return None
-    slices = _slices(target)
+    slices = slices_of(target)
     left = list(pragma.dims)
     own: list[_Axis] = []
     for part in slices:
@@ -70,9 +71,9 @@ def mined_slices(node: ast.Assign | ast.AugAssign, new: Callable[[str], str]) ->
     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
     if _reads_others(target, node.value):
         return None
-    if len(_slices(target)) == 1:
+    if len(slices_of(target)) == 1:
         return _written(node, [_Axis(dim, new("i"), "appy.MVL")], [], new, [False])
-    return _written(node, [], [dim], new, []) if not _slices(target) else None
+    return _written(node, [], [dim], new, []) if not slices_of(target) else None
 
 
 def _written(
@@ -158,7 +159,7 @@ class _Reductions(ast.NodeTransformer):
 
 
 def _rank(node: ast.expr) -> int:
-    return max((len(_slices(part)) for part in ast.walk(node) if isinstance(part, ast.expr)), default=0)
+    return max((len(slices_of(part)) for part in ast.walk(node) if isinstance(part, ast.expr)), default=0)
 
 
 class _Axes(ast.NodeTransformer):
@@ -178,8 +179,8 @@ class _Axes(ast.NodeTransformer):
         return self._subscript(node, transposed=False)
 
     def _subscript(self, node: ast.Subscript, transposed: bool) -> ast.AST:
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        dims = [part for part in parts if isinstance(part, ast.Slice) or _is_new_axis(part)]
+        parts = subscripts_of(node)
+        dims = [part for part in parts if isinstance(part, ast.Slice) or is_none(part)]
         if not dims:
             return self.generic_visit(node)
         axes = self._axes[len(self._axes) - len(dims) :] if len(dims) <= len(self._axes) else []
@@ -208,17 +209,6 @@ class _Axes(ast.NodeTransformer):
         return axis.subscript(constant_of(_minus(part.lower, axis.dim.low)) or 0)
 
 
-def _is_new_axis(part: ast.expr) -> bool:
-    return isinstance(part, ast.Constant) and part.value is None
-
-
 def _minus(a: ast.expr | None, b: ast.expr | None) -> ast.expr:
     zero = ast.Constant(0)
     return ast.BinOp(a or zero, ast.Sub(), b or zero)
-
-
-def _slices(node: ast.expr) -> list[ast.Slice]:
-    if not isinstance(node, ast.Subscript):
-        return []
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    return [part for part in parts if isinstance(part, ast.Slice)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import copy
 
+from ..syntax.patterns import names_in
+
 IDENTITIES = {"sum": "0", "prod": "1", "max": "float('-inf')", "min": "float('inf')"}
 
 
@@ -39,7 +41,7 @@ def offset_of(node: ast.expr, variable: str) -> int | None:
 
 
 def mentions(node: ast.AST, names: set[str]) -> bool:
-    return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(node))
+    return not names_in(node).isdisjoint(names)
 
 
 def accumulation(target: str, operator: str, value: ast.expr) -> ast.stmt:

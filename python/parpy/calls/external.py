@@ -76,7 +76,7 @@ class External(Generic[_P, _R]):
 
     @property
     def threads(self) -> int:
-        """Of a block, so many make each call; 0: one."""
+        """So many threads of a block make each call; 0: one."""
         return 0 if self.parallelize is None else self.parallelize._threads
 
     @property

@@ -14,9 +14,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .._native import type_version
-from ..frontend.patterns import got_entry, string_key
 from ..syntax.lists import makes_list
 from ..syntax.names import ARRAY_PROTOCOLS, LIBRARIES, Scope, callable_source, has_elements
+from ..syntax.patterns import got_entry, string_key
 from ..syntax.source import FunctionSource
 from ..vocabulary.generators import is_generator_type
 from .errors import CompileError

@@ -32,6 +32,11 @@ def warn(code: str, text: str) -> None:
     warnings.warn(text.rstrip("\n"), PerformanceWarning, stacklevel=stack_level())
 
 
+def python_runs(place: str, part: str, why: str) -> None:
+    """Warns that Python runs this part of the user's text, which begins at the place `file:line:column`."""
+    warn("P315", f"{place}: performance[P315]: Python runs {part}: {why}")
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
     """This thread is not warned, nor counts as told: for calls that the user did not write."""

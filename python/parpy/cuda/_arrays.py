@@ -209,7 +209,7 @@ class DeviceNDArray(DeviceArray):
         self.setitem(..., value, stream)
 
     def __bool__(self) -> bool:
-        """Of one element its truth, which is copied to the host. Raises ValueError for others."""
+        """The truth of the only element, which is copied to the host. Raises ValueError if there are others."""
         if self.size != 1:
             raise ValueError(f"an array of {self.size} elements is neither true nor false; ask copy_to_host().all()")
         return bool(self.copy_to_host().reshape(1)[0])
@@ -451,7 +451,7 @@ def is_number(dtype: np.dtype[Any]) -> bool:
 
 
 def _is_record(dtype: np.dtype[Any]) -> bool:
-    """Of numbers, arrays of them, and records of such."""
+    """Whether a type is one of numbers, of arrays of them, or of records of such."""
     fields = [dtype[name].base for name in dtype.names or ()]
     return dtype.names is not None and all(is_number(each) or _is_record(each) for each in fields)
 

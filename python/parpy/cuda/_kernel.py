@@ -21,7 +21,7 @@ from ..arrays.device_arrays import is_int
 from ..calls.elements import Elements, comes_apart, composed_kind
 from ..calls.errors import CompileError
 from ..calls.interface import HOST, source_text
-from ..calls.jit import twin
+from ..calls.made import twin
 from ..calls.options import CompileBackend, CompileOptions
 from ..calls.pickling import ByReference, give_reference
 from ..calls.tracebacks import hides_frames

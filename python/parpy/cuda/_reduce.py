@@ -63,7 +63,7 @@ class Reduce:
 
 
 def _source_of(functor: Any) -> FunctionSource:
-    """Of a function or a lambda; CompileError where there is none."""
+    """The source of a function or a lambda; CompileError if there is none."""
     return capture_expression(functor, "reduced") if isinstance(functor, FunctionType) else source_of(functor)
 
 

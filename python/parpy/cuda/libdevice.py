@@ -17,85 +17,46 @@ from ._decorators import jit
 _device: Callable[[Callable[..., Any]], Any] = jit(device=True)
 
 
-class _OfTable:
-    """The functions as attributes, for those below."""
+def _sine_and_cosine(name: str, sine: Any, cosine: Any) -> Any:
+    def both(x: Any) -> Any:
+        """The sine and the cosine, as the two functions of one result give them."""
+        return sine(x), cosine(x)
+
+    return _named(both, name)
 
 
-for _name, _function in LIBDEVICE.items():
-    setattr(_OfTable, _name, _function)
+def _functions_of(number: Any, remainder: Any, ending: str) -> list[Any]:
+    """The functions with two results of this type of numbers."""
 
-_Names: Any = _OfTable
+    def modf(x: Any) -> Any:
+        """The fraction and the whole part, both with the sign of the number."""
+        return np.modf(number(x))
 
+    def frexp(x: Any) -> Any:
+        """A number from 0.5 to 1 and the power of 2 that it is multiplied by."""
+        return np.frexp(number(x))
 
-@_device
-def sincos(x: Any) -> Any:
-    """The sine and the cosine of a float64."""
-    return _Names.sin(x), _Names.cos(x)
+    def remquo(x: Any, y: Any) -> Any:
+        """The IEEE remainder, and the lowest bits of the quotient, with its sign."""
+        rest = remainder(x, y)
+        quotient = np.rint((np.float64(x) - np.float64(rest)) / np.float64(y))
+        return rest, np.int32(np.fmod(quotient, np.float64(8)))
 
-
-@_device
-def sincosf(x: Any) -> Any:
-    """The sine and the cosine of a float32."""
-    return _Names.sinf(x), _Names.cosf(x)
-
-
-@_device
-def sincospi(x: Any) -> Any:
-    """The sine and the cosine of a float64 times pi."""
-    return _Names.sinpi(x), _Names.cospi(x)
+    return [_named(each, each.__name__ + ending) for each in (modf, frexp, remquo)]
 
 
-@_device
-def sincospif(x: Any) -> Any:
-    """The sine and the cosine of a float32 times pi."""
-    return _Names.sinpif(x), _Names.cospif(x)
+def _named(function: Any, name: str) -> Any:
+    """The device function of this name."""
+    function.__module__, function.__name__, function.__qualname__ = __name__, name, name
+    return _device(function)
 
 
-@_device
-def fast_sincosf(x: Any) -> Any:
-    """The sine and the cosine of a float32, as the fast instructions have them."""
-    return _Names.fast_sinf(x), _Names.fast_cosf(x)
-
-
-@_device
-def modf(x: Any) -> Any:
-    """The fraction of a float64 and its whole part, both with its sign."""
-    return np.modf(np.float64(x))
-
-
-@_device
-def modff(x: Any) -> Any:
-    """The fraction of a float32 and its whole part, both with its sign."""
-    return np.modf(np.float32(x))
-
-
-@_device
-def frexp(x: Any) -> Any:
-    """A float64 from 0.5 to 1 and the power of 2 that it is multiplied by."""
-    return np.frexp(np.float64(x))
-
-
-@_device
-def frexpf(x: Any) -> Any:
-    """A float32 from 0.5 to 1 and the power of 2 that it is multiplied by."""
-    return np.frexp(np.float32(x))
-
-
-@_device
-def remquo(x: Any, y: Any) -> Any:
-    """The IEEE remainder of two float64 values, and the lowest bits of their quotient, with its sign."""
-    rest = _Names.remainder(x, y)
-    quotient = np.rint((np.float64(x) - rest) / np.float64(y))
-    return rest, np.int32(np.fmod(quotient, np.float64(8)))
-
-
-@_device
-def remquof(x: Any, y: Any) -> Any:
-    """The same of two float32 values."""
-    rest = _Names.remainderf(x, y)
-    quotient = np.rint((np.float64(x) - np.float64(rest)) / np.float64(y))
-    return rest, np.int32(np.fmod(quotient, np.float64(8)))
-
+sincos, sincosf, sincospi, sincospif, fast_sincosf = (
+    _sine_and_cosine(f"{kind}sincos{ending}", LIBDEVICE[f"{kind}sin{ending}"], LIBDEVICE[f"{kind}cos{ending}"])
+    for kind, ending in (("", ""), ("", "f"), ("", "pi"), ("", "pif"), ("fast_", "f"))
+)
+modf, frexp, remquo = _functions_of(np.float64, LIBDEVICE["remainder"], "")
+modff, frexpf, remquof = _functions_of(np.float32, LIBDEVICE["remainderf"], "f")
 
 globals().update(LIBDEVICE)
 __all__ = [

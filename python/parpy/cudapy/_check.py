@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..syntax.paths import ends
+from ..syntax.patterns import is_absent
 from ..vocabulary.device import Coordinates, DeviceFunction
 from ._types import Bool, CType, Double, Float, Int, Pointer, Signature, Type, Void
 from ._values import MATH, instead_of, type_named_by, type_of
@@ -488,7 +489,7 @@ class Checker:
 
 
 def _is_none(node: ast.expr | None) -> bool:
-    return node is None or (isinstance(node, ast.Constant) and node.value is None)
+    return is_absent(node)
 
 
 def as_load(node: ast.expr) -> ast.expr:

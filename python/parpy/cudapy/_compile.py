@@ -118,7 +118,7 @@ class Launcher(ByReference):
     """
 
     def __init__(self, name: str, sources: dict[str, FunctionSource], signatures: dict[str, Signature]) -> None:
-        """Of the kernel of this name. Raises what is wrong with it."""
+        """The text of the kernel of this name. Raises the error of a kernel that cannot be compiled."""
         if len(sources) > 1:
             parse(sources[name], TypedProgram(sources, signatures, whole=True))
         self._kernel = _TypedKernel(sources[name], lambda: TypedProgram(sources, signatures))

@@ -62,7 +62,7 @@ class Called(NamedTuple):
 
 
 class Draws:
-    """Of the functions of one program; each question is answered once."""
+    """The draws of the functions of one program; each question is answered once."""
 
     def __init__(self) -> None:
         self._names: dict[object, frozenset[str]] = {}
@@ -217,7 +217,7 @@ class Draws:
         return Called(source, given, self.known(source, given, scope))
 
     def known(self, source: FunctionSource, given: Mapping[str, ast.expr], scope: Scope) -> dict[str, Any]:
-        """Of the arguments those that decide what draws: functions that do, and generators that are None."""
+        """The arguments that decide what draws: functions that do, and generators that are None."""
         objects = {name: self._object(node, scope) for name, node in given.items()}
         known = {name: value for name, value in objects.items() if self.may_be_drawing(value)}
         known |= {

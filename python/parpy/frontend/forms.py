@@ -37,8 +37,8 @@ class Kind(NamedTuple):
 
 
 class Single:
-    """A function, a type or a text that is an argument: the first one of those that mean the same, `key`. Of a function
-    the numbers and arrays that it reads of the function around it are arguments of their own, by the names of these
+    """A function, a type or a text that is an argument: the first one of those that mean the same, `key`. The numbers
+    and arrays that a function reads of the function around it are arguments of their own, by the names of these
     `cells`."""
 
     __slots__ = ("_hash", "cells", "key", "value")
@@ -96,7 +96,7 @@ class DictParam(NamedTuple):
 class Record(NamedTuple):
     """An array of records, or an element: its `fields`, or the parameter of the entry that has them, which field of
     these it is (`prefix`), and the subscripts that its first dimensions have (`at`); where they are known, how many
-    dimensions there are with those, and its type. Of a slice of records the fields are names of parts (`is_part`)."""
+    dimensions there are with those, and its type. The fields of a slice of records are names of parts (`is_part`)."""
 
     fields: dict[str, _native.Var]
     owner: str

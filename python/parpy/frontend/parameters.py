@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _native
 from ..syntax.annotations import Places, converted_to, declared, symbol_places
+from ..syntax.patterns import stored_in
 from ..types import BufferType, Symbol, TypeVar, elem_size
 from .forms import Span
 from .kernels.records import receive_records
@@ -47,7 +48,7 @@ def keep_given(fn: FunctionScope) -> list[_native.Stmt]:
     later: the statements that give that other names."""
     statements: list[_native.Stmt] = []
     wanted = {name for name, _ in fn.symbols.values()}
-    again = {part.id for part in ast.walk(fn.node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    again = stored_in(fn.node)
     for name in fn.parameters:
         if name in wanted and name in again and name not in fn.records:
             span = fn.span(fn.parameters[name])

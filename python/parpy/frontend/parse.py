@@ -96,7 +96,7 @@ class Findings:
 def parse(function: object, program: Program | None = None) -> Surface:
     """The surface module of a jit function, a captured source, or a plain Python function.
 
-    Languages other than loops give a ``program`` of theirs. Of a kernel written by hand the parameters begin with
+    Languages other than loops give a ``program`` of theirs. The parameters of a kernel written by hand begin with
     GEOMETRY.
 
     Raises CompileError, or one of its flavours, with everything found wrong in the function and in
@@ -161,7 +161,7 @@ def _parse(function: object, program: Program) -> Surface:
 
 
 def _known(entry: FunctionScope) -> dict[str, Any]:
-    """Of the arguments of a call those that decide what draws random numbers."""
+    """The arguments of a call that decide what draws random numbers."""
     kinds, draws = entry.program.known_kinds, entry.program.draws
     values = {name: kind.value for name, kind in kinds.items() if isinstance(kind, Single)}
     known = {name: value for name, value in values.items() if draws.may_be_drawing(value)}

@@ -32,12 +32,12 @@ from ..syntax.names import (
     is_unchanging,
     jit_source,
 )
+from ..syntax.patterns import first_name, integer_constant, is_none, stored_in
 from ..syntax.source import FunctionSource
 from ..vocabulary.device import GEOMETRY, Group
 from ..vocabulary.workers import is_range
 from .draws import Root
 from .forms import CapturedRecords, DictParam, Forms, Kind, Note, Record, RecordArray, Span
-from .patterns import first_name, integer_constant
 from .program import Program, identifier
 
 # Modules whose numbers are constants of the language, not values that a user may change.
@@ -102,7 +102,7 @@ class FunctionScope:
         # What the statement gives a name or returns: a copy in it is no part of anything larger.
         self.whole_value: ast.expr | None = None
         self.tensor_pragma: StatementPragma | None = None  # in front of the statement
-        # Of a kernel: the sizes of its launch, statements in front of it, names of the grid itself.
+        # In a kernel: the sizes of its launch, statements in front of it, names of the grid itself.
         self.launch: list[_native.Var] = []
         self.in_front: list[_native.Stmt] = []
         self.allocations: list[_native.Stmt] = []  # of arrays made in loops and branches: they exist from the start
@@ -280,7 +280,7 @@ class FunctionScope:
 
         Not where the use stands unconditionally in the loop's body: it runs before the assignment.
         """
-        return any(depth < self.conditions and name in _assigned_names(loop) for loop, depth in self.loops)
+        return any(depth < self.conditions and name in stored_in(loop) for loop, depth in self.loops)
 
     def misused_dict(self, name: str, node: ast.expr) -> None:
         """Reports a dict that is used as a whole."""
@@ -431,7 +431,7 @@ class FunctionScope:
         if isinstance(node, ast.Attribute):
             binding = self.resolve(node)
             return binding is not None and binding.value is None
-        return isinstance(node, ast.Constant) and node.value is None
+        return is_none(node)
 
     def is_given(self, bound: ast.expr | None) -> TypeGuard[ast.expr]:
         """Whether a slice has this bound."""
@@ -565,10 +565,6 @@ def describe(value: object) -> str:
         return f"'cuda.{value.name}'"
     kind = type(value).__name__
     return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
-
-
-def _assigned_names(loop: ast.For | ast.While) -> set[str]:
-    return {node.id for node in ast.walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
 def _is_library(container: Any) -> bool:

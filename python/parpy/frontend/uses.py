@@ -14,19 +14,20 @@ from ..calls.external import External
 from ..syntax.aliases import without_aliases
 from ..syntax.annotations import annotations_of
 from ..syntax.names import MISSING, Binding, Scope, callable_source
+from ..syntax.patterns import string_key
 from ..syntax.source import FunctionSource
 from ..syntax.turns import note_variables
 from ..types import BufferType
 from ..vocabulary.device import DeviceFunction, ForeignFunction
 from .kernels.chosen_arrays import with_chosen_arrays
 from .kernels.field_names import with_field_names
-from .kernels.record_paths import joined, key_of, path_of, record_names, with_separate_fields
+from .kernels.record_paths import joined, path_of, record_names, with_separate_fields
 
 _ATTRIBUTES = ("shape", "ndim", "size", "dtype")
 
 
 class Uses:
-    """Of the functions of one program; each question is answered once. While that goes on, an answer to it is the
+    """Uses of names in the functions of one program; each question is answered once. Meanwhile its answer is the
     least one: functions may call themselves."""
 
     def __init__(self) -> None:
@@ -74,7 +75,7 @@ class Uses:
 
         match part:
             case ast.Subscript(value=value):
-                return is_it(value) and key_of(part) is None
+                return is_it(value) and string_key(part) is None
             case ast.Attribute(value=value, attr=attr):
                 return attr in _ATTRIBUTES and is_it(value)
             case ast.Assign(targets=[ast.Name(id=other)], value=value):
@@ -114,7 +115,7 @@ class Uses:
                     found |= {joined(path.key, each) for each in inner}
                     names.add(path.key_node)
             for part in ast.walk(tree):
-                if isinstance(part, ast.Subscript) and part not in names and (own := key_of(part)) is not None:
+                if isinstance(part, ast.Subscript) and part not in names and (own := string_key(part)) is not None:
                     found |= {own} if isinstance(part.value, ast.Name) and part.value.id == name else set()
             self._fields[key] = frozenset(found)
         return self._fields[key]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..syntax.lazy import lazy
+from ..syntax.patterns import names_in, node_parameters
 from ..syntax.source import FunctionSource
 from ..vocabulary import operators
 from .liveness import assigned
@@ -31,7 +32,7 @@ class Allocations:
         """Allocations of loops that compiled code makes: of names that one outermost loop alone uses, in sizes that are
         known when the function is entered."""
         tree = self._source.tree()
-        parameters = {a.arg for a in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)}
+        parameters = {*node_parameters(tree)}
         everywhere = Counter(part.id for part in self._names.nodes if isinstance(part, ast.Name))
         found: set[ast.Call] = set()
         for loop in outermost_loops(tree.body):
@@ -65,13 +66,7 @@ class Allocations:
             return set()
         names = Counter(part.id for part in nodes if isinstance(part, ast.Name))
         read = Counter(name for part in nodes for name in _names_read(part))
-        returned = {
-            part.id
-            for node in nodes
-            if isinstance(node, ast.Return)
-            for part in ast.walk(node)
-            if isinstance(part, ast.Name)
-        }
+        returned = names_in(*(node for node in nodes if isinstance(node, ast.Return)))
         known = parameters - assigned(body)
         times = Counter(name for part in nodes if isinstance(part, ast.Assign) for name in assigned([part]))
         found: set[ast.Call] = set()
@@ -112,7 +107,7 @@ class Allocations:
     def _is_size(self, value: ast.expr, known: set[str]) -> bool:
         """Whether the value is made of constants, shapes and numbers that are known when the function is entered."""
         calls = [part for part in ast.walk(value) if isinstance(part, ast.Call) and not self._is_length(part)]
-        names = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+        names = names_in(value)
         return not calls and not (names & self._names.scope.locals) - known
 
     def _is_made_here(self, call: ast.Call, known: set[str]) -> bool:
@@ -133,7 +128,7 @@ class Allocations:
         lengths = {part for part in ast.walk(size) if isinstance(part, ast.Call) and self._is_length(part)}
         if any(isinstance(part, ast.Slice | ast.Starred | ast.Call) and part not in lengths for part in ast.walk(size)):
             return False
-        names = {part.id for part in ast.walk(size) if isinstance(part, ast.Name)}
+        names = names_in(size)
         return not (names & self._names.scope.locals) - known
 
     def _is_scalar_type(self, node: ast.expr | None) -> bool:

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..frontend.patterns import string_key
 from ..syntax.names import is_scalar
+from ..syntax.patterns import string_key, subscripts_of
 
 LEAST, MOST = -(2**63), 2**63 - 1
 
@@ -196,7 +196,7 @@ class Checks:
         """The element of an array that is stored to."""
         places = [
             each if isinstance(each, ast.Constant) else _filled(_SUBSCRIPT, VALUE=self._operands(each))
-            for each in indices(node)
+            for each in subscripts_of(node)
         ]
         owner = _filled(_STORED_TO, OWNER=self._operands(node.value), COUNT=ast.Constant(len(places)))
         subscript = ast.Tuple(places, ast.Load()) if isinstance(node.slice, ast.Tuple) else places[0]
@@ -235,7 +235,3 @@ def _is_negative(node: ast.expr) -> bool:
         and isinstance(node.op, ast.USub | ast.UAdd)
         and not isinstance(node.operand, ast.Constant)
     )
-
-
-def indices(node: ast.Subscript) -> list[ast.expr]:
-    return list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]

@@ -25,6 +25,7 @@ from ..calls.options import CompileOptions
 from ..frontend.parse import Findings, check
 from ..syntax.lazy import lazy
 from ..syntax.names import Guard, callable_source
+from ..syntax.patterns import names_in
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
 from ..types import bound_to
@@ -238,7 +239,7 @@ def _fail_again(*_: Any) -> None:
 def _not_compiled(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     for node in nodes:
         parts = [part for name in ("body", "orelse", "finalbody") for part in getattr(node, name, ())]
-        called = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} & {RUN, AGAIN}
+        called = names_in(node) & {RUN, AGAIN}
         trivial = isinstance(node, ast.Return) and not any(isinstance(part, ast.Call) for part in ast.walk(node))
         if isinstance(node, ast.For | ast.While | ast.With | ast.If | ast.Try):
             if not isinstance(node, ast.Try):
@@ -249,7 +250,7 @@ def _not_compiled(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _jit(source: FunctionSource) -> _native.JitFunction:
-    from ..calls.jit import jit_of_source
+    from ..calls.compiling import jit_of_source
 
     return jit_of_source(source)
 
@@ -258,7 +259,7 @@ def _look_at(
     look: Callable[..., None], region: _native.JitFunction, arguments: tuple[Any, ...], opts: CompileOptions | None
 ) -> None:
     """`look(function, arguments, opts)` for what a call of the region runs."""
-    from ..calls.jit import driver_behind
+    from ..calls.compiling import driver_behind
 
     driver = driver_behind(region, arguments)
     if driver is None:

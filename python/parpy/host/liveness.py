@@ -8,6 +8,7 @@ import ast
 from collections.abc import Sequence
 
 from ..syntax.nested_source import free_names, walk_own
+from ..syntax.patterns import names_in
 
 Names = frozenset[str]
 _NONE: Names = frozenset()
@@ -88,4 +89,4 @@ def live_in_loop(node: ast.For | ast.While, after: Names, at_end: Names) -> tupl
 def assigned_target(node: ast.For | ast.While) -> Names:
     if isinstance(node, ast.While):
         return _NONE
-    return frozenset(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))
+    return frozenset(names_in(node.target))

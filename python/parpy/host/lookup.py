@@ -11,16 +11,16 @@ import numpy as np
 
 from ..calls.errors import CompileError
 from ..calls.external import External
-from ..frontend.kernels.record_paths import key_of
 from ..frontend.uses import Uses, arguments_of
 from ..syntax.annotations import annotations_of
 from ..syntax.fields import OF_VALUES
 from ..syntax.lazy import lazy
 from ..syntax.names import NO_PLACE, Binding, Scope, attribute, callable_source, is_array
 from ..syntax.nested_source import definitions, link, nested_source, own_nodes
+from ..syntax.patterns import names_in, root_of, string_key
 from ..syntax.source import FunctionSource
 from ..types import BufferType
-from .places import named_values, root_of, row_of
+from .places import named_values, row_of
 
 _ALLOCATORS = {
     *(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")),
@@ -110,7 +110,7 @@ class Lookup:
     def returned(self) -> frozenset[str]:
         """The names in what the function returns."""
         values = [part.value for part in self.nodes if isinstance(part, ast.Return) and part.value is not None]
-        return frozenset(node.id for value in values for node in ast.walk(value) if isinstance(node, ast.Name))
+        return frozenset(names_in(*values))
 
     def arrays(self) -> frozenset[str]:
         """Variables that are used as arrays, and what they are called besides; entries of dicts as `d['x']`."""
@@ -139,7 +139,7 @@ class Lookup:
     def _array_uses(self, part: ast.AST) -> Iterator[ast.expr]:
         """What one node of the tree uses as no number can be used."""
         match part:
-            case ast.Subscript(value=value) if key_of(part) is None:
+            case ast.Subscript(value=value) if string_key(part) is None:
                 yield value
             case ast.Attribute(value=value, attr="shape" | "ndim" | "size" | "T"):
                 yield value
@@ -170,7 +170,7 @@ class Lookup:
 
     def place(self, node: ast.expr) -> str | None:
         """A variable or an entry of a dict, as text."""
-        root = node.value if isinstance(node, ast.Subscript) and key_of(node) is not None else node
+        root = node.value if isinstance(node, ast.Subscript) and string_key(node) is not None else node
         return ast.unparse(node) if isinstance(root, ast.Name) and root.id in self.scope.locals else None
 
     def is_captured_array(self, node: ast.expr) -> bool:

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..calls.external import External
 from ..frontend.calls.intrinsics import intrinsic_of
-from ..frontend.patterns import is_literal
 from ..library import library_function
 from ..syntax.names import callable_source
+from ..syntax.patterns import is_literal, is_none
 from ..vocabulary import operators
 from .foreign_calls import has_open_keyword
 
@@ -20,7 +20,7 @@ METHODS = frozenset((
     "argpartition", "choose", "compress", "diagonal", "nonzero", "partition", "put", "resize", "sort", "squeeze",
     "swapaxes", "take", "tolist",
 ))  # fmt: skip
-"""Of arrays: those that compiled code has not."""
+"""The methods of arrays that compiled code does not have."""
 
 
 def is_array_function(value: object) -> TypeGuard[Callable[..., Any]]:
@@ -48,7 +48,7 @@ def is_left_to_numpy(value: object, node: ast.Call) -> bool:
         isinstance(node.args[0], ast.List | ast.Tuple) or not all(map(is_literal, _axes(node)))
     ):
         return True
-    if value is np.clip and any(isinstance(each, ast.Constant) and each.value is None for each in node.args):
+    if value is np.clip and any(is_none(each) for each in node.args):
         return True
     if (value is np.quantile or value is np.percentile) and any(
         isinstance(each, ast.List | ast.Tuple) for each in node.args[1:]

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from ..frontend.kernels.record_paths import key_of
 from ..frontend.uses import named
+from ..syntax.patterns import string_key, subscripts_of
 
 
 def is_whole(node: ast.expr) -> bool:
     """`a` and `d['k']`: a variable, or what a dict has."""
-    return isinstance(node, ast.Name) or (isinstance(node, ast.Subscript) and key_of(node) is not None)
+    return isinstance(node, ast.Name) or string_key(node) is not None
 
 
 def is_part(node: ast.expr) -> TypeGuard[ast.Subscript]:
@@ -26,13 +26,6 @@ def is_part(node: ast.expr) -> TypeGuard[ast.Subscript]:
 
 def is_shape(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "shape" and is_whole(node.value)
-
-
-def root_of(node: ast.expr) -> str:
-    root = node
-    while isinstance(root, ast.Attribute | ast.Subscript):
-        root = root.value
-    return root.id if isinstance(root, ast.Name) else ""
 
 
 def takes_less(node: ast.expr, name: str) -> bool:
@@ -87,7 +80,7 @@ def row_of(node: ast.expr) -> tuple[str, int] | None:
         return None
     if not isinstance(node, ast.Subscript):
         return owner.id, 0
-    subscripts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    subscripts = subscripts_of(node)
     constants = [each.value for each in subscripts if isinstance(each, ast.Constant)]
     if any(isinstance(each, str) for each in constants):
         return None

@@ -23,6 +23,7 @@ from ..syntax.lazy import lazy
 from ..syntax.lists import fixed_lists, is_kept_by_python, kept_names, makes_list
 from ..syntax.names import callable_source
 from ..syntax.nested_source import definitions, free_names, is_plain, walk_own
+from ..syntax.patterns import names_in, node_parameters, root_of
 from ..syntax.source import FunctionSource
 from ..syntax.starred import hands_on_rest
 from ..vocabulary import operators, workers
@@ -45,7 +46,6 @@ from .places import (
     is_stored,
     named_values,
     outermost_loops,
-    root_of,
     takes_less,
 )
 from .replaced import Lent, is_builtin, only_reads, stored_names
@@ -65,7 +65,7 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
         if isinstance(part, ast.Assign | ast.AnnAssign) and resolver.is_python(part)
         for name in assigned([part])
     }
-    arguments = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    arguments = {*node_parameters(node)}
     arguments -= assigned(node.body)
     for part in resolver.nodes:
         if isinstance(part, ast.Return) and part.value is not None:
@@ -122,7 +122,7 @@ class Resolver(Lookup):
         self._only_pragmas = source.only_pragmas
 
     def is_left_out(self, node: ast.stmt) -> bool:
-        """Whether Python runs the statement because no pragma stands in front of it, where only such are compiled."""
+        """Whether Python runs the statement because no pragma precedes it, where only such statements are compiled."""
         return self._only_pragmas and not self._asks_for_workers(node)
 
     def _asks_for_workers(self, node: ast.stmt) -> bool:
@@ -309,7 +309,7 @@ class Resolver(Lookup):
                 if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
                     stored.add(part.target.id)
                 elif isinstance(part, ast.Call) and callable_source(getattr(self.find(part.func), "value", None)):
-                    stored.update(node.id for node in ast.walk(part) if isinstance(node, ast.Name))
+                    stored |= names_in(part)
                 elif isinstance(part, ast.Assign | ast.AnnAssign):
                     for name, value in named_values(part):
                         sources.setdefault(name, set()).add(root_of(value))

@@ -106,7 +106,7 @@ class Region:
         return [at(each, last) for each in made]
 
     def _input(self, name: str) -> ast.expr:
-        """Of a variable that may have no value a function that gives it."""
+        """The variable, or, if it may have no value, a function that gives it."""
         load = ast.Name(name, ast.Load())
         nothing = ast.arguments([], [], None, [], [], None, [])
         return ast.Lambda(nothing, load) if name in self._around.unset else load
@@ -227,8 +227,7 @@ def _run_by_python(
 ) -> Any:
     """What Python gives for a call of the region's function that compiled code refused."""
     place, _, message = str(error).partition("\n")[0].partition(": error[")
-    text = f"Python runs this statement between the others: {message.partition(']: ')[2]}"
-    performance.warn("P315", f"{place}: performance[P315]: {text}")
+    performance.python_runs(place, "this statement between the others", message.partition("]: ")[2])
     by_python = _as_python(function)
     try:
         results = by_python(*arguments)

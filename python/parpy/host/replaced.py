@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..syntax.source import FunctionSource, node_parameters
+from ..syntax.patterns import names_in, node_parameters
+from ..syntax.source import FunctionSource
 from .liveness import Names, assigned
 from .unset import at
 
@@ -173,7 +174,7 @@ def _uses(
 
 
 def _name(targets: Sequence[ast.expr], value: ast.expr | None, uses: _Uses) -> None:
-    names = {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+    names = names_in(*targets)
     roots = {_root(each) for each in _values(value)}
     if roots:
         uses.names.append((names, roots))
@@ -201,7 +202,7 @@ def _lend(call: ast.Call, uses: _Uses) -> None:
         elif isinstance(value, _KNOWN_VALUES):
             uses.stored.update(map(_root, _values(value)))
         else:
-            uses.stored.update(name.id for name in ast.walk(value) if isinstance(name, ast.Name))
+            uses.stored.update(names_in(value))
 
 
 def copied(name: str, place: ast.stmt) -> ast.stmt:

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 
 from ..syntax.lists import is_returned_by_python
 from ..syntax.nested_source import own_nodes
+from ..syntax.patterns import node_parameters, root_of
 from .liveness import assigned
 from .lookup import Lookup
-from .places import is_part, is_shape, is_whole, named_values, root_of, row_of
+from .places import is_part, is_shape, is_whole, named_values, row_of
 
 
 def is_left(lookup: Lookup, value: ast.expr) -> bool:
@@ -53,7 +54,7 @@ def returned_parts(node: ast.FunctionDef) -> dict[str, int]:
             left += elements_of(value)
         elif (row := row_of(value)) is not None:
             found[row[0]] = min(row[1], found.get(*row))
-    given = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    given = {*node_parameters(node)}
     return {name: count for name, count in found.items() if name in given - assigned(node.body)}
 
 

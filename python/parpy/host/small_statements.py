@@ -24,7 +24,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..syntax.names import is_array, is_scalar
-from .checks import LEAST, MOST, Checks, indices, named, own
+from ..syntax.patterns import subscripts_of
+from .checks import LEAST, MOST, Checks, named, own
 from .liveness import Names
 from .python_parts import Resolver
 from .unset import at
@@ -106,7 +107,7 @@ class SmallStatements:
                 found = self._resolver.find(node)
                 return self._is_base(value) if found is None else is_scalar(found.value)
             case ast.Subscript(value=value):
-                return self._is_base(value) and all(map(self._is_index, indices(node)))
+                return self._is_base(value) and all(map(self._is_index, subscripts_of(node)))
             case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=exponent)):
                 return type(exponent) is int and 0 < exponent <= _LARGEST_EXPONENT and self._takes(left)
             case ast.BinOp(left=left, op=op, right=right):

@@ -14,6 +14,7 @@ from ..syntax.annotations import annotations_of, symbol_places
 from ..syntax.fields import as_written
 from ..syntax.names import callable_source
 from ..syntax.nested_source import NestedSource, definitions, free_names, own_nodes, walk_own
+from ..syntax.patterns import node_parameters
 from ..syntax.source import FunctionSource
 from ..types import Symbol
 from .ahead import Once
@@ -57,7 +58,7 @@ class Splitter:
         self.nested: set[str] = set()  # labels of functions that have a driver of their own
         self.calls: list[FunctionSource] = []  # those functions
         self._returns = Returns(self.resolver)
-        given = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+        given = {*node_parameters(node)}
         # Nested functions: regions that use them have them.
         self._nested = {name: each for name, each, _ in definitions(node, own_nodes(node))}
         defined = [
@@ -359,7 +360,7 @@ class Splitter:
         )
 
     def refuse_near_miss(self, label: str, meant: str) -> None:
-        """Of a label of a function that Python calls here."""
+        """Refuses a label of a function that Python calls here."""
         message = f"the mapping names the label '{label}', which no loop of '{self.source.function.__name__}' carries"
         self._refuse("P301", self.source.tree(), message, f"write '{meant}'")
 

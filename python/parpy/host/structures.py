@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from inspect import signature
 from typing import Any
@@ -21,12 +21,12 @@ from ..calls.hooks import ByPython
 from ..calls.objects import Reads, is_object
 from ..calls.options import CompileOptions
 from ..frontend.forms import Composed, Single
-from ..frontend.patterns import string_key
 from ..syntax.fields import as_written
 from ..syntax.lazy import lazy
 from ..syntax.names import Guard
+from ..syntax.patterns import names_in, node_parameters, string_key
 from ..syntax.rebuilt import rebuilt
-from ..syntax.source import FunctionSource, node_parameters
+from ..syntax.source import FunctionSource
 from .alike import Alike
 
 Places = list[tuple[Any, Any]]
@@ -70,7 +70,7 @@ class Structures:
         except ByPython as reason:
             return self._by_python(values, str(reason))
         if cells is None and not self.reads.stored:
-            return self._run(function, given, opts, debug)
+            return self._run(function, given, opts=opts, debug=debug)
         if cells is None:  # an object of a class whose methods assign to numbers
             return self(values, opts, debug)
         if cells.meet(self._places.get(function, ())):
@@ -82,7 +82,7 @@ class Structures:
             cells = Cells(self._floats[types])
             function, given = self._chosen(values, cells)
         try:
-            return self._run(function, given, opts, debug)
+            return self._run(function, given, opts=opts, debug=debug)
         except CompileError as error:  # nothing has run
             new = cells.floats.symmetric_difference(error.attributes) - cells.floats
             if not new or not all(map(cells.is_one_integer, new)):
@@ -102,23 +102,17 @@ class Structures:
                 parts.append(container[key])
         return function, *(each.dtype if isinstance(each, np.ndarray) else type(each) for each in parts)
 
-    def _run(self, function: _native.JitFunction, given: list[Any], opts: CompileOptions | None, debug: bool) -> Any:
-        if self._positional == len(given):
-            return function(*given, opts=opts, debug=debug)
+    def _run(self, function: Callable[..., Any], given: Sequence[Any], **more: Any) -> Any:
+        """Calls the function with these values of its parameters."""
         named = dict(zip(self._parameters[self._positional :], given[self._positional :], strict=True))
-        return function(*given[: self._positional], **named, opts=opts, debug=debug)
+        return function(*given[: self._positional], **named, **more)
 
     def _by_python(self, values: tuple[Any, ...], what: str) -> Any:
         """Compiled code would not do what Python does with these values: a number that the function assigns to is read
         under another name, outside of it, or a class has its own way to assign."""
         code = self._source.function.__code__
-        place = f"{code.co_filename}:{code.co_firstlineno}:1"
-        performance.warn("P315", f"{place}: performance[P315]: Python runs this function: {what}")
-        function = self._python
-        if self._positional == len(values):
-            return function(*values)
-        named = dict(zip(self._parameters[self._positional :], values[self._positional :], strict=True))
-        return function(*values[: self._positional], **named)
+        performance.python_runs(f"{code.co_filename}:{code.co_firstlineno}:1", "this function", what)
+        return self._run(self._python, values)
 
     @lazy
     def _python(self) -> Callable[..., Any]:
@@ -199,5 +193,5 @@ def _used_whole(tree: ast.AST) -> set[str]:
     owners += [
         each for call in calls for each in (call.func, *call.args, *(keyword.value for keyword in call.keywords))
     ]
-    named = {part.id for part in ast.walk(tree) if isinstance(part, ast.Name)}
+    named = names_in(tree)
     return named - {owner.id for owner in owners if isinstance(owner, ast.Name)}

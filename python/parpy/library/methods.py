@@ -25,7 +25,7 @@ def count(t, v):
 
 
 def bit_length(n):
-    """Of the magnitude, halved in steps of so many bits."""
+    """The length of the magnitude, which is halved in steps of so many bits."""
     left = np.uint64(np.int64(n))
     if n < 0:
         left = np.uint64(0) - left

@@ -267,7 +267,7 @@ def shuffle(key, x):
 
 
 def permutation(key, x):
-    """Of the numbers below a number, or of the elements of an array."""
+    """A permutation of the numbers below a number, or of the elements of an array."""
     if x.ndim == 0:
         numbers = np.empty(x, dtype=np.int64)
         for i in range(x):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..syntax.names import callable_source
+from ..syntax.patterns import is_none
 from ..syntax.source import FunctionSource, capture
 from . import arrays, joining, without_nan
 from .along import along, at
@@ -120,11 +121,11 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
         if isinstance(parts, ast.List):
             parts = ast.copy_location(ast.Tuple(parts.elts, parts.ctx), parts)
         arguments = [parts, *arguments[2:]]
-    if function in _WITHOUT_AXIS and _is_none(axis := _axis_of(node)):  # of all elements
+    if function in _WITHOUT_AXIS and is_none(axis := _axis_of(node)):  # of all elements
         arguments = [each for each in arguments if each is not axis]
         keywords = [each for each in node.keywords if each.value is not axis]
         node = ast.copy_location(ast.Call(node.func, arguments, keywords), node)
-    elif function in (np.sort, np.argsort) and _is_none(_axis_of(node)):
+    elif function in (np.sort, np.argsort) and is_none(_axis_of(node)):
         return None  # NumPy flattens the array
     if function in _ALONG_AXIS and isinstance(axis := _axis_of(node), ast.Constant) and axis.value not in (0, 1):
         return None  # NumPy says that there is none
@@ -147,10 +148,6 @@ def _given(node: ast.Call) -> list[ast.expr]:
 
 def _is_tuple(node: ast.expr) -> bool:
     return isinstance(node, ast.Tuple)
-
-
-def _is_none(node: ast.expr | None) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def gives_array(function: object) -> bool:

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
+from ..syntax.patterns import Function, is_label, names_in
 from .comments import comments_of
 from .grammar import Comment, parse_pragma
 from .words import Fault, LoopPragma, Names, Place, Pragma, StatementPragma
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 Bound = dict[tuple[int, int], Pragma]
 """By line and column of the statement, as its node has them."""
 
@@ -61,7 +61,7 @@ def _follower(comment: Comment, statements: Sequence[ast.stmt], shift: int) -> a
     line = comment.line - shift
     behind: ast.stmt | None = None
     for each in statements:
-        if each.lineno > line and behind is None and not _is_label(each):
+        if each.lineno > line and behind is None and not is_label(each):
             behind = each
         simple = not hasattr(each, "body") and not hasattr(each, "cases")
         if simple and each.lineno < line <= (each.end_lineno or each.lineno):
@@ -77,13 +77,6 @@ def _follower(comment: Comment, statements: Sequence[ast.stmt], shift: int) -> a
     if comment.column > behind.col_offset + 1:
         return Fault("P031", comment.whole, "no statement follows the pragma in its block", fix)
     return behind
-
-
-def _is_label(node: ast.stmt) -> bool:
-    """Whether it is `parpy.label('N')`, which may stand between a pragma and its loop."""
-    call = node.value if isinstance(node, ast.Expr) else None
-    func = call.func if isinstance(call, ast.Call) else None
-    return getattr(func, "attr", getattr(func, "id", "")) == "label"
 
 
 def _joined(first: Pragma, second: Pragma) -> Pragma | Fault:
@@ -132,7 +125,7 @@ def _misfit_of_loop(pragma: LoopPragma, node: ast.stmt, tree: Function) -> list[
 
 
 def _misfit_of_names(clause: Names, loop: ast.For, tree: Function) -> list[Fault]:
-    names = {part.id for part in ast.walk(tree) if isinstance(part, ast.Name)}
+    names = names_in(tree)
     names |= {part.arg for part in ast.walk(tree.args) if isinstance(part, ast.arg)}
     arrays = {
         part.value.id for part in ast.walk(tree) if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name)

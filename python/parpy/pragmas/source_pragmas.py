@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from .. import _native
 from ..calls.errors import fail
-from .binding import Bound, Function, bind
+from ..syntax.patterns import Function
+from .binding import Bound, bind
 from .words import Fault, Pragma
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from .. import _native
 from ..calls.argument_lists import arguments_of
-from ..calls.jit import _as_jit, driver_behind, looked_at
+from ..calls.compiling import driver_behind, looked_at
+from ..calls.jit import _as_jit
 from ..calls.options import CompileOptions
 from ..calls.tracebacks import hides_frames
 from ..host.driver import Driver

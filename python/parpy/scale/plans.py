@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _native
 from ..calls.caller import refuse_call
-from ..calls.jit import driver_behind, jit_of_part
+from ..calls.compiling import driver_behind, jit_of_part
 from ..calls.options import CompileBackend, CompileOptions
 from ..frontend.parse import Surface, parse
 from ..syntax.names import Capture

@@ -86,7 +86,7 @@ def _versions() -> str:
 
 def _nvrtc(native: dict[str, object]) -> str:
     if native["nvrtc"]:
-        return f"NVRTC {native['nvrtc']} ({str(native['nvrtc_file']).removeprefix('NVRTC ')})"
+        return f"NVRTC {native['nvrtc']} ({native['nvrtc_file'] or 'of the system'})"
     return "no NVRTC: pip install nvidia-cuda-nvrtc, which only GPUs need"
 
 

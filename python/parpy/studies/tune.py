@@ -18,7 +18,8 @@ from typing import Any
 from .. import _native
 from ..calls import logs
 from ..calls.argument_lists import arguments_of
-from ..calls.jit import _as_jit, driver_behind, jit_of_source
+from ..calls.compiling import driver_behind
+from ..calls.jit import _as_jit, jit_of_source
 from ..calls.options import CompileBackend, CompileOptions, LoopPar
 from ..calls.performance import quiet
 from ..calls.tracebacks import hides_frames

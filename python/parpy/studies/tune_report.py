@@ -25,7 +25,7 @@ class Trial:
     """In which way it differs from the mapping that it was derived from."""
     outcome: str = "skipped"
     seconds: float = float("inf")
-    """Of one call: the median."""
+    """The median time of one call."""
     runs: int = 0
     note: str = ""
     _function: Any = field(default=None, repr=False)

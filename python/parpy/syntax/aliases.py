@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import copy
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+from .patterns import Function, node_parameters, root_of
+
 _COORDINATES = ("x", "y", "z")
 
 
@@ -32,7 +33,7 @@ def _is_candidate(node: ast.stmt) -> bool:
 
 
 def _aliases(node: Function, shapes: bool) -> dict[str, ast.expr]:
-    parameters = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    parameters = {*node_parameters(node)}
     bound: dict[str, int] = {}
     # Names in the places of functions and modules, and those of which a coordinate is taken, by the node.
     called: set[int] = set()
@@ -63,10 +64,10 @@ def _aliases(node: Function, shapes: bool) -> dict[str, ast.expr]:
         behind = statement.end_lineno or 0, statement.end_col_offset or 0
         if bound[name] != 1 or not uses or any((use.lineno, use.col_offset) < behind for use in uses):
             continue
-        if isinstance(value, ast.Attribute) and value.attr == "shape" and _root(value) in parameters:
-            if shapes and bound[_root(value)] == 1 and _stays(value, node):
+        if isinstance(value, ast.Attribute) and value.attr == "shape" and root_of(value) in parameters:
+            if shapes and bound[root_of(value)] == 1 and _stays(value, node):
                 found[name] = value
-        elif _root(value) not in bound and all(id(use) in called for use in uses):
+        elif root_of(value) not in bound and all(id(use) in called for use in uses):
             found[name] = value
     return found
 
@@ -100,12 +101,6 @@ def _keeps_entry(node: Function, name: str, key: object) -> bool:
 
 def _is_name(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
-
-
-def _root(node: ast.expr) -> str:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 class _Replace(ast.NodeTransformer):

@@ -78,8 +78,8 @@ Places = dict[Symbol | TypeVar, tuple[str, int | None]]
 
 
 def symbol_places(annotations: dict[str, Any]) -> Places:
-    """Of each symbol the first parameter that tells its value, and the dimension; None: the parameter is the value. Of
-    each type variable the first parameter that has the type."""
+    """For each symbol, the first parameter that tells its value, and the dimension; None: the parameter is the value.
+    For each type variable, the first parameter that has the type."""
     places: Places = {}
     for name, annotation in annotations.items():
         if isinstance(annotation, TypeVar):

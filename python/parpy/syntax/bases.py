@@ -7,11 +7,12 @@ import ast
 import copy
 from types import FunctionType
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
+from .patterns import Function
+
 _CLASS = "__class__"
 
 
-def with_bases(node: _Function, function: FunctionType) -> _Function:
+def with_bases(node: Function, function: FunctionType) -> Function:
     """The function with such calls; `node` itself if it has none."""
     if not calls_base(function) or not node.args.args:
         return node

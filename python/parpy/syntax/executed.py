@@ -66,7 +66,7 @@ def _values(frame: FrameType | None) -> Iterator[Iterable[object]]:
 
 
 def _of_variables(frame: FrameType) -> list[object]:
-    """Of a frame's variables, which may be in any mapping that the user gives to exec."""
+    """The values of a frame's variables, which may be in any mapping that the user gives to exec."""
     variables = frame.f_locals
     if frame.f_code.co_flags & CO_OPTIMIZED:
         return [*variables.values()]  # not to be changed: it is what the function goes on with under a trace function

@@ -14,8 +14,7 @@ from types import FunctionType
 import numpy as np
 
 from ..vocabulary.generators import OF_GENERATORS
-
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
+from .patterns import Function, node_parameters
 
 _AMBIGUOUS = OF_GENERATORS - {*dir(np.ndarray)} | {
     "choose", "compress", "put", "resize", "sort", "take",
@@ -23,9 +22,9 @@ _AMBIGUOUS = OF_GENERATORS - {*dir(np.ndarray)} | {
 OF_VALUES = frozenset({*dir(np.ndarray), *dir(np.float64), *OF_GENERATORS})
 
 
-def with_fields(node: _Function) -> _Function:
+def with_fields(node: Function) -> Function:
     """The function with subscripts in the place of these attributes; `node` itself if it has none."""
-    given = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    given = {*node_parameters(node)}
     found = {
         part.value.id
         for part in ast.walk(node)
@@ -42,11 +41,11 @@ def with_fields(node: _Function) -> _Function:
     return made
 
 
-def with_methods(node: _Function, function: FunctionType) -> _Function:
+def with_methods(node: Function, function: FunctionType) -> Function:
     """The function with a mark at `p.laplace` in `p.laplace(x)` where the text shows that `p` is an object: it has
     attributes that neither arrays nor generators have, or is what a method is called on. Of others this is a draw of
     random numbers, or a method of arrays."""
-    given = [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    given = node_parameters(node)
     names = [part for part in ast.walk(node) if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name)]
     called = {part.func for part in ast.walk(node) if isinstance(part, ast.Call)}
     if not any(part.attr in _AMBIGUOUS or part in called for part in names):
@@ -76,14 +75,14 @@ def is_of_object(node: ast.Attribute) -> bool:
     return getattr(node, _OF_OBJECT, False)
 
 
-def with_entries(node: _Function, objects: Set[str]) -> _Function:
+def with_entries(node: Function, objects: Set[str]) -> Function:
     """The function with subscripts in the place of all attributes of these objects: `p.f(x)` is `p["f"](x)`."""
     made = copy.deepcopy(node)
     made.body = [_Fields(objects).visit(each) for each in made.body]
     return made
 
 
-def _used_otherwise(node: _Function) -> set[str]:
+def _used_otherwise(node: Function) -> set[str]:
     """Names of which more is done than to read attributes and to pass them on."""
     allowed: set[ast.AST] = set()
     called: set[str] = set()

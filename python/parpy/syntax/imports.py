@@ -15,7 +15,8 @@ from collections.abc import Iterator, Mapping
 from types import FunctionType
 from typing import Any
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+from .patterns import Function
+
 Import = ast.Import | ast.ImportFrom
 Place = tuple[Mapping[str, Any], str]
 

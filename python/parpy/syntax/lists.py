@@ -11,6 +11,8 @@ import builtins
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
+from .patterns import is_none
+
 _DISPLAYS = ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp
 _READERS = {builtins.len.__name__, builtins.enumerate.__name__, builtins.zip.__name__, builtins.reversed.__name__}
 
@@ -59,7 +61,7 @@ def kept_names(
         for target, value, place in _named(each, node.value)
     ]
     found |= {name for node in assigned for name in starred_names(node)}
-    none = {name for name, value, _ in pairs if isinstance(value, ast.Constant) and value.value is None}
+    none = {name for name, value, _ in pairs if is_none(value)}
     while True:
         more = {
             name

@@ -6,7 +6,7 @@ import ast
 import copy
 from types import FunctionType
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+from .patterns import Function
 
 _FUNCTIONS = {"len": len, "ord": ord}
 

@@ -40,24 +40,3 @@ def _jumps(body: list[ast.stmt], kind: type[ast.stmt]) -> bool:
         if isinstance(stmt, kind) or any(_jumps(part, kind) for part in parts):
             return True
     return False
-
-
-def returning_last(body: list[ast.stmt]) -> list[ast.stmt] | None:
-    """The same statements with nothing behind any return: what follows an `if` that returns stands in its other branch.
-
-    None where that cannot be: a return in a loop, or in an `if` of which some paths return and others go on.
-    """
-    for index, stmt in enumerate(body):
-        if isinstance(stmt, ast.Return | ast.Raise):
-            return body[: index + 1]
-        if not any(isinstance(part, ast.Return) for part in ast.walk(stmt)):
-            continue
-        rest = body[index + 1 :]
-        if not isinstance(stmt, ast.If) or not (not rest or ends(stmt.body) or ends(stmt.orelse)):
-            return None
-        chosen = returning_last(stmt.body + ([] if ends(stmt.body) else rest))
-        other = returning_last(stmt.orelse + ([] if ends(stmt.orelse) else rest))
-        if chosen is None or other is None:
-            return None
-        return [*body[:index], ast.copy_location(ast.If(stmt.test, chosen, other), stmt)]
-    return body

@@ -30,6 +30,7 @@ from .executed import executed_lines
 from .fields import with_fields, with_methods
 from .imports import note_imports, without_imports
 from .literals import with_constants
+from .patterns import node_parameters
 from .stored_views import has_views, note_views, with_named_views
 from .text import as_text
 from .turns import note_turns, with_turns
@@ -157,11 +158,6 @@ class FunctionSource:
 
     def native(self) -> _native.Source:
         return _native.Source(self.name, self.text, self.first_line)
-
-
-def node_parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:
-    """The names of the parameters, without those that have stars."""
-    return [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
 
 
 def _parse(text: str) -> ast.AST | None:

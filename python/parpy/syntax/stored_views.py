@@ -18,8 +18,7 @@ from collections.abc import Iterator
 from types import FunctionType
 
 from .fields import OF_VALUES
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+from .patterns import Function, is_label, root_of
 
 _ATTRIBUTES = ("T", "real", "imag")
 _METHODS = ("reshape", "ravel", "transpose", "swapaxes")
@@ -89,7 +88,7 @@ class _Views:
                     setattr(node, body, self.statements(getattr(node, body)))
             self._loops -= isinstance(node, ast.For | ast.While)
             labels = len(out)
-            while isinstance(node, ast.For) and labels and _is_label(out[labels - 1]):
+            while isinstance(node, ast.For) and labels and is_label(out[labels - 1]):
                 labels -= 1
             out[labels:labels] = self._named(node)
             out.append(node)
@@ -195,15 +194,5 @@ def _stored(parts: list[ast.AST]) -> set[str]:
         if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
             found.add(part.target.id)
         elif isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
-            at: ast.expr = part
-            while isinstance(at, ast.Subscript | ast.Attribute):
-                at = at.value
-            if isinstance(at, ast.Name):
-                found.add(at.id)
-    return found
-
-
-def _is_label(node: ast.stmt) -> bool:
-    call = node.value if isinstance(node, ast.Expr) else None
-    func = call.func if isinstance(call, ast.Call) else None
-    return getattr(func, "attr", getattr(func, "id", None)) == "label"
+            found.add(root_of(part))
+    return found - {""}

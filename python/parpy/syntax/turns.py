@@ -25,7 +25,8 @@ import copy
 from collections.abc import Iterable, Iterator
 from types import FunctionType
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+from .patterns import Function, chosen_names, is_label, names_given, names_in, node_parameters, stored_in
+
 Bindings = dict[str, ast.expr]  # what an assignment gives to names
 Roots = tuple[str | None, ...]  # the array that each name of a group stands for; None: none that is asked for
 Names = frozenset[str] | set[str]
@@ -53,9 +54,7 @@ def note_turns(function: FunctionType, node: ast.AST | None) -> None:
     """Notes the variables that `with_turns` adds, as an attribute of the function."""
     if not isinstance(node, Function) or not _groups(node):
         return
-    before, after = (
-        {part.id for part in ast.walk(each) if isinstance(part, ast.Name)} for each in (node, with_turns(node))
-    )
+    before, after = (names_in(each) for each in (node, with_turns(node)))
     setattr(function, _TURNS, frozenset(after - before))
 
 
@@ -101,7 +100,7 @@ def _groups(node: Function) -> list[list[str]]:
     for part in parts:
         if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
             stores[part.id] = stores.get(part.id, 0) + 1
-    parameters = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    parameters = {*node_parameters(node)}
     made = {
         each.targets[0].id
         for each in node.body
@@ -113,7 +112,7 @@ def _groups(node: Function) -> list[list[str]]:
     for each in assigned:
         for name, value in _bindings(each).items():
             bound[name] = bound.get(name, 0) + 1
-            sources.setdefault(name, set()).update(_names_in(value))
+            sources.setdefault(name, set()).update(chosen_names(value))
     names = {name for name in bound if bound[name] == stores[name] and name not in parameters}
     while dropped := {name for name in names if not sources[name] <= names | arrays}:
         names -= dropped
@@ -155,36 +154,14 @@ def _neighbours(node: ast.AST, names: set[str]) -> list[set[str]]:
 
 
 def _bindings(node: ast.AST) -> Bindings:
-    """`a = b`, `a, b = c, d` and `a = b if … else c` of names; empty: another statement."""
-    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
-        return {}
-    target, value = node.targets[0], node.value
-    pairs = [(target, value)]
-    if isinstance(target, ast.Tuple):
-        if not isinstance(value, ast.Tuple) or len(value.elts) != len(target.elts):
-            return {}
-        pairs = list(zip(target.elts, value.elts, strict=True))
-    found: Bindings = {}
-    for name, given in pairs:
-        if not isinstance(name, ast.Name) or not _names_in(given) or name.id in found:
-            return {}
-        found[name.id] = given
-    return found
-
-
-def _names_in(value: ast.expr) -> set[str]:
-    """The names among which the value is; empty: it is something else."""
-    if isinstance(value, ast.Name):
-        return {value.id}
-    if isinstance(value, ast.IfExp):
-        parts = _names_in(value.body), _names_in(value.orelse)
-        return parts[0] | parts[1] if all(parts) else set()
-    return set()
+    """The same as `names_given`, for statements that give each name one value."""
+    given = names_given(node)
+    found = dict(given)
+    return found if len(found) == len(given) else {}
 
 
 def _uses(nodes: Iterable[ast.AST], names: Iterable[str]) -> bool:
-    wanted = set(names)
-    return any(isinstance(part, ast.Name) and part.id in wanted for node in nodes for part in ast.walk(node))
+    return not names_in(*nodes).isdisjoint(names)
 
 
 # ---------------------------------------------------------------- what does not depend on the iteration
@@ -197,13 +174,6 @@ def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
             yield block
 
 
-def _is_label(node: ast.stmt) -> bool:
-    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
-        return False
-    func = node.value.func
-    return (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")) == "label"
-
-
 def _hoist(block: list[ast.stmt], group: list[str], function: Function) -> None:
     """Moves assignments of names of the group from the beginnings of loops in front of them."""
     at = 0
@@ -212,7 +182,7 @@ def _hoist(block: list[ast.stmt], group: list[str], function: Function) -> None:
         for inner in _blocks(node):
             _hoist(inner, group, function)
         first = at
-        while first > 0 and _is_label(block[first - 1]):
+        while first > 0 and is_label(block[first - 1]):
             first -= 1
         if isinstance(node, ast.For) and (count := _fixed(node, group, function)):
             block[first:first] = node.body[:count]
@@ -228,10 +198,10 @@ def _fixed(loop: ast.For, group: list[str], function: Function) -> int:
         count += 1
     first, rest = loop.body[:count], loop.body[count:]
     given = set().union(*(_given_in(each, group) for each in first))
-    stored = {part.id for part in ast.walk(loop) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    stored = stored_in(loop)
     tests = [part.test for each in first for part in ast.walk(each) if isinstance(part, ast.If | ast.IfExp)]
     varies = any(not isinstance(part, _PLAIN) for test in tests for part in ast.walk(test)) or _uses(tests, stored)
-    read = {name for each in first for value in _all_values(each) for name in _names_in(value)}
+    read = {name for each in first for value in _all_values(each) for name in chosen_names(value)}
     again = any(_bindings(part).keys() & given for each in rest for part in ast.walk(each))
     inside, around = (_count(each, given) for each in (loop, function))
     return count if rest and not (varies or read & stored or again) and inside == around else 0
@@ -278,7 +248,7 @@ class _Turns:
         self._group = group
         self._function = function
         self._numbers: dict[Roots, int] = {(None,) * len(group): 0}
-        taken = {part.id for part in ast.walk(function) if isinstance(part, ast.Name)}
+        taken = names_in(function)
         self._turn = next(name for name in self._spellings() if name not in taken)
         self._asked = False  # whether the number decides anything
         self._asked_at_first = False  # … where no name has an array yet
@@ -347,9 +317,7 @@ class _Turns:
         for node in reversed(block):
             if found := _bindings(node):
                 wanted = wanted - found.keys()
-                wanted |= {
-                    part.id for value in found.values() for part in ast.walk(value) if isinstance(part, ast.Name)
-                }
+                wanted |= names_in(*found.values())
             elif isinstance(node, ast.If):
                 wanted = self._live(node.body, wanted) | self._live(node.orelse, wanted)
             elif isinstance(node, ast.For | ast.While):
@@ -390,7 +358,7 @@ class _Turns:
         done = 0
         while users:
             first = last = users.pop(0)
-            while first > done and _is_label(run[first - 1]):
+            while first > done and is_label(run[first - 1]):
                 first -= 1
             # What stands between two of them belongs to the cases, if it is short.
             while users and all(not list(_blocks(node)) for node in run[last + 1 : users[0]]):

@@ -11,8 +11,8 @@ from typing import Any
 
 from ..vocabulary import workers
 from .imports import imports_of
+from .patterns import Function, names_in
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 _MISSING: Any = object()
 
 
@@ -78,7 +78,9 @@ class _Slices(ast.NodeTransformer):
         # Or those whose length and bound are the same wherever they are used: of what has one value in a call.
         several = {name for name in stores if stores[name] + (name in parameters) > 1} | changing
         same = {
-            name: call for name, call in vectors if len(forms[name]) == 1 and not _names(_arguments(call)[1:]) & several
+            name: call
+            for name, call in vectors
+            if len(forms[name]) == 1 and not names_in(*_arguments(call)[1:]) & several
         }
         self._same = {name: call for name, call in same.items() if name in self._unclear}
         self._vectors = (names - self._unclear) | (names & same.keys())
@@ -145,12 +147,8 @@ def _forget(node: ast.stmt, known: dict[str, ast.Call]) -> None:
     """Leaves out the vectors that the statement assigns, and those of whose length or bound it changes something."""
     stored = _stored(node)
     for name, call in [*known.items()]:
-        if name in stored or _names(_arguments(call)[1:]) & stored:
+        if name in stored or names_in(*_arguments(call)[1:]) & stored:
             del known[name]
-
-
-def _names(nodes: list[ast.expr]) -> set[str]:
-    return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _slice(begin: ast.expr, more: list[ast.expr], place: ast.expr) -> ast.expr:

@@ -11,8 +11,9 @@ import numpy as np
 
 from ..vocabulary.signatures import Scalar
 from .names import Scope
+from .patterns import node_parameters
 from .rebuilt import rebuilt
-from .source import FunctionSource, node_parameters
+from .source import FunctionSource
 
 
 class View(NamedTuple):

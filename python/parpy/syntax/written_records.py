@@ -7,7 +7,8 @@ import ast
 import copy
 
 from .names import Scope, jit_source
-from .source import FunctionSource, node_parameters
+from .patterns import is_text, node_parameters, stored_in
+from .source import FunctionSource
 
 
 def written_records(source: FunctionSource) -> tuple[FunctionSource, tuple[int, ...]]:
@@ -36,7 +37,7 @@ def _written(source: FunctionSource, around: frozenset[FunctionSource]) -> set[s
         names = node_parameters(called.written())
         written = _written(called, around | {source})
         found |= {name for place, name in given if place < len(names) and names[place] in written}
-    again = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    again = stored_in(node)
     return (found & {*node_parameters(node)}) - again
 
 
@@ -46,14 +47,10 @@ def _assigned_record(node: ast.AST) -> str | None:
         return None
     part: ast.expr = node
     while isinstance(part, ast.Attribute | ast.Subscript):
-        if isinstance(part, ast.Subscript) and not _is_text(part.slice):
+        if isinstance(part, ast.Subscript) and not is_text(part.slice):
             return None
         part = part.value
     return part.id if isinstance(part, ast.Name) else None
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 class _Element(ast.NodeTransformer):

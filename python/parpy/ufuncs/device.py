@@ -16,22 +16,20 @@ from ..arrays.libraries import (
     copied,
     dtype_of,
     is_number,
-    is_on_device,
-    is_read_only,
     library_of,
     overlap,
     overriding_operand,
     reshaped,
     shape_of,
 )
-from ..calls.pickling import ByReference, give_reference
+from ..calls.pickling import give_reference
 from ..calls.tracebacks import hides_frames
 from . import reductions
 from .choices import Choices
 from .element_kernels import Operand, conversion, dimensions_in, elementwise
-from .operands import outputs_of, resolved_types
+from .operands import OnDevice, library_of_results, outputs_of, refuse_read_only, resolved_types
 from .plans import Plan, as_number, key_of
-from .targets import DeviceOptions, Target
+from .targets import Target
 
 if TYPE_CHECKING:
     from .vectorize import Scalars
@@ -40,7 +38,7 @@ _MOST_PLANS = 256  # calls of different arrays that are remembered
 _LEAST_FLAT = 1 << 14  # elements from which arrays of several dimensions are looked at as one row
 
 
-class DeviceUfunc(ByReference):
+class DeviceUfunc(OnDevice):
     """A universal function whose calls run on a device, with the methods of ``numpy.ufunc``.
 
     Arrays of CuPy, PyTorch, ``parpy.cuda``, ``parpy.buffer`` and everything else with ``__cuda_array_interface__`` are
@@ -49,25 +47,14 @@ class DeviceUfunc(ByReference):
     """
 
     def __init__(self, scalars: Scalars, target: Target) -> None:
+        super().__init__(scalars.name, scalars.host_ufunc(True, prepared=False), target, scalars.fast)
         self._scalars = scalars
-        self._target = target
-        self._host = scalars.host_ufunc(True, prepared=False)
         self._plans: dict[Any, Plan] = {}
         self._choices = Choices()
-        self._functions: dict[Any, Any] = {}
-        self._options = DeviceOptions(target, scalars.fast)
-        self.__name__ = scalars.name
-        self.__doc__ = self._host.__doc__
         self.__wrapped__ = scalars.source.function
         self.__parpy_source__ = scalars.called()
         give_reference(self, scalars.source.function, DeviceUfunc.__init__, scalars, target)
 
-    nin = property(lambda self: self._host.nin, doc="The number of inputs.")
-    nout = property(lambda self: self._host.nout, doc="The number of outputs.")
-    nargs = property(lambda self: self._host.nargs, doc="The number of operands.")
-    ntypes = property(lambda self: self._host.ntypes, doc="The number of combinations of types.")
-    types = property(lambda self: self._host.types, doc="The combinations of types, as NumPy writes them.")
-    identity = property(lambda self: self._host.identity, doc="What a reduction begins with, or None.")
     signature = None
 
     def resolve_dtypes(self, *arguments: Any, **keywords: Any) -> Any:
@@ -76,17 +63,6 @@ class DeviceUfunc(ByReference):
 
     def __repr__(self) -> str:
         return f"<parpy ufunc '{self.__name__}' on {self._target.value}>"
-
-    # ------------------------------------------------------------ where it runs
-
-    def _runs_on_host(self, *operands: Any) -> bool:
-        return self._target is Target.AUTO and not any(map(is_on_device, operands))
-
-    def _function(self, key: Any, make: Callable[[], Any]) -> Any:
-        found = self._functions.get(key)
-        if found is None:
-            found = self._functions[key] = make()
-        return found
 
     # ------------------------------------------------------------ calls
 
@@ -176,9 +152,7 @@ class DeviceUfunc(ByReference):
                         f"broadcast shape {_shown(shape)}"
                     )
                 shape = tuple(shape_of(each))
-        for each in outs:
-            if each is not None and is_read_only(each):
-                raise ValueError("output array is read-only")
+        refuse_read_only(outs)
         inputs = self._apart(inputs, outs, stream)
         plan = self._plan_for(inputs, outs, types, shape, where, stream)
         if key is not None and all(each is not None for each in outs) == (len(key) > 1 + len(inputs)):
@@ -224,9 +198,7 @@ class DeviceUfunc(ByReference):
         function = self._function(
             key, lambda: elementwise(self._scalars.source, operands, self._scalars.outputs, len(whole), mask)
         )
-        library = next((found for found in map(library_of, (*inputs, *outs)) if found and found.on_device), None)
-        if library is None:
-            library = _first_library(inputs)
+        library = library_of_results(inputs, outs)
         flat = None
         rows = [each if each.dimensions is None else Operand((0,), each.converted) for each in operands]
         whole_arrays = all(each.dimensions in (None, tuple(range(len(shape)))) for each in operands)
@@ -304,10 +276,6 @@ def _mask_shape(where: Any) -> list[tuple[int, ...]]:
     if where is True:
         return []
     return [shape_of(where) if library_of(where) is not None else np.shape(where)]
-
-
-def _first_library(inputs: list[Any]) -> Any:
-    return next((library_of(each) for each in inputs if library_of(each) not in (None, HOST)), HOST)
 
 
 def _broadcast(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:

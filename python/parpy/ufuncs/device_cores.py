@@ -15,7 +15,6 @@ from ..arrays.libraries import (
     copied,
     dtype_of,
     is_number,
-    is_on_device,
     is_read_only,
     library_of,
     overlap,
@@ -24,13 +23,13 @@ from ..arrays.libraries import (
     transposed,
     with_type,
 )
-from ..calls.pickling import ByReference, give_reference
+from ..calls.pickling import give_reference
 from .core_shapes import Shapes, shapes_of
 from .element_kernels import compiled, dimensions_in
-from .operands import outputs_of, resolved_types
+from .operands import OnDevice, library_of_results, outputs_of, refuse_read_only, resolved_types
 from .plans import key_of
 from .prototypes import core_call
-from .targets import DeviceOptions, Target
+from .targets import Target
 
 if TYPE_CHECKING:
     from .guvectorize import Cores
@@ -55,27 +54,16 @@ class _Core(NamedTuple):
         return f"{name}[{', '.join(places)}]"
 
 
-class DeviceGufunc(ByReference):
+class DeviceGufunc(OnDevice):
     """A generalised universal function whose calls run on a device; see ``DeviceUfunc`` for what its operands are."""
 
     def __init__(self, cores: Cores, target: Target) -> None:
+        super().__init__(cores.name, cores.host_ufunc(True), target, cores.fast)
         self._cores = cores
-        self._target = target
-        self._host = cores.host_ufunc(True)
-        self._functions: dict[Any, Any] = {}
         self._known: dict[Any, tuple[Any, Shapes]] = {}
-        self._options = DeviceOptions(target, cores.fast)
-        self.__name__ = cores.name
-        self.__doc__ = self._host.__doc__
         self.__wrapped__ = cores.source.function
         give_reference(self, cores.source.function, DeviceGufunc.__init__, cores, target)
 
-    nin = property(lambda self: self._host.nin, doc="The number of inputs.")
-    nout = property(lambda self: self._host.nout, doc="The number of outputs.")
-    nargs = property(lambda self: self._host.nargs, doc="The number of operands.")
-    ntypes = property(lambda self: self._host.ntypes, doc="The number of combinations of types.")
-    types = property(lambda self: self._host.types, doc="The combinations of types, as NumPy writes them.")
-    identity = property(lambda self: self._host.identity, doc="What a reduction begins with, or None.")
     signature = property(lambda self: self._host.signature, doc="The layout.")
 
     def __repr__(self) -> str:
@@ -95,7 +83,7 @@ class DeviceGufunc(ByReference):
         """As a generalised ``numpy.ufunc``, and ``stream``."""
         outs = outputs_of(self.__name__, self._cores.inputs, self._cores.outputs, arguments, out)
         inputs = [as_operand(each) for each in arguments[: self._cores.inputs]]
-        if self._target is Target.AUTO and not any(map(is_on_device, (*inputs, *outs))):
+        if self._runs_on_host(*inputs, *outs):
             more = {"axes": axes, "axis": axis, "dtype": dtype}
             given = {key: value for key, value in more.items() if value is not None}
             if any(each is not None for each in outs):
@@ -111,12 +99,8 @@ class DeviceGufunc(ByReference):
                 for each, place in zip(outs, places[len(inputs) :], strict=True)
             ]
         types, shapes = self._settled(inputs, outs, casting, dtype)
-        for each in outs:
-            if each is not None and is_read_only(each):
-                raise ValueError("output array is read-only")
-        library = next((found for found in map(library_of, (*inputs, *outs)) if found and found.on_device), None)
-        if library is None:
-            library = next((found for found in map(library_of, inputs) if found not in (None, HOST)), HOST)
+        refuse_read_only(outs)
+        library = library_of_results(inputs, outs)
         like = next((each for each in (*inputs, *outs) if library_of(each) is library), None)
         read = self._given(inputs, outs, types, stream)
         stored = [
@@ -203,10 +187,7 @@ class DeviceGufunc(ByReference):
             given.append(value if wanted == shape else reshaped(value, wanted))
             loops = dimensions_in(front, whole) if len(front) <= len(whole) else (None,)
             cores.append(_Core(loops, not inner and one_element[number]))
-        key = (tuple(cores), rank)
-        function = self._functions.get(key)
-        if function is None:
-            function = self._functions[key] = self._compiled(cores, whole, count, rank)
+        function = self._function((tuple(cores), rank), lambda: self._compiled(cores, whole, count, rank))
         function(*given, *(whole if rank else ()), opts=self._options.on(stream))
 
     def _compiled(self, cores: Sequence[_Core], whole: tuple[int, ...], count: int, rank: int) -> Any:

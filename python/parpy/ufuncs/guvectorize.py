@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 import numpy as np
 
@@ -16,10 +16,16 @@ from .layouts import Layout, core_prototype, parse_layout
 from .loops import LoopSource, core_loop
 from .prototypes import Prototype
 from .targets import Target, target_of
-from .vectorize import with_dates
+from .vectorize import Keywords, with_dates
 
 if TYPE_CHECKING:
     from .device_cores import DeviceGufunc
+
+
+class CoreKeywords(Keywords, total=False):
+    """What guvectorize takes besides the signatures, the layout and the target."""
+
+    writable_args: Sequence[int | str]
 
 
 class Cores(NamedTuple):
@@ -87,11 +93,7 @@ def guvectorize(
     /,
     *,
     target: Literal["cpu", "parallel"] = ...,
-    identity: Any = ...,
-    writable_args: Sequence[int | str] = ...,
-    fastmath: bool = ...,
-    cache: bool = ...,
-    nopython: bool = ...,
+    **keywords: Unpack[CoreKeywords],
 ) -> Callable[[Callable[..., None]], np.ufunc]: ...
 @overload
 def guvectorize(
@@ -100,11 +102,7 @@ def guvectorize(
     /,
     *,
     target: Literal["gpu", "cuda", "sim", "auto"],
-    identity: Any = ...,
-    writable_args: Sequence[int | str] = ...,
-    fastmath: bool = ...,
-    cache: bool = ...,
-    nopython: bool = ...,
+    **keywords: Unpack[CoreKeywords],
 ) -> Callable[[Callable[..., None]], DeviceGufunc]: ...
 @overload
 def guvectorize(
@@ -113,11 +111,7 @@ def guvectorize(
     /,
     *,
     target: str,
-    identity: Any = ...,
-    writable_args: Sequence[int | str] = ...,
-    fastmath: bool = ...,
-    cache: bool = ...,
-    nopython: bool = ...,
+    **keywords: Unpack[CoreKeywords],
 ) -> Callable[[Callable[..., None]], Any]: ...
 @hides_frames
 def guvectorize(

@@ -1,13 +1,45 @@
-"""Checks the operands of a universal function on a device before a call, with NumPy's errors."""
+"""The common part of universal functions on a device: their attributes, and checks of the operands before a call, with
+NumPy's errors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..arrays.libraries import dtype_of, is_number, library_of
+from ..arrays.libraries import HOST, dtype_of, is_number, is_on_device, is_read_only, library_of
+from ..calls.pickling import ByReference
+from .targets import DeviceOptions, Target
+
+
+class OnDevice(ByReference):
+    """A universal function whose calls run on a device. `host` is NumPy's of the same function."""
+
+    def __init__(self, name: str, host: Any, target: Target, fast: bool) -> None:
+        self._host = host
+        self._target = target
+        self._options = DeviceOptions(target, fast)
+        self._functions: dict[Any, Any] = {}
+        self.__name__ = name
+        self.__doc__ = host.__doc__
+
+    nin = property(lambda self: self._host.nin, doc="The number of inputs.")
+    nout = property(lambda self: self._host.nout, doc="The number of outputs.")
+    nargs = property(lambda self: self._host.nargs, doc="The number of operands.")
+    ntypes = property(lambda self: self._host.ntypes, doc="The number of combinations of types.")
+    types = property(lambda self: self._host.types, doc="The combinations of types, as NumPy writes them.")
+    identity = property(lambda self: self._host.identity, doc="What a reduction begins with, or None.")
+
+    def _runs_on_host(self, *operands: Any) -> bool:
+        return self._target is Target.AUTO and not any(map(is_on_device, operands))
+
+    def _function(self, key: Any, make: Callable[[], Any]) -> Any:
+        """The compiled function of this key, made once."""
+        found = self._functions.get(key)
+        if found is None:
+            found = self._functions[key] = make()
+        return found
 
 
 def outputs_of(name: str, inputs: int, outputs: int, arguments: Sequence[Any], out: Any) -> list[Any]:
@@ -50,3 +82,17 @@ def _type_for_numpy(value: Any) -> Any:
     if type(value) in (int, float, complex):
         return type(value)
     return np.asarray(value).dtype if is_number(value) else dtype_of(value)
+
+
+def refuse_read_only(outs: Sequence[Any]) -> None:
+    """Raises ValueError for outputs that cannot be stored to."""
+    if any(each is not None and is_read_only(each) for each in outs):
+        raise ValueError("output array is read-only")
+
+
+def library_of_results(inputs: Sequence[Any], outs: Sequence[Any]) -> Any:
+    """The library whose arrays a call returns: that of the first operand on a device, else of the first input that is
+    not NumPy's."""
+    found = [library_of(each) for each in (*inputs, *outs)]
+    on_device = next((each for each in found if each and each.on_device), None)
+    return on_device or next((each for each in found[: len(inputs)] if each not in (None, HOST)), HOST)

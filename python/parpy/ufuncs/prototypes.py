@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ..calls.errors import CompileError
 from ..syntax.names import source_of
+from ..syntax.patterns import is_absent
 from ..syntax.source import FunctionSource
 from ..vocabulary.signatures import Array, Scalar, Signature, TupleType, argument_type, is_signature, signature
 
@@ -120,7 +121,7 @@ def result_count(source: FunctionSource) -> int:
 def _count(value: ast.expr | None) -> int:
     if isinstance(value, ast.Tuple):
         return len(value.elts)
-    return 0 if value is None or (isinstance(value, ast.Constant) and value.value is None) else 1
+    return 0 if is_absent(value) else 1
 
 
 def _returns(node: ast.AST) -> list[ast.Return]:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from copy import copy
 from functools import partial
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -22,6 +22,15 @@ from .targets import Target, target_of
 
 if TYPE_CHECKING:
     from .device import DeviceUfunc
+
+
+class Keywords(TypedDict, total=False):
+    """What both decorators take besides the signatures and the target."""
+
+    identity: Any
+    fastmath: bool
+    cache: bool
+    nopython: bool
 
 
 class Scalars(NamedTuple):
@@ -95,10 +104,7 @@ def vectorize(
     /,
     *,
     target: Literal["cpu", "parallel"] = ...,
-    identity: Any = ...,
-    fastmath: bool = ...,
-    cache: bool = ...,
-    nopython: bool = ...,
+    **keywords: Unpack[Keywords],
 ) -> Callable[[Callable[..., Any]], np.ufunc]: ...
 @overload
 def vectorize(
@@ -106,10 +112,7 @@ def vectorize(
     /,
     *,
     target: Literal["gpu", "cuda", "sim", "auto"],
-    identity: Any = ...,
-    fastmath: bool = ...,
-    cache: bool = ...,
-    nopython: bool = ...,
+    **keywords: Unpack[Keywords],
 ) -> Callable[[Callable[..., Any]], DeviceUfunc]: ...
 @overload
 def vectorize(
@@ -117,10 +120,7 @@ def vectorize(
     /,
     *,
     target: str,
-    identity: Any = ...,
-    fastmath: bool = ...,
-    cache: bool = ...,
-    nopython: bool = ...,
+    **keywords: Unpack[Keywords],
 ) -> Callable[[Callable[..., Any]], Any]: ...
 @hides_frames
 def vectorize(

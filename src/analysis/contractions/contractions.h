@@ -42,7 +42,7 @@ struct ContractionSteps {
 
 struct Contraction {
     ir::For* top = nullptr;  // the statement that all of this is made of
-    // Of all loops here, as they may be evaluated in front of `top`, given the row.
+    // For all loops here, as they may be evaluated in front of `top`, given the row.
     struct Bounds {
         ir::Expr* begin = nullptr;
         ir::Expr* end = nullptr;
@@ -69,7 +69,7 @@ struct Contraction {
     bool may_lack_sums = false;
 
     // Statements of each row and column, in front of and behind the steps. `behind` finds the sum
-    // in the scalar, or in the element. Those of a row stand in front of, or behind, all columns.
+    // in the scalar, or in the element. Those of a row stand before or behind all columns.
     ir::Body before, behind;
     ir::Body again;  // run in front of `behind`: what it reads of `before`
     ir::Body before_row, behind_row;

@@ -140,7 +140,7 @@ bool NestOfSums::begins_sum(const Body& body, std::size_t level) const {
     return false;
 }
 
-// Of the element on the path, whose subscripts may be scalars that only inner levels know.
+// For the element on the path, whose subscripts may be scalars that only inner levels know.
 bool NestOfSums::sum_varies_with(const For& loop) {
     Substitution known = values;
     for (const For* level : path_) {

@@ -1,5 +1,5 @@
 // A nest that adds products to sums, as its text has it: the loops around the steps, the ranges of
-// steps, the statements between them. What the loops are to the factors is left to others.
+// steps, the statements between them. How the loops relate to the factors is found elsewhere.
 #pragma once
 
 #include <string>
@@ -35,7 +35,7 @@ public:
     [[nodiscard]] bool same_bounds(const ir::For& a, const ir::For& b,
                                    const ir::Substitution& to_b);
 
-    // A level above the steps: what stands in front of and behind the loop inside.
+    // A level above the steps: the code before and behind the loop inside.
     struct Level {
         ir::For* loop = nullptr;
         ir::Body before, behind;

@@ -31,7 +31,7 @@ ContractionSizes sizes_of(const Contraction& c, const Traffic& traffic) {
 
 namespace {
 
-// Of an expression of constants and the row.
+// For an expression of constants and the row.
 std::optional<std::int64_t> constant_value(const Expr& e, const Var& row, std::int64_t value) {
     if (e.op == Op::kVar && e.var == &row) return value;
     if (const auto known = constant_integer(&e)) return known;

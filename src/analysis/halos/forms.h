@@ -1,6 +1,6 @@
-// What halos() leaves out of a program, as a text: its form. Two calls of one function with equal
-// forms do the same for equal rows of their arrays, whatever the extents are, and whatever the
-// numbers of the rows: where the rows of one are a part of the other's, so are the results.
+// The form of a program: its text without the parts that halos() describes. Two calls of one
+// function with equal forms do the same for equal rows of their arrays, whatever the extents and
+// the numbers of the rows are: where the rows of one are a part of the other's, so are the results.
 #pragma once
 
 #include "ir/ir.h"

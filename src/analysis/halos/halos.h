@@ -9,7 +9,7 @@
 
 namespace parpy {
 
-// Of the entry of a program of profile kLoops, before its loops are mapped. `arguments`: so many
+// For the entry of a program of profile kLoops, before its loops are mapped. `arguments`: so many
 // are the call's; those behind them hold the numbers that it returns, which are no arrays of the
 // user.
 [[nodiscard]] Halos halos_of(ir::Module& module,

@@ -14,12 +14,12 @@ public:
 
     [[nodiscard]] const Affine& row() const { return row_; }
     [[nodiscard]] int counter() const { return counter_; }
-    // Of the loop's variable.
+    // For the loop's variable.
     [[nodiscard]] const Affine& value() const {
         return accesses_.loops()[static_cast<std::size_t>(loop_)].value;
     }
 
-    // Of an access in the loop.
+    // For an access in the loop.
     [[nodiscard]] Halos::Reach of(const Access& access, std::size_t axis);
 
 private:
@@ -41,7 +41,7 @@ private:
 // The least reach that covers both; what is no block wins.
 void join(std::optional<Halos::Reach>& into, const Halos::Reach& reach);
 
-// As the program writes it: of a store its target. Of what takes several lines, the first one.
+// As the program writes it: of a store its target. For what takes several lines, the first one.
 [[nodiscard]] std::string access_text(const std::vector<Source>& sources, const Access& access);
 
 }  // namespace parpy

@@ -1,5 +1,5 @@
-// What the counter of a loop is taken apart into by quotients and remainders, as collapsed loops
-// do: i = c // m, j = c % m. Two iterations differ if and only if one of the digits does.
+// The digits of a loop's counter: the quotients and remainders into which collapsed loops take it
+// apart, i = c // m, j = c % m. Two iterations differ if and only if one of the digits does.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Digits {
 public:
     Digits(const Accesses& accesses, int loop);
 
-    // Of each digit the greatest difference of two values; a counter that nothing divides is the
+    // For each digit the greatest difference of two values; a counter that nothing divides is the
     // only one.
     [[nodiscard]] const std::vector<std::uint64_t>& widths() const { return widths_; }
     // A symbol as a sum of digits, whose numbers are their places in widths(). Null if it is none.

@@ -20,7 +20,7 @@ struct Interval {
 
     [[nodiscard]] static Interval all() { return {}; }
     [[nodiscard]] static Interval exactly(std::int64_t value) { return {value, value}; }
-    // Of an integer type or bool; all() for anything else.
+    // For an integer type or bool; all() for anything else.
     [[nodiscard]] static Interval of_type(ir::Scalar scalar);
 
     [[nodiscard]] bool empty() const { return low > high; }
@@ -48,7 +48,7 @@ public:
     // All values the variable takes; for a loop variable the one after the last iteration not
     // counted.
     [[nodiscard]] Interval of(const ir::Var* var) const;
-    // Of a variable that was made later.
+    // For a variable that was made later.
     void learn(const ir::Var* var, Interval values) { of_var_[var] = values; }
 
 private:

@@ -238,7 +238,7 @@ Affine LinearValues::unwrapped(const Affine& a) {
     return result;
 }
 
-// Of the operators that wrap around alike whether their operands did so before or not.
+// For the operators that wrap around alike whether their operands did so before or not.
 std::optional<Affine> LinearValues::unwrapped(const Expr& e, const std::vector<Affine>& operands) {
     const Affine a = unwrapped(operands[0]), b = unwrapped(operands.back());
     switch (e.op) {

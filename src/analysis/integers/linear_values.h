@@ -1,10 +1,10 @@
-// What integer scalars and expressions hold at the current place of a walk, as linear expressions
-// on symbols (accesses.h). The walk tells of assignments, branches and loops; evaluating an
-// expression tells the walk of the loads and calls in it. Exact for + - and multiplication by
-// constants, // and % by constants, shifts, min, max, abs and conditional expressions; anything
-// else, and whatever may wrap around, is an opaque symbol. For sums and products that may wrap
-// around at 64 bits we also keep the unwrapped value: bounds checks use it, and inside an array
-// both agree.
+// Gives the values of integer scalars and expressions at the current place of a walk, as linear
+// expressions on symbols (accesses.h). The walk tells of assignments, branches and loops;
+// evaluating an expression tells the walk of the loads and calls in it. Exact for + - and
+// multiplication by constants, // and % by constants, shifts, min, max, abs and conditional
+// expressions; anything else, and whatever may wrap around, is an opaque symbol. For sums and
+// products that may wrap around at 64 bits we also keep the unwrapped value: bounds checks use it,
+// and inside an array both agree.
 #pragma once
 
 #include <algorithm>
@@ -117,7 +117,7 @@ private:
     int scope_of(const Affine& a) const;
     WideInterval range(const Affine& a) const { return range_of(a, symbols_); }
     bool fits(const Affine& a, ir::Scalar type) const;
-    // Of its symbols, and of those that define them.
+    // For its symbols, and of those that define them.
     template <class Predicate>
     bool mentions(const Affine& a, Predicate&& predicate) const {
         return std::ranges::any_of(a.terms, [&](const auto& term) {

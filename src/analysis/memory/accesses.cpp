@@ -376,7 +376,7 @@ private:
     std::vector<State> saved_;
     Guard remaining_;  // what holds after the last branch of which one side jumped
     std::vector<const Function*> calling_;
-    // Of those, with the arrays that they get, whose further calls have been looked at.
+    // For those, with the arrays that they get, whose further calls have been looked at.
     std::vector<std::pair<const Function*, std::vector<const Var*>>> again_;
     std::map<SeenKey, std::size_t> seen_;  // places in out_.all_
 };

@@ -1,6 +1,6 @@
 // See dependences.h. Each pair of accesses to one array is first put to a test that needs a few
 // comparisons and settles most pairs of most programs: dimensions whose subscripts differ whenever
-// the iterations do. What it does not settle is a question for ISL.
+// the iterations do. ISL answers the remaining questions.
 #include "analysis/memory/dependences.h"
 
 #include <algorithm>

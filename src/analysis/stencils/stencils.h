@@ -34,7 +34,7 @@ struct StencilSweep {
     struct Axis {
         ir::For* loop = nullptr;
         std::int64_t shift = 0;  // without a loop: the place
-        // Of the loop's variable, where conditions leave a part of its range.
+        // For the loop's variable, where conditions leave a part of its range.
         std::optional<std::int64_t> begin, end;
     };
     const ir::For* top = nullptr;    // what it stands in, alone or with others

@@ -1,6 +1,6 @@
-// What every scalar operator computes, bit for bit, on every type: the reference for the
-// interpreter, for constant folding and for the back ends. NumPy >= 2 semantics as ops.def states
-// them: integers wrap, nothing traps, f16 and bf16 compute in f32 and round to nearest even.
+// Computes every scalar operator, bit for bit, on every type: the reference for the interpreter,
+// for constant folding and for the back ends. NumPy >= 2 semantics as ops.def states them: integers
+// wrap, nothing traps, f16 and bf16 compute in f32 and round to nearest even.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// What a kTile does to memory, in the reference interpreter.
+// Runs a kTile in the reference interpreter.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What depends on conditions, and comparisons of tuples and of what may be None
+// Lowers values that depend on conditions, and comparisons of tuples and of values that may be None
 // (lower_aggregates.h).
 #include <algorithm>
 

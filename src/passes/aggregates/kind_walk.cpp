@@ -62,7 +62,7 @@ bool never_ends(const Body& body) {
 
 namespace {
 
-// Of what an operator makes of two numbers or arrays.
+// The kind of what an operator makes of two numbers or arrays.
 int greater_rank(const Kind& a, const Kind& b) {
     const bool known = a.is_number() && b.is_number() && a.rank >= 0 && b.rank >= 0;
     return known ? std::max(a.rank, b.rank) : Kind::kUnknownRank;
@@ -239,7 +239,7 @@ Kind KindWalk::of_part(const Expr& load, const KindsHere& here) const {
                : part;
 }
 
-// Of an expression that is a number or an array.
+// The kind of an expression that is a number or an array.
 int KindWalk::rank_of(const Expr& expr, const KindsHere& here) const {
     constexpr int kUnknown = Kind::kUnknownRank;
     const auto rank = [&](const Expr& e) {

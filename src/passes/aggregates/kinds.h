@@ -81,15 +81,15 @@ struct Kind {
     [[nodiscard]] bool is_callable_object() const {
         return is_record() && place_of_name("__call__()").has_value();
     }
-    // Of what there is one value alone, which the kind says: a function, a text, a type.
+    // For what there is one value alone, which the kind says: a function, a text, a type.
     [[nodiscard]] bool is_single() const {
         return is_function() || form == Form::kText || form == Form::kDtype;
     }
-    // Of a function: how many of its last parameters get what it reads of another function.
+    // For a function: how many of its last parameters get what it reads of another function.
     [[nodiscard]] std::size_t captured() const {
         return cells.empty() ? parts.size() - own_parts() : cells.size();
     }
-    // Of a function: how many `parts` are values of its own parameters.
+    // For a function: how many `parts` are values of its own parameters.
     [[nodiscard]] std::size_t own_parts() const { return defaults + (bound ? 1 : 0); }
     // The place of the attribute of this name, nothing where there is none.
     [[nodiscard]] std::optional<std::size_t> place_of_name(const std::string& name) const;
@@ -115,7 +115,7 @@ struct FieldName {
 
 // What holds where one path gives `a` and another `b`.
 [[nodiscard]] Kind joined(const Kind& a, const Kind& b);
-// Of an element of the tuple, whichever it is; of an empty one a number.
+// For an element of the tuple, whichever it is; of an empty one a number.
 [[nodiscard]] Kind any_part(const Kind& tuple);
 // A function that is a method of an object of the kind `self`.
 [[nodiscard]] Kind bound_to(Kind function, Kind self);

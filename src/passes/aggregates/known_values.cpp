@@ -1,5 +1,5 @@
-// What follows from the kinds of values alone: integers such as x.ndim and len(t), conditions on
-// them and on None, and places in tuples (kind_walk.h).
+// Values that follow from the kinds of others alone: integers such as x.ndim and len(t), conditions
+// on them and on None, and places in tuples (kind_walk.h).
 #include <algorithm>
 
 #include "ir/builder.h"

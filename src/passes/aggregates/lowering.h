@@ -148,7 +148,7 @@ private:
     Parts apply(ir::Expr& expr);
     // As another function gets it (KindWalk::carried).
     Parts carried(Parts value, Span span);
-    // Of a parameter: functions that read variables are lent to this one.
+    // For a parameter: functions that read variables are lent to this one.
     [[nodiscard]] static Kind lent(Kind kind);
     [[nodiscard]] const Kind* find_lent(const Kind& kind, int depth = 0) const;
     void carry(const Parts& value, Span span, int depth, Parts& result);
@@ -221,7 +221,7 @@ private:
     };
     std::vector<InPlace> in_place_;
     ir::Body allocations_;  // of their arrays
-    // Of the entry.
+    // For the entry.
     bool by_hand_ = false;            // it launches a kernel written by hand, or belongs to one
     const ir::Stmt* last_ = nullptr;  // its last statement
     Kind result_kind_;                // on all paths

@@ -1,5 +1,5 @@
-// What the passes that insert run-time checks share: the statement that fails, and the loops that
-// its message names.
+// The passes that insert run-time checks share this code: the statement that fails, and the loops
+// that its message names.
 #pragma once
 
 #include <string>
@@ -39,7 +39,7 @@ private:
                                        const ir::Var& array, const std::string& size);
 
 // Calls fn(stmt, loops, out) for every statement of the body, outside in; fn appends to `out` what
-// stands in front of the statement.
+// stands before the statement.
 template <class F>
 void insert_before(ir::Body& body, LoopStack& loops, const F& fn);
 

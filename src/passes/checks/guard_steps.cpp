@@ -38,7 +38,7 @@ private:
         bool settled;     // arguments alone decide
     };
 
-    // Returns the guards that may stand in front of `around`, the loop whose body this is.
+    // Returns the guards that may stand before `around`, the loop whose body this is.
     std::vector<Guard> body(Body& stmts, const For* around) {
         std::vector<Guard> rising;
         Body out;
@@ -63,7 +63,7 @@ private:
         return rising;
     }
 
-    // Of the loop itself, and those that rise out of it.
+    // For the loop itself, and those that rise out of it.
     std::vector<Guard> of_loop(For& loop) {
         std::vector<Guard> guards;
         const Interval step = intervals_.of(loop.step);

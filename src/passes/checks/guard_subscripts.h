@@ -1,6 +1,6 @@
 // Makes an access fail (P421) where it is reached although a constant subscript of it is outside of
-// its array, as it is known to be when the program is compiled. What is reached for certain has
-// been refused before (check_bounds.h).
+// its array, as it is known to be when the program is compiled. An access that is certainly reached
+// has been refused before (check_bounds.h).
 //
 //     before  if a[0] > 100:               a: f64[4]
 //                 a[0] = a[7]

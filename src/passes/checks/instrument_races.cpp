@@ -37,7 +37,7 @@ struct Level {
 struct Marks {
     std::vector<Var*> writes;
     std::vector<Var*> reads;  // empty: nothing reads the array where it is stored to
-    // Of an array that shares its marks with those that overlap it: the place of its first element.
+    // The place of the first element of an array that shares its marks with those that overlap it.
     std::optional<std::int64_t> origin;
 };
 

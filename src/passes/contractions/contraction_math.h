@@ -1,5 +1,5 @@
-// What code of a contraction is made of on every target: numbers that fold, bounds of its loops,
-// the statements around its sums.
+// Builds the parts of a contraction that are alike on every target: numbers that fold, bounds of
+// its loops, the statements around its sums.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ protected:
     ir::Expr* mul(const ir::Expr* a, std::int64_t b) { return mul(a, number(b)); }
     ir::Expr* least(const ir::Expr* a, const ir::Expr* b);
     ir::Expr* greatest(const ir::Expr* a, const ir::Expr* b);
-    // Of what is not negative by what is positive.
+    // For what is not negative by what is positive.
     ir::Expr* quotient(const ir::Expr* a, const ir::Expr* b);
     ir::Expr* remainder(const ir::Expr* a, const ir::Expr* b);
     ir::Expr* parts_of(const ir::Expr* a, std::int64_t each);  // rounded up

@@ -218,7 +218,7 @@ Body ContractionCode::panel(Expr* first, Expr* end) {
     Var* at = b_.scalar("block", Scalar::kI64);
     For* all = loop(at, number(0), named(out, "blocks", blocks), block(b_.var(at), of_rows, strips),
                     level);
-    // Of all blocks alike: some of a triangle have nothing to do.
+    // For all blocks alike: some of a triangle have nothing to do.
     const auto sums = static_cast<double>(plan_.tile.rows * plan_.tile.columns());
     const bool half = c_.is_triangle() || std::ranges::any_of(c_.steps, &ContractionSteps::varies);
     const double product = cost_of_step(plan_.tile, type_) / sums *

@@ -135,7 +135,7 @@ std::optional<ContractionPlan> plan_contraction(const Contraction& contraction,
     for (const ContractionSteps& steps : contraction.steps) {
         const std::int64_t most = plan.products.value_or(kProductsAtOnce);
         const auto& loops = steps.ranges.front().loops;
-        // Of the innermost loops as many as fit run as a whole.
+        // For the innermost loops as many as fit run as a whole.
         std::int64_t inside = static_cast<std::int64_t>(steps.rights.size()) * plan.parts;
         std::size_t cut = loops.size() - 1;
         while (cut > 0) {

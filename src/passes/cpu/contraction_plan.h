@@ -17,13 +17,13 @@ namespace parpy {
 struct ContractionPlan {
     ir::TileShape tile;  // none of a row (Contraction::one_row), which is `columns` sums at a time
     bool fused = true;   // products are fused into the additions
-    // Numbers of a value. Of a complex one a tile has two rows, and makes two steps: for (a + bi)
+    // Numbers of a value. For a complex one a tile has two rows, and makes two steps: for (a + bi)
     // times (c + di), a and b of them add a c, b c, and then -b d, a d.
     std::int64_t parts = 1;
     [[nodiscard]] std::int64_t tile_rows() const { return tile.rows / parts; }
-    // Of a block, which one worker computes: multiples of the tile's.
+    // For a block, which one worker computes: multiples of the tile's.
     std::int64_t rows = 0, columns = 0;
-    // Of all steps at once, or of so many products (of parts): partial sums of a block stay in
+    // For all steps at once, or of so many products (of parts): partial sums of a block stay in
     // memory then.
     std::optional<std::int64_t> products;
     // By loops of steps (ContractionSteps): which loop is cut into blocks, into so many iterations.

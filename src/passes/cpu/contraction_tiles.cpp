@@ -1,4 +1,4 @@
-// What happens to a tile of sums: how they begin, what is added, what becomes of them. See
+// Writes the code of a tile of sums: their first values, the additions, and the stores. See
 // contraction_code.h.
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 //             y[i] += x[i, j]
 //
 // Loops inside whose ranges depend on the loop's variable count as in its middle iteration; those
-// that depend on more than is known in front of the loop, as often as Traffic estimates. Of a
+// that depend on more than is known in front of the loop, as often as Traffic estimates. For a
 // loop that says what an iteration costs (For::cost) nothing is asked.
 #pragma once
 

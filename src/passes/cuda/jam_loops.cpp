@@ -72,7 +72,7 @@ private:
         return true;
     }
 
-    // Of each loop; nothing where one is not for jamming.
+    // For each loop; nothing where one is not for jamming.
     std::optional<std::vector<Lane>> lanes_of(const std::vector<For*>& nest) const {
         std::vector<Lane> lanes;
         for (For* loop : nest) {

@@ -52,7 +52,7 @@ public:
         for_each_stmt(stmt, [&](const Stmt& inner) { own(inner); });
     }
 
-    // Of the statement itself, not of those nested in it.
+    // For the statement itself, not of those nested in it.
     void own(const Stmt& stmt) {
         for_each_slot(stmt, [&](const Expr* slot) { expr(*slot); });
         if (const auto* store = stmt.as<Store>()) {

@@ -28,7 +28,7 @@ public:
     Narrower(Module& module, Function& function)
         : module_(module), function_(function), intervals_(function) {}
 
-    // Of all functions before the first is rewritten: calls look at the parameters of others.
+    // For all functions before the first is rewritten: calls look at the parameters of others.
     void choose() {
         choose_variables();
         choose_sizes();

@@ -123,7 +123,7 @@ private:
                 loops.push_back(*loop);
             }
         }
-        std::map<std::size_t, Body> allocations;  // by the statement they stand in front of
+        std::map<std::size_t, Body> allocations;  // by the statement they stand before
         while (!loops.empty()) {
             std::vector<ThreadLoop> family;
             const For& head = *loops.front().loop;

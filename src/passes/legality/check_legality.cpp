@@ -1,5 +1,5 @@
-// See check_legality.h; analysis/memory/dependences.h decides, here it is put into words. What a
-// help line proposes has been verified by the same analysis.
+// See check_legality.h; analysis/memory/dependences.h decides, here it is put into words. The same
+// analysis has verified the proposals of help lines.
 #include "passes/legality/check_legality.h"
 
 #include <algorithm>

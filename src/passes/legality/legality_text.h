@@ -1,5 +1,5 @@
-// What check_bounds and check_legality share: how conditions on the arguments of the call reach the
-// module.
+// Code that check_bounds and check_legality share: how conditions on the arguments of the call
+// reach the module.
 #pragma once
 
 #include <vector>

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 
 namespace parpy {
@@ -13,6 +14,7 @@ using namespace ir;
 namespace {
 
 bool is_as_good_in_f32(Op op) {
+    if (picks_one(op)) return true;
     switch (op) {
         case Op::kAdd:
         case Op::kSub:
@@ -25,12 +27,6 @@ bool is_as_good_in_f32(Op op) {
         case Op::kCeil:
         case Op::kTrunc:
         case Op::kRint:
-        case Op::kMin:
-        case Op::kMax:
-        case Op::kMinimum:
-        case Op::kMaximum:
-        case Op::kFmin:
-        case Op::kFmax:
         case Op::kCopysign:
         case Op::kSquare:
         case Op::kReciprocal:

@@ -1,5 +1,5 @@
-// See infer_reductions.h. What a loop reduces, analysis/updates.h finds; here it is written down,
-// and the scalars that are left are checked.
+// See infer_reductions.h. analysis/updates.h finds the reductions of a loop; this file writes them
+// down and checks the other scalars.
 #include "passes/mapped/infer_reductions.h"
 
 #include <algorithm>

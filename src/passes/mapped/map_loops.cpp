@@ -460,7 +460,7 @@ bool gets_arrays_of_host(const Expr& call) {
            });
 }
 
-// Of a helper's code one thread of the block may run what stores, so that no others are at hand.
+// One thread of the block may run the stores in a helper, so that no other threads are at hand.
 void check_helpers(PassContext& context) {
     const Function& entry = *context.module.entry_function();
     for (const Function* function : context.module.functions) {

@@ -131,7 +131,7 @@ private:
         return cuts;
     }
 
-    // An iteration of what stands behind the cut comes before one of what stands in front of it,
+    // An iteration of what stands behind the cut comes before one of what stands before it,
     // and they conflict.
     static bool handed_back(const Body& innermost, std::size_t cut,
                             const std::vector<Dependence>& dependences) {

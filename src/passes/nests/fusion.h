@@ -1,4 +1,4 @@
-// What fuse_loops and fuse_outer_loops do.
+// The work of fuse_loops and fuse_outer_loops.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What one part of a call does, as text that its module carries among its sources, so that the
-// program is that of the part wherever it goes (made by python/parpy/scale/plan.py).
+// Reads the text of one part of a call. The module of the part carries it among its sources, so
+// that the program stays that of the part wherever it goes. python/parpy/scale/plan.py writes it.
 //
 // Steps are separated by `;`, in the order of the nests of halos() and of the statements beside
 // them: `low:high`, the rows that the part computes, low … high - 1, either of which may be

@@ -226,7 +226,7 @@ private:
         Function* made;
     };
     std::vector<Known> functions_;
-    // Of a loop whose bounds touch arrays there are two: that of its bounds comes first.
+    // For a loop whose bounds touch arrays there are two: that of its bounds comes first.
     std::unordered_map<const Stmt*, std::vector<Work>> steps_;
 };
 

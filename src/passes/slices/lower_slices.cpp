@@ -377,7 +377,7 @@ private:
         return array;
     }
 
-    // Of the loop with this number around the statement, if they are known and few.
+    // For the loop with this number around the statement, if they are known and few.
     std::optional<std::int64_t> most_iterations(std::size_t number) const {
         constexpr std::int64_t kMost = 1 << 16;
         if (number >= parallel_.size()) return std::nullopt;
@@ -391,7 +391,7 @@ private:
         return dim.extent ? dim.extent == other.extent : dim.extent_var == other.extent_var;
     }
 
-    // Made at the entry of the function; null if a size is not known there. Of a loop around whose
+    // Made at the entry of the function; null if a size is not known there. For a loop around whose
     // bounds other loops set, the most iterations that it can have will do; of a slice, the extent
     // of its dimension, `sliced`.
     Var* make_scratch(Builder& b, Scalar element, const std::vector<Extent>& lengths,

@@ -61,7 +61,7 @@ public:
     void leave_branch() { --branches_; }
     // The dimensions that a kReduce runs over.
     static std::vector<bool> reduced(const ir::Expr& reduce, std::size_t rank);
-    // Of an operand of a product: the dimensions in front of those of its matrices.
+    // For an operand of a product: the dimensions in front of those of its matrices.
     static Shape matrices(const Shape& shape);
     // The same with a value that is a plain expression, for the bound of a loop.
     Extent held(const Extent& length);

@@ -1,5 +1,5 @@
-// What messages call a function: a copy of the entry, which calls itself, has another name in the
-// program than in its source.
+// Gives the name that messages use for a function. A copy of the entry, which calls itself, has
+// another name in the program than in its source.
 #pragma once
 
 #include <string>

@@ -143,7 +143,7 @@ public:
         return sizes_.at(&function);
     }
 
-    // Of the operator itself, and of all of the expression.
+    // For the operator itself, and of all of the expression.
     [[nodiscard]] Effects own_effects(const Expr& expr) const {
         if (expr.op == Op::kCall)
             return {reading_.contains(expr.callee), acting_.contains(expr.callee)};

@@ -1,5 +1,5 @@
-// What the name of an array stands for, and the functions that get such names: one for each form
-// that the names have, with the arrays themselves and the variables of the form as parameters.
+// The forms of names of arrays, and the functions that get such names: a copy for each form, with
+// the arrays themselves and the variables of the form as parameters.
 //
 //     before  total(row[...])                  after  total(x[...], row_at0)
 //             helper total(v: f64[:]):                helper total(v: f64[5, 7], v_at0: i64):

@@ -92,7 +92,7 @@ Expr* NameSubscripts::stride(Var& array, std::size_t axis, const Expr& asked) {
         factor, dim.stride ? math.number(*dim.stride) : b_.convert(b_.var(dim.stride_var), type));
 }
 
-// Of a template, for the place that is worked on.
+// For a template, for the place that is worked on.
 Expr* NameSubscripts::copy(const Expr* expr) {
     Expr* result = clone(context_.module, expr);
     result->span = b_.span;

@@ -117,7 +117,7 @@ private:
         }
     }
 
-    // Whoever gets the array may store to it, and look at what it is the same as. Of an argument
+    // Whoever gets the array may store to it, and look at what it is the same as. For an argument
     // that no iteration replaced, a caller gets a copy.
     void hand_over(const Bind& stmt) {
         if (stmt.value->op == Op::kTranspose || stmt.value->op == Op::kReshape) {

@@ -136,7 +136,7 @@ private:
     [[nodiscard]] const Entry* look_up(const State& state,
                                        std::span<const std::uint64_t> key) const;
     [[nodiscard]] const Specialization* find(const State& state, Arguments arguments) const;
-    // Of a call that the specialisation `general` does not accept.
+    // For a call that the specialisation `general` does not accept.
     [[nodiscard]] const Specialization* find_fixed(const State& state, Arguments arguments) const;
     void insert(std::span<const std::uint64_t> key, std::shared_ptr<const Specialization> value);
     void publish(Generality generality, std::size_t capacity);

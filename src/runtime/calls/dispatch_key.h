@@ -1,5 +1,5 @@
-// What a call is compiled for, and what it is looked up by. Both are made of its arguments and of
-// which parts of them are run-time values.
+// The signature that a call is compiled for, and the key by which it is looked up. Both are made of
+// its arguments and of which parts of them are run-time values.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What a loaded kernel needs and how it fits its device: for choosing blocks and for those who ask.
+// The resources of a loaded kernel, by which blocks are chosen, and how it fits its device.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct KernelFacts {
 class HasKernels {
 public:
     virtual ~HasKernels() = default;
-    // Of the first kernel, launched on blocks of so many threads with so much shared memory.
+    // For the first kernel, launched on blocks of so many threads with so much shared memory.
     [[nodiscard]] virtual RuntimeError facts(unsigned block, unsigned shared_bytes,
                                              KernelFacts& facts) const = 0;
 };

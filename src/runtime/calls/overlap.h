@@ -1,4 +1,4 @@
-// Which arguments of a call share memory, and how. What every call asks is inline.
+// Which arguments of a call share memory, and how. The functions that every call runs are inline.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What parpy.tune found, kept beside the compiled code in the disk cache (kernel_cache.h), and in
-// this process where there is none. An automatic call that is compiled asks here first.
+// Keeps mappings that parpy.tune found, beside the compiled code in the disk cache (kernel_cache.h)
+// or in this process. An automatic call that is compiled asks here first.
 #pragma once
 
 #include <mutex>

@@ -101,7 +101,7 @@ void set_options() {
     constexpr std::pair<const char*, const char*> kOptions[] = {
         // Loop strength reduction takes half of the code generator's time and gains nothing here.
         {"disable-lsr", "true"},
-        // Of a pass that only the simulator's text goes through.
+        // For a pass that only the simulator's text goes through.
         {"irce-skip-profitability-checks", "true"},
         // Both schedulers take a time that grows with the square of a block. The second one is of
         // no use to processors that run instructions out of order; the first one compares each

@@ -45,7 +45,7 @@ struct CppOptions {
 // compiler, its version, flags and pass list, and the host processor. Part of every cache key.
 [[nodiscard]] std::string cpp_compiler_identity(const CppOptions& options);
 
-// Of the embedded Clang, "19.1.7", and of the processor that it compiles for, "znver4".
+// The version of the embedded Clang, "19.1.7", and its processor, "znver4".
 [[nodiscard]] std::string cpp_compiler_version();
 [[nodiscard]] std::string host_processor();
 

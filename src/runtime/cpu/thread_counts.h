@@ -11,7 +11,7 @@
 
 namespace parpy {
 
-// Of one function under one set of options. Not safe from several threads at once.
+// For one function under one set of options. Not safe from several threads at once.
 class ThreadCounts {
 public:
     // Distinct counts of a label before it is rounded.

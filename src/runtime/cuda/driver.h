@@ -1,6 +1,6 @@
 // The CUDA driver API, found at run time: libcuda.so.1 is opened at the first use, its functions
-// are declared here by hand, and nothing of CUDA is needed to build ParPy. What the driver reports
-// becomes a RuntimeError here and nowhere else. Devices and contexts are runtime/cuda/device.h's.
+// are declared here by hand, and nothing of CUDA is needed to build ParPy. Only here do errors of
+// the driver become RuntimeErrors. Devices and contexts are runtime/cuda/device.h's.
 #pragma once
 
 #include <cstddef>

@@ -217,7 +217,7 @@ std::vector<std::string> toolkit_headers_in(const std::vector<std::string>& sear
 
 // ---- compiling ----------------------------------------------------------------------------------
 
-// What stands in front of text that includes files. Functions of the host in these, which NVRTC has
+// The text before a text that includes files. Functions of the host in these, which NVRTC has
 // no use for, are taken for functions of the device.
 constexpr DeviceHeader kBeforeFiles = {"parpy_before_files.h",
                                        "#undef __host__\n"
@@ -372,16 +372,30 @@ std::pair<int, int> nvrtc_version() {
     return found == nullptr ? std::pair(0, 0) : std::pair(found->major, found->minor);
 }
 
-std::string nvrtc_identity() {
+namespace {
+
+// The NVRTC that would be used, and what the file system says of it; no file: that of the system.
+std::pair<std::string, struct stat> nvrtc_found() {
     Finder& the = finder();
     const std::scoped_lock lock(the.mutex);
+    struct stat status{};
     for (const std::string& file : candidates(the.search_paths)) {
-        struct stat status{};
-        if (::stat(file.c_str(), &status) != 0) continue;
-        return "NVRTC " + file + " " + std::to_string(status.st_size) + " " +
-               std::to_string(status.st_mtime);
+        if (::stat(file.c_str(), &status) == 0) return {file, status};
     }
-    return "NVRTC of the system";
+    return {};
+}
+
+}  // namespace
+
+std::string nvrtc_file() {
+    return nvrtc_found().first;
+}
+
+std::string nvrtc_identity() {
+    const auto [file, status] = nvrtc_found();
+    if (file.empty()) return "NVRTC of the system";
+    return "NVRTC " + file + " " + std::to_string(status.st_size) + " " +
+           std::to_string(status.st_mtime);
 }
 
 std::string compile_cuda(std::string_view source, const std::string& file_name,

@@ -32,12 +32,15 @@ void set_nvrtc_search_paths(std::vector<std::string> directories);
 // there.
 [[nodiscard]] std::vector<std::string> toolkit_headers();
 
-// Of the NVRTC that is used: {13, 0}; zeros where there is none.
+// The version of the NVRTC that is used, {13, 0}; zeros if there is none.
 [[nodiscard]] std::pair<int, int> nvrtc_version();
 
 // Names the NVRTC that would be used, by file, size and date: part of every cache key. Does not
 // open it, which a program found in the cache need not pay for.
 [[nodiscard]] std::string nvrtc_identity();
+
+// The path of its file; empty if the system's loader would find it.
+[[nodiscard]] std::string nvrtc_file();
 
 // A cubin for `architecture`; where NVRTC does not know it yet, PTX that the driver translates.
 // Empty and `error` set, with NVRTC's own messages, on failure. Thread-safe; compiles in parallel.

@@ -1,5 +1,5 @@
-// What a program that is one part of a call (passes/parts) calls where it exchanges rows or
-// numbers with the others: whoever runs the parts says what that is, for the thread that runs one.
+// The functions that a program calls to exchange rows or numbers with others, if it is one part of
+// a call (passes/parts). The engine that runs the parts sets them for each thread that runs one.
 #pragma once
 
 #include <cstdint>

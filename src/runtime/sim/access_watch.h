@@ -1,6 +1,6 @@
-// What the threads of one checked launch did to memory. It finds two threads that use the same
-// bytes, one of them to write, with nothing between that orders them, and reads of what nobody
-// wrote. One worker runs the launch, so nothing here is locked.
+// Records the accesses to memory of the threads of one checked launch. It finds two threads that
+// use the same bytes, one of them to write, with nothing between that orders them, and reads of
+// what nobody wrote. One worker runs the launch, so nothing here is locked.
 //
 // What orders two accesses: a barrier of the block; __syncwarp() of the warp (shuffles, votes and
 // matches order no memory, as CUDA defines them); and a fence behind the first, then an atomic

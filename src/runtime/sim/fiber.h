@@ -1,6 +1,6 @@
-// Fibers: stacks, and the switch between them. A fiber stays on the thread that
-// runs it. What a fiber's code does wrong (stack overflow, access to unmapped memory, a trapping
-// division) does not end the process: the fiber is left where it is and its owner hears of it.
+// Fibers: stacks, and the switch between them. A fiber stays on the thread that runs it. An error
+// in a fiber's code (stack overflow, access to unmapped memory, a trapping division) does not end
+// the process: the fiber is left where it is and its owner hears of it.
 //
 // Why our own: two dozen instructions per processor, against a library whose switch also keeps
 // floating-point modes and whose stacks report no overflow.
@@ -38,7 +38,7 @@ class Fiber {
 public:
     using Body = void (*)(Fiber& self, void* data);
 
-    // Of a stack of its own; pages are taken as they are touched. Four times what a GPU gives a
+    // The size of a stack; pages are taken as they are touched. Four times what a GPU gives a
     // thread.
     static constexpr std::size_t kStackBytes = std::size_t{2} << 20;
 

@@ -1,4 +1,4 @@
-// What a failed check of the simulator's text does, as the text comes from Clang.
+// Lowers the failed checks of the simulator's text, as the text comes from Clang.
 //
 //     before  fail(site, values...);  ...            fail: raise(fiber(), linear(), site, values)
 //     after   fail(fiber, linear, site, values...);  unreachable

@@ -518,7 +518,7 @@ void declare_arrays(llvm::Module& module) {
 void note_clusters(llvm::Module& module) {
     GlobalVariable* list = module.getGlobalVariable("llvm.global.annotations");
     if (list == nullptr || !list->hasInitializer()) return;
-    // Of each annotation: what it is on, its text, the file, the line, its arguments.
+    // For each annotation: what it is on, its text, the file, the line, its arguments.
     for (const llvm::Use& one :
          llvm::cast<llvm::ConstantArray>(list->getInitializer())->operands()) {
         const auto* fields = llvm::cast<llvm::ConstantStruct>(one.get());

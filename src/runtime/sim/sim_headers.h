@@ -1,5 +1,5 @@
 // Headers of CUDA's that device code includes and that the simulator has for itself: NVIDIA's are
-// written for its own compilers. What stands in them is found behind dialects/prelude/sim.inc.
+// written for its own compilers. Their contents are in dialects/prelude/sim.inc.
 #pragma once
 
 #include <span>

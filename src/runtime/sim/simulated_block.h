@@ -39,7 +39,7 @@ public:
         if (l.settings.watched) watch = std::make_unique<AccessWatch>();
     }
     const Launch& launch;
-    // Of the blocks, those of a cluster one after the other; empty: as they are numbered.
+    // For the blocks, those of a cluster one after the other; empty: as they are numbered.
     std::vector<std::uint64_t> order;
     std::uint64_t idle_pauses = 0;  // of waiting loops, since anything changed; one worker only
     std::unique_ptr<AccessWatch> watch;  // null: nobody looks; one worker only

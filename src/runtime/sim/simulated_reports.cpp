@@ -1,5 +1,5 @@
-// What a simulated block finds wrong, and how it says so: threads that wait for ever, barriers that
-// some skip, accesses that are watched, faults of the processor.
+// Reports the errors that a simulated block finds: threads that wait for ever, barriers that some
+// skip, accesses that are watched, faults of the processor.
 #include <algorithm>
 #include <csignal>
 #include <cstdio>

@@ -1,5 +1,4 @@
-// A launch: its blocks over the worker threads. What happens inside of one block is
-// simulated_block.cpp's.
+// A launch distributes its blocks over the worker threads. simulated_block.cpp runs one block.
 #include "runtime/sim/simulator.h"
 
 #include <algorithm>

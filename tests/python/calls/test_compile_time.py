@@ -20,7 +20,7 @@ TRIALS = 3
 
 
 def seconds(program, opts: parpy.CompileOptions) -> float:
-    """Of all passes and the text, without machine code."""
+    """The time of all passes and the text, without machine code."""
     best = float("inf")
     for _ in range(TRIALS):
         function, arguments = program

@@ -1,4 +1,4 @@
-"""What fails while it runs: compiled code raises what the interpreter raises, and the process goes on.
+"""Failures of running code: compiled code raises the errors of the interpreter, and the process goes on.
 
 CUDA programs run on the simulator, and, in a process of its own, on the emulated driver of the unit tests.
 """

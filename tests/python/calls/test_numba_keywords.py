@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 
 import numpy as np
@@ -149,3 +150,9 @@ def test_decorating_twice():
 def test_what_means_nothing_here(make, error, text):
     with pytest.raises(error, match=text):
         make()
+
+
+def test_the_signature_names_the_keywords():
+    shown = inspect.signature(parpy.jit)
+    assert {"nopython", "parallel", "fastmath", "boundscheck"} <= shown.parameters.keys()
+    assert "object at" not in str(shown)

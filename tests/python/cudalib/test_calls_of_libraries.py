@@ -1,5 +1,5 @@
-"""What NVIDIA's libraries are called with: libraries of this file stand in for them, and read the memory that they are
-given as the documentation of the real ones says. Arrays of the host stand for those of a GPU."""
+"""Calls of NVIDIA's libraries. Libraries of this file replace them, and read the memory that they are given as the
+documentation of the real ones says. Arrays of the host stand for those of a GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What headers of external functions use: names of the C library's integers, functions of the host, CUDA's headers."""
+"""Names that headers of external functions use: those of the C library's integers, functions of the host, CUDA's
+headers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What Python does around launches on a GPU, on the emulated driver: directions of arguments, callbacks, futures,
-default streams, single records."""
+"""Python's part of launches on a GPU, on the emulated driver: directions of arguments, callbacks, futures, default
+streams, single records."""
 
 from __future__ import annotations
 

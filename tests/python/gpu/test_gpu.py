@@ -1,4 +1,4 @@
-"""What only a GPU can show: device arrays used in place, streams, scarce memory, faults.
+"""Behaviour that only a GPU can show: device arrays used in place, streams, scarce memory, faults.
 
 Skipped, with the reason, where there is none. The tests that run on every backend (test_mapping,
 test_operators) run on the GPU as well and carry the same marker.

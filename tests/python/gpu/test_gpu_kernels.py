@@ -1,5 +1,5 @@
-"""What only a GPU can show of kernels written by hand: the same results as the simulator's, memory that does not leak,
-asynchronous launches, grids that wait for each other, faults.
+"""Behaviour of kernels written by hand that only a GPU can show: the same results as the simulator's, memory that does
+not leak, asynchronous launches, grids that wait for each other, faults.
 
 Skipped, with the reason, where there is none. test_kernels, test_kernel_exchanges, test_kernel_numbers,
 test_kernel_data, test_cudapy and test_kernel_examples run on the GPU as well.

@@ -1,4 +1,4 @@
-"""What ParPy says to programs that it refuses, that fail while they run, and that run more slowly than they could.
+"""The messages for programs that ParPy refuses, that fail while they run, or that run more slowly than they could.
 
 The full texts are goldens. Each tests/golden/diag/<code>_<what>.py is run as a module, whose `f` is parsed or, where it
 has one, whose `call()` is called; <code>_<what>.txt holds the class and the message of the exception, or else of the

@@ -1,4 +1,4 @@
-"""What benchmarks/npbench/ makes of times: runs, tables, plots and notes."""
+"""benchmarks/npbench/ turns times into results: runs, tables, plots and notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs for numba.cuda do with arrays, records, streams, contexts and overloads outside of kernels."""
+"""Programs for numba.cuda use arrays, records, streams, contexts and overloads outside of kernels."""
 
 from __future__ import annotations
 

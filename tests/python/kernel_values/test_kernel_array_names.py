@@ -1,5 +1,5 @@
-"""What names of arrays can in kernels beyond rows and slices of one array: backward slices, new axes, updates in place,
-names for several parts, small arrays of values, arrays that device functions return."""
+"""Names of arrays in kernels, beyond rows and slices of one array: backward slices, new axes, updates in place, names
+for several parts, small arrays of values, arrays that device functions return."""
 
 from __future__ import annotations
 

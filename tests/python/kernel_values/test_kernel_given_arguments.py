@@ -1,5 +1,5 @@
-"""What arguments of a launch may be besides numbers and arrays: In, Out and InOut, any number of them, single records
-that are written, records of signatures, and what extensions prepare."""
+"""Arguments of a launch besides numbers and arrays: In, Out and InOut, any number of them, single records that are
+written, records of signatures, and what extensions prepare."""
 
 from __future__ import annotations
 

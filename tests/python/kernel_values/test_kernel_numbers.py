@@ -1,4 +1,4 @@
-"""What kernels written by hand compute with numbers: bits, floats, complex; and print."""
+"""Kernels written by hand compute with numbers: bits, floats, complex; and print."""
 
 from __future__ import annotations
 

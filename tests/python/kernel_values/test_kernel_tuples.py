@@ -241,7 +241,7 @@ def extremes(row):
 
 @cuda.jit(device=True)
 def roots(a, b, c=0.0):
-    """Of a x² + b x + c; none: NaN."""
+    """The roots of a x² + b x + c; NaN if there are none."""
     if a == 0:
         return -c / b, -c / b
     d = b * b - 4 * a * c

@@ -73,7 +73,7 @@ def test_sums(backend, dtype, most, loops, rows, seed):
 
 @pytest.mark.parametrize("backend", TARGETS)
 def test_reductions_over_one_loop_and_over_both(backend, seed):
-    """Of two groups of blocks only one can be the clusters."""
+    """Only one of two groups of blocks can be the clusters."""
     x = np.random.default_rng(0).random((3, 9000))
     for most in (4, 16):
         y, z = np.zeros(3), np.zeros(1)

@@ -1,4 +1,5 @@
-"""What the simulator finds in kernels of ``cuda.jit(debug=True)``, and what it must not take for a fault."""
+"""Faults that the simulator finds in kernels of ``cuda.jit(debug=True)``, and programs that it must not take for
+faulty."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def test_batches(dtype: str) -> None:
 
 @parpy.jit
 def correlated(c, w, a):
-    """Statements of a row stand in front of its columns and behind them."""
+    """Statements of a row stand before its columns and behind them."""
     for i in range(c.shape[0]):
         c[i, i] = 2.0 * w[i]
         for j in range(i + 1, c.shape[0]):

@@ -1,4 +1,5 @@
-"""What Python has and kernels take: else branches of loops, `in`, calls of kernels, keyword arguments of launches."""
+"""Constructs of Python that kernels take: else branches of loops, `in`, calls of kernels, keyword arguments of
+launches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the signatures of device functions say of their arguments and results, and which of several a call takes."""
+"""The signatures of device functions: the types of arguments and results, and the choice among several."""
 
 from __future__ import annotations
 

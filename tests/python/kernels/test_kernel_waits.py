@@ -1,4 +1,4 @@
-"""What checked kernels say of waits, exchanges and memory without a value, on the simulator."""
+"""Messages of checked kernels about waits, exchanges and memory without a value, on the simulator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loads stay behind the barriers that stand in front of them: seen in what NVRTC makes of kernels whose threads
+"""Loads stay behind the barriers before them: seen in what NVRTC makes of kernels whose threads
 exchange elements, run thread by thread in random orders by an interpreter of PTX."""
 
 from __future__ import annotations

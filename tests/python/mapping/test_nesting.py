@@ -1,4 +1,4 @@
-"""What CPython compiles nests far deeper than its recursion limit: chains of elif, ternaries and operators."""
+"""Programs that CPython compiles nest far deeper than its recursion limit: chains of elif, ternaries and operators."""
 
 from __future__ import annotations
 

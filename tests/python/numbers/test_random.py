@@ -18,7 +18,7 @@ CPU = parpy.CompileBackend.Cpu
 
 
 def verdict(function, *arguments):
-    """Of the first loop, in automatic mode."""
+    """The verdict of the first loop, in automatic mode."""
     return parpy.explain(function, *arguments, opts=parpy.auto(backend=CPU)).facts["loops"][0]["verdict"]
 
 

@@ -1,5 +1,5 @@
-"""What functions ask dicts and lists for that are arguments: whether there is such a key, its value or another one, how
-many there are; and what they put into them."""
+"""Functions ask dicts and lists that are arguments: whether there is such a key, its value or another one, how many
+there are; and what they put into them."""
 
 from __future__ import annotations
 

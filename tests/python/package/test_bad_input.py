@@ -1,4 +1,4 @@
-"""What is wrong with an installation or a machine is said, with what to do about it."""
+"""Messages about a wrong installation or machine say the fault and the cure."""
 
 from __future__ import annotations
 

@@ -55,6 +55,13 @@ def test_a_second_package_on_the_path_is_named(tmp_path, monkeypatch):
     assert configuration.others(Path(parpy.__file__).parent) == [str(tmp_path / "parpy")]
 
 
+def test_nvrtc_is_named_by_its_file():
+    shown = configuration.facts()["compilers"]["CUDA C++"]
+    file = re.search(r"\((.+)\)$", shown)
+    if "no NVRTC" not in shown:
+        assert file is not None and (file[1] == "of the system" or Path(file[1]).is_file()), shown
+
+
 def test_without_nvrtc_it_says_what_to_install():
     assert "pip install nvidia-cuda-nvrtc" in configuration._nvrtc({"nvrtc": "", "nvrtc_file": ""})
 
@@ -129,6 +136,8 @@ def test_the_import_loads_only_what_every_program_needs():
     loaded = set(run("-c", program).stdout.split())
     assert "parpy.calls.jit" in loaded
     heavy = {"asyncio", "numpy.random", "logging", "concurrent.futures", "tqdm", "ssl", "parpy.cuda.fp16"}
+    compiler = ("parpy.frontend", "parpy.host", "parpy.library")  # the first call loads it
+    assert not [each for each in loaded if each.startswith(compiler)]
     assert not heavy & loaded and not [each for each in loaded if each.startswith(("parpy.studies", "parpy.appy"))]
 
 

@@ -14,7 +14,7 @@ REGION = """
     for i in range(n):
         a[i] += 1
 """
-# What stands in front of the region, and what the function returns.
+# The code before the region, and what the function returns.
 OTHERS = {
     "class": ("class P:\n        x = 1\n    p = P()", "p.x"),
     "generator": ("t = tuple(x * x for x in range(3))", "t"),

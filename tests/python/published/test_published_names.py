@@ -13,7 +13,7 @@ import pytest
 import parpy
 from backends import TARGETS, options
 from parpy import CompileBackend, buffer
-from parpy.calls.scalars import in_their_place
+from parpy.calls.misfits import in_their_place
 
 
 class Index:

@@ -1,4 +1,5 @@
-"""What cannot be compiled is reported before Python runs any statement, also where it keeps attributes of objects."""
+"""Code that cannot be compiled is reported before Python runs any statement, also where it keeps attributes of
+objects."""
 
 from __future__ import annotations
 

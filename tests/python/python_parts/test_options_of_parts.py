@@ -1,4 +1,4 @@
-"""What a call with options prepares is kept for the next call with equal ones."""
+"""The preparations of a call with options are kept for the next call with equal ones."""
 
 from __future__ import annotations
 

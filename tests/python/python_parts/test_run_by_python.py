@@ -1,4 +1,4 @@
-"""What Python runs between compiled parts, because compiled code has no such statement, function or value."""
+"""Python runs code between compiled parts, because compiled code has no such statement, function or value."""
 
 from __future__ import annotations
 

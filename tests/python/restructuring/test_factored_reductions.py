@@ -42,7 +42,7 @@ def greatest(a, r, s):
 
 @parpy.jit
 def subtracted(a, r, s):
-    """Of every third row, from elements that statements in front have changed."""
+    """The sums of every third row, of elements that earlier statements have changed."""
     for i in range(2, a.shape[1]):
         q = s[i] * 2.0
         s[i] = q + 1.0

@@ -1,4 +1,5 @@
-"""What each rank of test_ranks runs: the parts that the command line names; each prints a line where it holds."""
+"""Each rank of test_ranks runs this program: the parts that the command line names; each prints a line where it
+holds."""
 
 from __future__ import annotations
 

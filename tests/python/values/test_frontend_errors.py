@@ -1,5 +1,5 @@
-"""What the frontend says to programs it cannot compile: first lines and places. The full texts of each code are
-goldens (test_diagnostics.py)."""
+"""Messages of the frontend about programs that it cannot compile: first lines and places. The full texts of each code
+are goldens (test_diagnostics.py)."""
 
 from __future__ import annotations
 

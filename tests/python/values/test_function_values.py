@@ -11,7 +11,7 @@ import pytest
 import parpy
 from backends import BACKENDS, TARGETS, options, run
 from parpy import cuda
-from parpy.calls import jit
+from parpy.calls import compiling
 
 
 def half(v):
@@ -143,7 +143,7 @@ def test_in_tuples():
 
 def test_numbers_and_arrays_that_a_lambda_reads_are_arguments(monkeypatch):
     parsed = []
-    monkeypatch.setattr(jit, "parse", lambda *arguments: parsed.append(1) or parse(*arguments))
+    monkeypatch.setattr(compiling, "parse", lambda *arguments: parsed.append(1) or parse(*arguments))
     shift = np.zeros(1)
 
     def made(k):
@@ -162,7 +162,7 @@ def test_numbers_and_arrays_that_a_lambda_reads_are_arguments(monkeypatch):
     assert len(parsed) == first  # the function, and what it is for such a lambda
 
 
-parse = jit.parse
+parse = compiling.parse
 
 
 @parpy.jit

@@ -1,4 +1,4 @@
-"""What a jit function gives back: numbers, arrays that it allocates or gets; and Python functions that it calls."""
+"""The results of a jit function: numbers, arrays that it allocates or gets; and Python functions that it calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a line computes under NumPy in the interpreter is what the compiled line computes, bit for bit.
+"""A compiled line computes the same as under NumPy in the interpreter, bit for bit.
 
 Each function below runs twice on the same arguments, compiled for the CPU and with `seq=True`, for
 several element types. They are about what type inference decides: weak Python scalars, variables

@@ -1,5 +1,5 @@
-// What a test may ask of the fake CUDA driver and NVRTC (fake_cuda.cpp), a shared library that
-// stands in for libcuda.so.1 where there is no GPU. Device memory is host memory, streams are
+// The interface of tests to the fake CUDA driver and NVRTC (fake_cuda.cpp), a shared library that
+// replaces libcuda.so.1 where there is no GPU. Device memory is host memory, streams are
 // synchronous, and a launch calls `on_launch` instead of running anything.
 #pragma once
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 import ast
 
 from ... import _native
+from ...syntax.patterns import integer_constant, is_none
 from ..expressions.arrays import outside_items
 from ..expressions.evaluation import lower_all
 from ..expressions.tuples import parts_given
 from ..lowering import lower
-from ..patterns import integer_constant
 from ..scope import FunctionScope
 from .functions import by_numpy
 from .intrinsics import Intrinsic
@@ -82,7 +82,7 @@ def _moved(fn: FunctionScope, node: ast.Call, method: str, array: ast.expr, argu
     if method == "reshape":
         value, *shape = lower_all(fn, [array, *parts])
         return fn.module.op("reshape", [value, *shape], span)
-    if any(isinstance(part, ast.Constant) and part.value is None for part in parts):
+    if any(is_none(part) for part in parts):
         parts = []
     axes = [integer_constant(part) for part in parts]
     if None in axes:

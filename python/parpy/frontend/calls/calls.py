@@ -16,6 +16,7 @@ from ...calls.external import External
 from ...calls.options import CompileBackend
 from ...library import gives_number, library_function, library_method
 from ...syntax.names import Binding, is_of_library, source_of
+from ...syntax.patterns import chooses_place
 from ...syntax.source import FunctionSource
 from ...syntax.starred import packed, takes_rest, without_star
 from ...types import TypeVar
@@ -35,7 +36,6 @@ from ..forms import Forms, RecordForm
 from ..kernels.record_paths import has_slice
 from ..kernels.records import is_record, is_record_argument, record_apart, record_of, record_rank
 from ..lowering import lower
-from ..patterns import chooses_place
 from ..scope import FunctionScope, describe
 from .arguments import bound_arguments, fits
 from .axes import method_of_axes

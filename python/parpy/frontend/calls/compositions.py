@@ -376,7 +376,7 @@ class _Composer:
         return self.op("**", self.term("*", x, one), self.term("*", y, one))
 
     def bitwise_count(self, x: Term) -> _native.Expr:
-        """Of the magnitude; sums of neighbouring bits, pairs and nibbles, which the product adds up."""
+        """The set bits of the magnitude; sums of neighbouring bits, pairs and nibbles, which the product adds up."""
         module, span = self.fn.module, self.span
         size = self.term("abs", self.term("as_index", self.term("+", x, 0)))
         bits = self.let("pos", lambda: module.convert(size(), "u64", span))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 
 from ... import _native
+from ...syntax.patterns import is_absent, is_none
 from ...vocabulary.operators import scalar_of_text
 from ..expressions.evaluation import lower_all
 from ..expressions.expressions import type_operand
@@ -34,7 +35,7 @@ def lower_filled(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _na
     span = fn.span(node)
     dtype = given.get("dtype")
     value = lower(fn, given["fill_value"]) if kind == "full" else fn.module.constant(_VALUES[kind], span)
-    given_type = dtype is not None and not (isinstance(dtype, ast.Constant) and dtype.value is None)
+    given_type = not is_absent(dtype)
     may_be_none = isinstance(dtype, ast.Name) and dtype.id in fn.scope.locals
     if kind != "full" and not like and (may_be_none or not given_type):
         value = fn.module.convert(value, "f64", span)
@@ -60,7 +61,7 @@ def lower_array(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _nat
     given = dict(zip(("dtype",), node.args[1:], strict=False))
     given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
     dtype = given.get("dtype")
-    if dtype is not None and not (isinstance(dtype, ast.Constant) and dtype.value is None):
+    if dtype is not None and not is_none(dtype):
         made = converted(fn, made, dtype)
     return made
 

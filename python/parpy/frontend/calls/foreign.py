@@ -185,7 +185,7 @@ def call_external(fn: FunctionScope, node: ast.Call, function: External[..., Any
 
 
 def pointed(fn: FunctionScope, argument: ast.expr) -> _native.Expr:
-    """An argument of a foreign function, which gets the address of the first element of an array. Of a kernel a part,
+    """An argument of a foreign function, which gets the address of the first element of an array. In a kernel, a part,
     `x[i, b:]`, gets a name first, which begins inside of the array."""
     value = lower(fn, argument)
     if not fn.kernel or not has_slice(argument) or not subscripts_array(fn, argument):

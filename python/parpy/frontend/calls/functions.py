@@ -11,6 +11,7 @@ from typing import Any
 
 from ... import _native
 from ...syntax.names import source_of
+from ...syntax.patterns import is_none
 from ...syntax.source import FunctionSource
 from ..expressions.constants import constant_of, whole_number
 from ..expressions.effects import has_effects
@@ -118,7 +119,7 @@ def lower_round(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _nat
     if len(node.args) > 1 and node.keywords:
         fn.error("P023", node, f"'{intrinsic.name}' gets two values for '{name}'", "leave one out")
     of_numpy = intrinsic.op == "numpy"
-    absent = digits is None or (not of_numpy and isinstance(digits, ast.Constant) and digits.value is None)
+    absent = digits is None or (not of_numpy and is_none(digits))
     count = 0 if digits is None or absent else whole_number(fn, digits)
     if not isinstance(count, int) or abs(count) > _MOST_DIGITS:
         fn.error(

@@ -11,11 +11,11 @@ import numpy as np
 
 from ... import _native
 from ...syntax.paths import breaks
+from ...syntax.patterns import is_literal, names_in
 from ...vocabulary.workers import is_range
 from ..expressions.arrays import outside_items
 from ..expressions.effects import has_effects
 from ..lowering import block
-from ..patterns import is_literal
 from ..scope import FunctionScope
 from .intrinsics import Intrinsic
 
@@ -144,8 +144,7 @@ def _is_number(fn: FunctionScope, name: str) -> bool:
 
 
 def _own(given: Generated) -> set[str]:
-    targets = [part for each in given.generators for part in ast.walk(each.target)]
-    return {part.id for part in targets if isinstance(part, ast.Name)}
+    return names_in(*(each.target for each in given.generators))
 
 
 def _is_stored(part: ast.AST) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ... import _native
 from ...syntax.names import Capture
+from ...syntax.patterns import is_absent, is_none, stored_in
 from ...syntax.source import FunctionSource
 from ...vocabulary.generators import is_of_random
 from ..draws import METHODS, OTHERS, Drawn, Root
@@ -114,7 +115,7 @@ def streams_of_loop(
     outer = dict(fn.streams)
     span = fn.span(node, node.iter)
     first: list[_native.Stmt] = []
-    stored = _stored(node) if outer else set()
+    stored = stored_in(*node.body) if outer else set()
     for root in fn.program.draws.roots(node.body, fn.scope) if outer else ():
         if root not in outer or (not root.place and root.name in stored | fn.absent):
             continue
@@ -128,12 +129,6 @@ def streams_of_loop(
     yield lambda body: [*first, *body]
     for root, stream in outer.items():
         fn.streams[root] = stream
-
-
-def _stored(loop: ast.For) -> set[str]:
-    """The names that its body gives values."""
-    nodes = (node for part in loop.body for node in ast.walk(part))
-    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
 # ------------------------------------------------------------ draws
@@ -358,7 +353,7 @@ def _array(
 
 def _sizes(fn: FunctionScope, size: ast.expr | None) -> list[_native.Expr] | None:
     """The extents that an argument `size` says; None: one number."""
-    if size is None or (isinstance(size, ast.Constant) and size.value is None):
+    if size is None or is_none(size):
         return None
     parts = list(size.elts) if isinstance(size, ast.Tuple | ast.List) else [size]
     shape = next((part for part in parts if isinstance(part, ast.Attribute) and part.attr == "shape"), None)
@@ -380,7 +375,7 @@ def _integers(fn: FunctionScope, node: ast.Call, root: Root, given: dict[str, as
     if endpoint is not None and not (isinstance(endpoint, ast.Constant) and isinstance(endpoint.value, bool)):
         return _refuse_arguments(fn, node, "'endpoint' is not a constant", "write endpoint=True or endpoint=False")
     high = given.get("high")
-    if high is None or (isinstance(high, ast.Constant) and high.value is None):
+    if high is None or is_none(high):
         bounds = [fn.module.constant(0, span), lower(fn, given["low"])]
     else:
         bounds = lower_all(fn, [given["low"], high])
@@ -392,9 +387,9 @@ def _integers(fn: FunctionScope, node: ast.Call, root: Root, given: dict[str, as
 
 def _choice(fn: FunctionScope, node: ast.Call, root: Root, given: dict[str, ast.expr]) -> _native.Expr:
     replace = given.get("replace")
-    weighed = "p" in given and not (isinstance(given["p"], ast.Constant) and given["p"].value is None)
+    weighed = "p" in given and not is_none(given["p"])
     size = given.get("size")
-    single = size is None or (isinstance(size, ast.Constant) and size.value is None)
+    single = is_absent(size)
     if replace is not None and not (isinstance(replace, ast.Constant) and replace.value is True) and not single:
         return _refuse_arguments(
             fn, node, "'choice' without replacement cannot be compiled", "write rng.permutation(a)[:n]"

@@ -9,8 +9,8 @@ import ast
 from ... import _native
 from ...syntax.fields import is_of_object
 from ...syntax.names import is_array, is_scalar
+from ...syntax.patterns import integer_constant, is_none
 from ..lowering import lower
-from ..patterns import integer_constant
 from ..scope import FunctionScope
 from .arguments import fits
 from .intrinsics import DEVIATIONS, REDUCTIONS, Intrinsic
@@ -107,7 +107,7 @@ def lower_count_nonzero(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic)
 
 def _axes(fn: FunctionScope, node: ast.expr) -> list[int]:
     """The constants of `axis`; none: all axes."""
-    if isinstance(node, ast.Constant) and node.value is None:
+    if is_none(node):
         return []
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     axes = [integer_constant(part) for part in parts]

@@ -8,6 +8,7 @@ import ast
 from ... import _native
 from ...pragmas.slices import runs_over
 from ...pragmas.words import StatementPragma
+from ...syntax.patterns import slices_of
 from ..lowering import lower
 from ..scope import FunctionScope
 
@@ -34,11 +35,3 @@ def reduced_axes(slices: list[ast.Slice], pragma: StatementPragma | None) -> lis
 def widest_slices(node: ast.expr) -> list[ast.Slice]:
     """Those of the operand with the most dimensions."""
     return max((slices_of(part) for part in ast.walk(node) if isinstance(part, ast.expr)), key=len, default=[])
-
-
-def slices_of(node: ast.expr) -> list[ast.Slice]:
-    """Those of x[…], dimension by dimension."""
-    if not isinstance(node, ast.Subscript):
-        return []
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    return [part for part in parts if isinstance(part, ast.Slice)]

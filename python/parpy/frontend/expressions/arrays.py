@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from ... import _native
 from ...syntax.fields import is_of_value
 from ...syntax.names import NO_PLACE, Binding, is_array, is_scalar, jit_source
+from ...syntax.patterns import first_name, integer_constant, is_ellipsis, string_key
 from ..forms import DictParam
 from ..lowering import lower
-from ..patterns import first_name, integer_constant, is_ellipsis, string_key
 from ..program import identifier
 from ..scope import FunctionScope, describe
 from .effects import has_effects

@@ -7,8 +7,8 @@ import ast
 from ...calls.external import External
 from ...library import is_update
 from ...syntax.names import callable_source
+from ...syntax.patterns import string_key
 from ...vocabulary.device import DeviceFunction, ForeignFunction
-from ..patterns import string_key
 from ..scope import FunctionScope
 from .outputs import output_of
 from .pure_functions import only_computes

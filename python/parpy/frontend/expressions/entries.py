@@ -6,8 +6,8 @@ from __future__ import annotations
 import ast
 import copy
 
+from ...syntax.patterns import got_entry, string_key
 from ..forms import RecordKind
-from ..patterns import got_entry, string_key
 from ..scope import FunctionScope
 
 _WAYS = ("items", "keys", "values")

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from ... import _native
+from ...syntax.patterns import is_literal
 from ..lowering import lower
-from ..patterns import is_literal
 from ..scope import FunctionScope
 from .effects import has_effects, reads_elements
 

@@ -13,6 +13,7 @@ import numpy as np
 from ... import _native
 from ...calls.objects import is_object
 from ...syntax.names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging
+from ...syntax.patterns import first_name, integer_constant, string_key
 from ...types import Symbol, TypeVar
 from ...vocabulary.device import Register
 from ...vocabulary.operators import DTYPE_OF, scalar_name
@@ -21,7 +22,6 @@ from ..draws import Root
 from ..kernels.indices import lower_register
 from ..kernels.records import is_record, record_extent, record_of, record_path, record_rank, record_size
 from ..lowering import lower
-from ..patterns import first_name, integer_constant, string_key
 from ..scope import FunctionScope, attribute_hint, describe
 from .arrays import (
     entry_outside,

@@ -15,11 +15,11 @@ from ...calls.elements import comes_apart
 from ...calls.objects import functions_of, is_object
 from ...syntax.bases import calls_base, finds_bases
 from ...syntax.names import MISSING, NO_PLACE, OBJECT, Binding, attribute, callable_source, is_array, is_scalar
+from ...syntax.patterns import string_key
 from ...syntax.source import FunctionSource
 from ..calls.arguments import bound_arguments
 from ..forms import Span
 from ..lowering import lower
-from ..patterns import string_key
 from ..scope import FunctionScope
 from .evaluation import lower_arguments
 from .function_values import default_of, function_value

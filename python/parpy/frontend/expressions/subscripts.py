@@ -8,10 +8,10 @@ from functools import partial
 
 from ... import _native
 from ...syntax.names import Binding
+from ...syntax.patterns import is_ellipsis, string_key, subscripts_of
 from ...vocabulary.device import Register
 from ..kernels.records import dimensions_of, field_of, is_record, record_extent, record_of, record_path
 from ..lowering import lower
-from ..patterns import is_ellipsis, string_key
 from ..scope import FunctionScope
 from .arrays import (
     captured_array,
@@ -211,7 +211,7 @@ def _subscripts_of(
     while isinstance(base, ast.Subscript) and is_subscript(fn, base):
         if refuses_item(fn, base):
             return None, (), []
-        own = base.slice.elts if isinstance(base.slice, ast.Tuple) else [base.slice]
+        own = subscripts_of(base)
         sliced = any(isinstance(part, ast.Slice) or is_ellipsis(part) for part in own)
         joins = all(_is_number(fn, part) for part in own) or (not sliced and record_path(fn, base) is not None)
         if parts and fn.names_arrays and not joins:

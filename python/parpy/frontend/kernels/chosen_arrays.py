@@ -21,7 +21,8 @@ import copy
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+from ...syntax.patterns import Function, chosen_names, names_given, names_in, node_parameters, stored_in
+
 _T = TypeVar("_T", bound=ast.AST)
 _MARK = " as it was given"
 _ARRAYS = "parpy_arrays"  # those that a use of a name may mean
@@ -51,22 +52,21 @@ def with_chosen_arrays(node: Function) -> tuple[Function, frozenset[str]]:
 def _groups(node: Function) -> list[tuple[set[str], list[str]]]:
     """Names that are assigned to each other, with the arrays that they stand for, of which there are several."""
     parts = [part for part in ast.walk(node) if part is not node]
-    assigned = [(name, value) for part in parts for name, value in _bindings(part)]
+    assigned = [(name, value) for part in parts for name, value in names_given(part)]
     if not assigned or any(isinstance(part, _OPAQUE) for part in parts):
         return []
     stores: dict[str, int] = {}
     for part in parts:
         if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
             stores[part.id] = stores.get(part.id, 0) + 1
-    parameters = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    parameters = {*node_parameters(node)}
     loops = [part for part in parts if isinstance(part, ast.For | ast.While)]
-    inside = (part for loop in loops for part in ast.walk(loop))
-    changing = {part.id for part in inside if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    changing = stored_in(*loops)
     bound: dict[str, int] = {}
     for name, _ in assigned:
         bound[name] = bound.get(name, 0) + 1
     names = {name for name in bound if bound[name] == stores[name]}
-    links = [{name, *_names_in(value)} for name, value in assigned if name in names]
+    links = [{name, *chosen_names(value)} for name, value in assigned if name in names]
     links += [{name} for name in names & parameters]
     groups: list[set[str]] = []
     for link in links:
@@ -88,30 +88,6 @@ def _used_as_arrays(parts: Iterable[ast.AST], group: set[str]) -> bool:
     owners = (part.value for part in parts if isinstance(part, ast.Subscript | ast.Attribute))
     walked = (part.iter for part in parts if isinstance(part, ast.For))
     return any(isinstance(each, ast.Name) and each.id in group for each in (*owners, *walked))
-
-
-def _bindings(node: ast.AST) -> list[tuple[str, ast.expr]]:
-    """What `a = b`, `a, b = c, d` and `a = b if … else c` of names give to which; empty: another statement."""
-    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
-        return []
-    target, value = node.targets[0], node.value
-    pairs = [(target, value)]
-    if isinstance(target, ast.Tuple):
-        if not isinstance(value, ast.Tuple) or len(value.elts) != len(target.elts):
-            return []
-        pairs = list(zip(target.elts, value.elts, strict=True))
-    found = [(name.id, given) for name, given in pairs if isinstance(name, ast.Name) and _names_in(given)]
-    return found if len(found) == len(pairs) else []
-
-
-def _names_in(value: ast.expr) -> set[str]:
-    """The names among which the value is; empty: it is something else."""
-    if isinstance(value, ast.Name):
-        return {value.id}
-    if isinstance(value, ast.IfExp):
-        parts = _names_in(value.body), _names_in(value.orelse)
-        return parts[0] | parts[1] if all(parts) else set()
-    return set()
 
 
 def _optional(node: Function) -> set[str]:
@@ -136,7 +112,7 @@ class _Chosen(ast.NodeTransformer):
         arrays = sorted(arrays, key=lambda array: array not in self._optional)
         # Of parameters that are names as well, the arrays are marked until all is rewritten.
         self._arrays = [f"{name}{_MARK}" if name in names else name for name in arrays]
-        taken = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        taken = names_in(node)
         self._taken = taken
         self.numbers = {name: _unused(f"array_of_{name}", taken) for name in sorted(names)}
         self._parameters = [name for name in arrays if name in names]
@@ -166,9 +142,9 @@ class _Chosen(ast.NodeTransformer):
     # ------------------------------------------------------------ statements
 
     def _statement(self, node: ast.stmt) -> list[ast.stmt]:
-        bindings = [(name, value) for name, value in _bindings(node) if name in self.numbers]
+        bindings = [(name, value) for name, value in names_given(node) if name in self.numbers]
         if bindings:
-            if len(bindings) != len(_bindings(node)):
+            if len(bindings) != len(names_given(node)):
                 raise _GiveUp
             return [self._binding(node, bindings)]
         if isinstance(node, ast.For) and isinstance(node.iter, ast.Name) and self._is_name(node.iter):
@@ -325,7 +301,7 @@ class _Paths:
         return state
 
     def _statement(self, node: ast.stmt, state: State) -> State:
-        bindings = [(name, value) for name, value in _bindings(node) if name in self._names]
+        bindings = [(name, value) for name, value in names_given(node) if name in self._names]
         if bindings:
             self._uses(node, state)
             return state | {name: self._values(value, state) for name, value in bindings}

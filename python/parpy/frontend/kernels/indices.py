@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from ... import _native
+from ...syntax.patterns import integer_constant
 from ...vocabulary.device import Register
-from ..patterns import integer_constant
 from ..scope import FunctionScope
 
 

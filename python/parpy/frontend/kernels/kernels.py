@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from ... import _native
+from ...syntax.patterns import integer_constant
 from ...syntax.text import as_text
 from ...vocabulary.device import DeviceFunction, GridGroup, this_grid
 from ..calls.arguments import fits
@@ -17,7 +18,6 @@ from ..calls.intrinsics import Intrinsic
 from ..expressions.conditions import condition
 from ..expressions.subscripts import element_of
 from ..lowering import block, lower
-from ..patterns import integer_constant
 from ..scope import FunctionScope
 from .indices import dimensions_asked, lane, place, register
 

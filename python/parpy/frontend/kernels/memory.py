@@ -13,6 +13,7 @@ import numpy as np
 
 from ... import _native
 from ...syntax.names import Binding, is_array, is_scalar
+from ...syntax.patterns import subscripts_of
 from ...syntax.whole_numbers import combined
 from ...vocabulary.device import DeviceFunction
 from ...vocabulary.operators import scalar_name
@@ -49,7 +50,7 @@ def kernel_array(fn: FunctionScope, target: ast.expr, value: ast.expr, _: ast.st
     """`a = cuda.shared.array(…)` and its kin, also with subscripts behind: whether the assignment is one."""
     parts: list[ast.expr] = []
     if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Call):
-        parts = value.slice.elts if isinstance(value.slice, ast.Tuple) else [value.slice]
+        parts = subscripts_of(value)
         value = value.value
     known = device_function(fn, value, "array", "const_array")
     if known is None or not isinstance(value, ast.Call):

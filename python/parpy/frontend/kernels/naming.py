@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ...syntax.patterns import names_in
 from ..scope import FunctionScope
 from .records import assign_record, is_record_value
 
@@ -26,7 +27,7 @@ def names_records(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.ex
         return False
     found = [part.id for one in target.elts for part in ast.walk(one) if isinstance(part, ast.Name)]
     names, plain = set(found), all(isinstance(one, ast.Name | ast.Tuple | ast.List) for one in target.elts)
-    on_right = any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(value))
+    on_right = not names_in(value).isdisjoint(names)
     if not plain or len(names) < len(found) or on_right:
         return False
     pairs = zip(target.elts, value.elts, strict=True)

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...syntax.names import Container, Scope, is_array, read
+from ...syntax.patterns import Function, slices_of, string_key
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-# Of numbers and views, not of records.
+# Attributes of numbers and views, not of records.
 _OF_ELEMENTS = ("real", "imag", "conjugate", "dtype", "shape", "ndim")
 _OF_ARRAYS = frozenset(dir(np.ndarray))
 
@@ -28,13 +28,6 @@ def with_separate_fields(node: Function, names: frozenset[str]) -> Function:
     made = _Separate(names).visit(copy.deepcopy(node))
     assert isinstance(made, Function)
     return made
-
-
-def key_of(node: ast.expr) -> str | None:
-    """The field that ``node``, such as ``r['x']``, is; None if it is none."""
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
-        return node.slice.value
-    return None
 
 
 def record_names(scope: Scope, code: CodeType) -> frozenset[str]:
@@ -74,7 +67,7 @@ class _Separate(ast.NodeTransformer):
         while not isinstance(part, ast.Name):
             if isinstance(part, ast.Attribute) and not _is_of_numpy(part):
                 path.append(part.attr)
-            elif isinstance(part, ast.Subscript) and (key := key_of(part)) is not None:
+            elif isinstance(part, ast.Subscript) and (key := string_key(part)) is not None:
                 path.append(key)
             elif isinstance(part, ast.Subscript):
                 indices.append(part)
@@ -104,10 +97,7 @@ def is_whole(part: ast.expr) -> bool:
 
 def has_slice(node: ast.expr) -> bool:
     """Whether `node` is x[a:b], also among other subscripts."""
-    if not isinstance(node, ast.Subscript):
-        return False
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    return any(isinstance(part, ast.Slice) for part in parts)
+    return bool(slices_of(node))
 
 
 class Path(NamedTuple):
@@ -122,13 +112,13 @@ class Path(NamedTuple):
 def path_of(node: ast.expr) -> Path | None:
     """What ``node`` is of a variable, which may stand for records; None if it is something else."""
     indices: list[ast.expr] = []
-    while isinstance(node, ast.Subscript) and key_of(node) is None:
+    while isinstance(node, ast.Subscript) and string_key(node) is None:
         indices.insert(0, node.slice)
         node = node.value
     if isinstance(node, ast.Name):
         return Path(node, "", None, indices)
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
-        return Path(node.value, key_of(node) or "", node, indices)
+        return Path(node.value, string_key(node) or "", node, indices)
     return None
 
 

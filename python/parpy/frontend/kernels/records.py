@@ -75,13 +75,6 @@ def _base(fn: FunctionScope, path: Path) -> Record:
     return Record({}, path.root.id, "", (), None if kind is None else kind.ndim, _known_records(fn, path.root.id))
 
 
-def record_dimensions(fn: FunctionScope, path: Path) -> int | None:
-    """How many dimensions there are without the path's own subscripts; None if that is not known."""
-    base = _base(fn, path)
-    known = base if base.dtype is None else _inside_field(fn, base, path)
-    return None if known is None else dimensions_of(known)
-
-
 def dimensions_of(record: Record) -> int | None:
     """How many dimensions records have that are not subscripted; None if that is not known."""
     return None if record.rank is None else record.rank - len(record.at)

@@ -11,6 +11,7 @@ from types import ModuleType
 from ... import _native
 from ...syntax.lists import fixed_lists
 from ...syntax.names import is_array, is_scalar
+from ...syntax.patterns import names_in
 from ..expressions.effects import has_effects
 from ..expressions.evaluation import held_for
 from ..expressions.expressions import BINARY
@@ -130,7 +131,7 @@ def _pairs(fn: FunctionScope, target: ast.expr, value: ast.expr) -> list[Pair] |
     makers = unpack_shape(fn, value, count)
     if makers is not None:
         return [(t, make, None) for t, make in zip(target.elts, makers, strict=True)] if makers else None
-    stored = {part.id for part in ast.walk(target) if isinstance(part, ast.Name)}
+    stored = names_in(target)
     return _taken_apart(fn, target.elts, items_of(fn, value, count, stored), value)
 
 
@@ -236,7 +237,7 @@ def _interfere(fn: FunctionScope, pairs: list[Pair]) -> bool:
                 return True
             if stored and not isinstance(source, ast.Name) and _reads_variables(fn, source):
                 return True
-            if any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(source)):
+            if not names_in(source).isdisjoint(names):
                 return True
         if isinstance(target, ast.Name):
             names.add(target.id)

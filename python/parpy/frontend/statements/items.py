@@ -12,10 +12,10 @@ from itertools import pairwise
 
 from ... import _native
 from ...syntax.names import is_scalar
+from ...syntax.patterns import is_literal
 from ..expressions.arrays import outside_items
 from ..expressions.constants import whole_number
 from ..lowering import lower
-from ..patterns import is_literal
 from ..scope import FunctionScope
 
 _MOST_WHOLE = 2**62  # differences of such integers have 64 bits

@@ -9,12 +9,12 @@ import builtins
 
 from ... import _native
 from ...pragmas.words import StatementPragma
+from ...syntax.patterns import integer_constant, is_none, subscripts_of
 from ...syntax.text import is_text
 from ...types import BufferType, Symbol
 from ...vocabulary import operators
 from ..calls.intrinsics import REDUCTIONS, intrinsic_of
 from ..lowering import lower, statement
-from ..patterns import integer_constant
 from ..scope import FunctionScope
 from .pragmas import check_promises, pragma_labels, pragma_of
 from .returns import return_value
@@ -137,7 +137,7 @@ def _slice_names(fn: FunctionScope, node: ast.expr) -> list[str]:
     """The names of what x[…] runs over, dimension by dimension."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
         return []
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    parts = subscripts_of(node)
     names = [
         _part_name(fn, node.value.id, number, part) for number, part in enumerate(parts) if isinstance(part, ast.Slice)
     ]
@@ -179,7 +179,7 @@ def _names_of_reduction(fn: FunctionScope, call: ast.Call) -> list[str]:
     positional = call.args if method else call.args[1:]
     axis = next((keyword.value for keyword in call.keywords if keyword.arg == "axis"), None)
     axis = positional[0] if positional else axis
-    if axis is None or (isinstance(axis, ast.Constant) and axis.value is None):
+    if axis is None or is_none(axis):
         return names
     numbers = [integer_constant(part) for part in (axis.elts if isinstance(axis, ast.Tuple) else [axis])]
     reduced = {number % len(names) for number in numbers if number is not None and names}
@@ -187,7 +187,7 @@ def _names_of_reduction(fn: FunctionScope, call: ast.Call) -> list[str]:
 
 
 def _operand_names(fn: FunctionScope, node: ast.expr) -> list[str]:
-    """Of what an expression is computed over: those of the operand with the most dimensions."""
+    """The names of the slices that an expression is computed over: those of the operand with the most dimensions."""
     return max((_slice_names(fn, part) for part in ast.walk(node) if isinstance(part, ast.expr)), key=len)
 
 

@@ -7,6 +7,7 @@ from functools import partial
 
 from ... import _native
 from ...syntax.paths import breaks
+from ...syntax.patterns import integer_constant
 from ...vocabulary import workers
 from ...vocabulary.workers import is_range
 from ..calls.generators import comprehended
@@ -14,7 +15,6 @@ from ..calls.random_numbers import streams_of_loop
 from ..expressions.conditions import condition
 from ..expressions.evaluation import lower_all, lower_twice
 from ..lowering import block, statement
-from ..patterns import integer_constant
 from ..scope import FunctionScope
 from .entries import over_entries
 from .items import Number

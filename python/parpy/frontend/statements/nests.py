@@ -13,12 +13,12 @@ from functools import partial
 import numpy as np
 
 from ... import _native
+from ...syntax.patterns import integer_constant
 from ..expressions.arrays import is_array_name
 from ..expressions.effects import has_effects
 from ..expressions.subscripts import array_of
 from ..expressions.tuples import items_of
 from ..lowering import lower
-from ..patterns import integer_constant
 from ..scope import FunctionScope
 from .items import Number, Values, mirrored
 from .iterables import Iterable, iterable_of, part_of
@@ -138,7 +138,8 @@ def _ndenumerate(fn: FunctionScope, node: ast.Call, target: ast.expr) -> list[Ch
 def _by_rank(
     fn: FunctionScope, array: _native.Var, node: ast.expr, target: ast.expr, make: Callable[[list[Iterable]], Nest]
 ) -> list[Choice]:
-    """Of an array with as many dimensions as the target has parts; of a name, one for each number of them."""
+    """The loops over an array with as many dimensions as the target has parts; for a name, one for each number of
+    them."""
     span = fn.span(node)
 
     def of_rank(rank: int) -> Nest:

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ...pragmas.words import StatementPragma
+from ...syntax.patterns import integer_constant, is_none, slices_of
 from ..calls.intrinsics import REDUCTIONS, Intrinsic, intrinsic_of
-from ..calls.tensors import reduced_axes, slices_of
-from ..patterns import integer_constant
+from ..calls.tensors import reduced_axes
 from ..scope import FunctionScope
 
 Dimension = ast.Slice | None
@@ -83,7 +83,7 @@ class Reductions:
 
     def _axes(self, call: ast.Call, positional: list[ast.expr]) -> list[int] | None:
         given = [each.value for each in call.keywords if each.arg == "axis"] or positional[:1]
-        if not given or (isinstance(given[0], ast.Constant) and given[0].value is None):
+        if not given or is_none(given[0]):
             return None
         numbers = [integer_constant(each) for each in (given[0].elts if isinstance(given[0], ast.Tuple) else given)]
         return [number for number in numbers if number is not None]

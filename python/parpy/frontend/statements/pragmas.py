@@ -11,8 +11,8 @@ from ... import _native
 from ...pragmas.labels import NOTHING, label_of_dim, label_of_loop
 from ...pragmas.slices import runs_over
 from ...pragmas.words import Dim, LoopPragma, Place, Pragma, StatementPragma
+from ...syntax.patterns import slices_of
 from ...vocabulary import workers
-from ..calls.tensors import slices_of
 from ..lowering import lower
 from ..scope import FunctionScope
 from .pragma_reductions import Reductions

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
-from ...calls import raised
+from ...calls.errors import name_of
+from ...syntax.patterns import is_none, is_text
 from ..expressions.evaluation import lower_all
 from ..scope import FunctionScope
 
@@ -24,12 +25,12 @@ def lower_raise(fn: FunctionScope, node: ast.Raise) -> None:
         template, numbers = numbers[0], []
         text = _format(fn, template, numbers)
     values = lower_all(fn, numbers)
-    fn.out.append(fn.module.raise_(raised.name_of(exception), text, values, fn.span(node)))
+    fn.out.append(fn.module.raise_(name_of(exception), text, values, fn.span(node)))
 
 
 def _exception(fn: FunctionScope, node: ast.Raise) -> tuple[type[BaseException], list[ast.expr]] | None:
     """The class that the statement raises and its arguments; None after an error."""
-    if node.exc is None or (node.cause is not None and not _is_none(node.cause)):
+    if node.exc is None or (node.cause is not None and not is_none(node.cause)):
         what = "'raise' without an exception" if node.exc is None else "'raise … from …'"
         fn.error("P010", node, f"{what} cannot be compiled", _FIX)
         return None
@@ -46,10 +47,6 @@ def _exception(fn: FunctionScope, node: ast.Raise) -> tuple[type[BaseException],
         return None
     fn.rely_on(binding)
     return binding.value, list(arguments)
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _is_text(fn: FunctionScope, node: ast.expr) -> bool:
@@ -103,12 +100,8 @@ def _summed_parts(node: ast.expr) -> list[ast.expr] | None:
             value = node.args[0]
         return [ast.copy_location(ast.FormattedValue(value, -1, None), node)]
     parts = [*(_summed_parts(node.left) or ()), *(_summed_parts(node.right) or ())]
-    written = any(isinstance(each, ast.JoinedStr) or _is_literal(each) for each in parts)
+    written = any(isinstance(each, ast.JoinedStr) or is_text(each) for each in parts)
     return parts if written else None
-
-
-def _is_literal(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _format_spec(flags: str, width: str, digits: str, kind: str) -> str:

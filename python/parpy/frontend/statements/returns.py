@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 
 from ... import _native
+from ...syntax.patterns import chooses_place, is_none
 from ..lowering import lower, statement
-from ..patterns import chooses_place
 from ..scope import FunctionScope
 
 
 def lower_return(fn: FunctionScope, node: ast.Return) -> None:
     value = node.value
-    if value is None or (_is_none(value) and not _gives_values(fn)):
+    if value is None or (is_none(value) and not _gives_values(fn)):
         fn.out.append(fn.module.return_(None, fn.span(node)))
     elif fn.source.declared.get("return") == "void":
         _refuse_result(fn, node)
@@ -24,14 +24,10 @@ def lower_return(fn: FunctionScope, node: ast.Return) -> None:
         return_value(fn, node, lower(fn, value))
 
 
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
 def _gives_values(fn: FunctionScope) -> bool:
     """Whether the function returns more than None."""
     returns = (part.value for part in ast.walk(fn.node) if isinstance(part, ast.Return))
-    return any(value is not None and not _is_none(value) for value in returns)
+    return any(value is not None and not is_none(value) for value in returns)
 
 
 def return_value(fn: FunctionScope, node: ast.Return, value: _native.Expr) -> None:

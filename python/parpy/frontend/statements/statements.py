@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ...syntax.patterns import string_key
 from ...syntax.text import as_text
 from ...vocabulary import operators
 from ..calls.reductions import method_of_value
@@ -12,7 +13,6 @@ from ..expressions.effects import has_effects, over_slices
 from ..expressions.outputs import accumulates, output_of
 from ..kernels.kernels import kernel_statement
 from ..lowering import block, lower
-from ..patterns import string_key
 from ..scope import FunctionScope
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from ... import _native
+from ...syntax.patterns import string_key
 from ..expressions.arrays import is_attribute, is_field_of_element
 from ..expressions.effects import has_effects, over_slices
 from ..expressions.objects import stored_field
 from ..expressions.subscripts import array_of, element_of
-from ..patterns import string_key
 from ..scope import FunctionScope
 
 
@@ -106,7 +106,7 @@ def _refuse_entry(fn: FunctionScope, target: ast.expr) -> None:
     """`d['k'] = 1`, `p.k = 1`"""
     what, fix = "an attribute, or an entry of a dict,", "assign to the elements of the array in it"
     if not fn.kernel and fn.resolve(target) is None and array_of(fn, target) is not None:
-        # Of a parameter: for objects that are numbers there it is compiled anew (host/structures.py).
+        # For a parameter: for objects that are numbers there it is compiled anew (host/structures.py).
         fn.out.append(fn.module.fail("P016", f"{what} cannot be assigned to", [], fn.span(target), fix))
         return
     if fn.kernel:

@@ -63,7 +63,7 @@ Gpu* ContractionKernel::launch(Expr* blocks, std::int64_t threads, Body body) {
     return gpu;
 }
 
-// Of a kernel of plain threads.
+// The number of the thread, in a kernel of plain threads.
 Expr* ContractionKernel::plain_thread(Body& out, const char* name) {
     return named(out, name,
                  add(mul(b_.convert(b_.reg(Register::kBlockX), Scalar::kI64), kPlainThreads),

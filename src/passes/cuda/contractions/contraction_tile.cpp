@@ -1,6 +1,7 @@
 // See contraction_tile.h. Figures are those of an H100 or H200: a multiprocessor adds so many
-// products in a nanosecond, the tile's share of it is what is left beside its loads, and so many
-// blocks of it are needed to keep one busy. What all tiles read comes from the second cache.
+// products in a nanosecond, the tile's share of it is the time that its loads leave, and so many
+// blocks of it are needed to keep one busy. Elements that all tiles read come from the second
+// cache.
 #include "passes/cuda/contractions/contraction_tile.h"
 
 #include <algorithm>

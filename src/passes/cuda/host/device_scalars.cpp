@@ -28,7 +28,7 @@ public:
     static constexpr unsigned kOnHost = 1, kOnDevice = 2, kOnBoth = 4;
     using State = std::unordered_map<const Var*, unsigned>;  // empty: not reached
 
-    // Of the inputs of each root, and of what is fetched before a statement, over all visits.
+    // For the inputs of each root, and of what is fetched before a statement, over all visits.
     std::unordered_map<const Stmt*, State> places;
 
 private:

@@ -25,7 +25,7 @@ public:
         std::vector<ir::Var*> loads;   // to read from the device before the kernel's code
         std::vector<ir::Var*> stores;  // to write to the device after it
     };
-    // Of a kernel root. What it reads besides these it gets by value.
+    // For a kernel root. What it reads besides these it gets by value.
     [[nodiscard]] const Traffic& traffic(const ir::Stmt* root) const;
     // Scalars whose host assignments must be copied to the device.
     [[nodiscard]] const VarSet& mirrored() const { return mirrored_; }

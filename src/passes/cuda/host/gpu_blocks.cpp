@@ -67,7 +67,7 @@ private:
                leaves_loop(stmt) || host_call(stmt) != nullptr;
     }
 
-    // Of the statements that stay on the host, in front of them; of a while loop, in it.
+    // For the statements that stay on the host, in front of them; of a while loop, in it.
     void compute_conditions(Body& stmts) {
         Body out;
         for (Stmt* stmt : stmts) {

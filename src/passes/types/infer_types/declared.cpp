@@ -1,7 +1,7 @@
-// What the annotations of a called function say of its arguments. The frontend writes it as
-// conditions in front of the function's body; here they are compared with the arguments of each
-// call, where the error is told. What depends on run-time arguments of the entry becomes a
-// requirement of the program; what only the run can tell stays a condition of the function.
+// Compares the arguments of each call of a function with its annotations, which the frontend writes
+// as conditions before the body. Errors are reported at the call. A condition on run-time arguments
+// of the entry becomes a requirement of the program. Other conditions on run-time values stay in
+// the function.
 #include <algorithm>
 
 #include "ir/builder.h"
@@ -93,7 +93,7 @@ public:
     }
 
 private:
-    // Of a part that takes the dimension whole.
+    // For a part that takes the dimension whole.
     Side extent_of_part(const Var* name, std::size_t axis) const {
         Side out;
         const auto part = parts_.find(name);

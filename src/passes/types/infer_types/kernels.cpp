@@ -1,4 +1,4 @@
-// What kernels written by hand do, in infer_types: hardware indices, exchanges between threads,
+// Types the operations of kernels written by hand: hardware indices, exchanges between threads,
 // atomic operations and foreign functions. Indices, counts and masks are Python ints, so that
 // arithmetic with them never overflows; narrow_indices finds out where 32 bits do.
 #include <algorithm>

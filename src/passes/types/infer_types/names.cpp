@@ -77,7 +77,7 @@ bool is_contraction(const Expr& e) {
     return e.op == Op::kReduce || e.op == Op::kMatMul;
 }
 
-// np.sum(x, axis=0, keepdims=True): a dimension of size 1 stands in front of another.
+// np.sum(x, axis=0, keepdims=True): a dimension of size 1 comes before another.
 bool keeps_outer_dimension(const Expr& e, int rank) {
     if (e.op != Op::kReduce || e.constant != Constant{true}) return false;
     const std::vector<bool> gone = Shapes::reduced(e, static_cast<std::size_t>(rank));

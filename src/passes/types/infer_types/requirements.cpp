@@ -1,6 +1,6 @@
-// What typed expressions ask of Python's integers, of which constants are known and others are not:
-// of the entry's arguments as requirements of the program, of a function's parameters as demands,
-// which its calls pass on.
+// Collects the conditions that typed expressions put on Python integers whose values are not known:
+// those on arguments of the entry become requirements of the program, those on parameters of a
+// function become demands, which its calls pass on.
 #include <algorithm>
 #include <limits>
 #include <unordered_set>

@@ -1,5 +1,5 @@
-// What the entry returns: a number goes to the element that the caller passes, an array gets memory
-// of the caller's.
+// Types the results of the entry: a number goes to the element that the caller passes, an array
+// gets memory of the caller's.
 #include <algorithm>
 #include <utility>
 
@@ -95,7 +95,7 @@ bool Typer::takes_results_out(Body& body, Body& out) {
     return true;
 }
 
-// Of the parameters for results, those that no number is stored to.
+// The parameters for results to which no number is stored.
 void Typer::drop_results_of_arrays() {
     Function& function = *instance_.function;
     for (const auto& [array, type] : result_type_) {

@@ -31,7 +31,7 @@ struct Typing {
     std::string error, help;  // `error` empty: none
 };
 
-// Of every operator but leaves, loads, extents, calls, kConvert and the kernel-only ones.
+// The types of every operator but leaves, loads, extents, calls, kConvert and the kernel-only ones.
 // kSelect: the last two operands are joined; the condition's truth is the caller's business.
 [[nodiscard]] Typing type_operation(ir::Op op, std::span<const Operand> operands);
 

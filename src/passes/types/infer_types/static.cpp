@@ -1,6 +1,6 @@
-// What is decided for the call and not by it: which back end, which types. Runs on each function
-// when the types of its arguments are known, before those of its variables are asked for, so that
-// the branches that are not taken need not make sense for them.
+// Decides questions that the call settles before it runs, such as the back end and types. This
+// happens to each function when the types of its arguments are known, before those of its variables
+// are asked for, so that the branches that are not taken need not make sense for them.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>

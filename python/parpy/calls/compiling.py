@@ -1,0 +1,232 @@
+"""The first call of a jit function: it parses the function, finds out whether Python runs a part of it, and gives calls
+that compiled code cannot take to others. Loaded by that call, not by the decorator (jit.py)."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from .. import _native
+from ..frontend.forms import Composed
+from ..frontend.languages import LOOPS
+from ..frontend.parse import Surface, parse
+from ..frontend.program import Program
+from ..host.driver import Driver, driver_of
+from ..host.kept import NOTHING_KEPT, Kept, is_list
+from ..host.kept_drivers import KeptDrivers
+from ..host.regions import RegionSource
+from ..host.structures import Places, Structures
+from ..syntax.names import Guard, is_array, is_scalar
+from ..syntax.source import FunctionSource
+from ..syntax.starred import without_star
+from .elements import attribute_of, comes_apart, is_misused
+from .errors import CompileError
+from .made import begin
+from .misfits import is_of_numpy, is_wrong_elsewhere, numbers_taken
+from .objects import Reads, is_object
+from .options import CompileOptions
+
+
+@dataclass(frozen=True, slots=True)
+class DriverSurface:
+    """What stands for a parsed function where Python runs a part of it."""
+
+    driver: Driver | Structures | KeptDrivers
+    guards: tuple[Guard, ...]
+
+
+class Compiling:
+    """The compilation of one jit function, `made`, whose source is `written`."""
+
+    def __init__(self, made: _native.JitFunction, written: FunctionSource, source: FunctionSource) -> None:
+        """`source`: the same without stars among the parameters."""
+        self._made, self._written, self._source = made, written, source
+        self._structures = Structures(source, partial(_for_kinds, source))
+        self._keeping = KeptDrivers(source, self._structures, _driver_of)
+
+    def parse(self) -> Surface | DriverSurface:
+        """What calls run from now on."""
+        keeping = self._keeping
+        keeping.guarded = False
+        if keeping.wanted or self._structures.wanted:
+            return DriverSurface(keeping, ())
+        driver = _driver(self._source)
+        if driver is None:
+            return parse(self._source)
+        keeping.forget()
+        keeping.guarded = True
+        return DriverSurface(keeping, driver.guards)
+
+    def _with_pragmas_alone(self, values: tuple[Any, ...], options: CompileOptions | None) -> Any:
+        """A call that compiles the statements with pragmas and nothing else, from now on."""
+        source, keeping = self._source, self._keeping
+        source.only_pragmas = True
+        keeping.forget()
+        try:
+            result = keeping(values, options, False)
+        except CompileError:
+            source.only_pragmas = False
+            keeping.forget()
+            return NotImplemented
+        _native.parse_anew(self._made)
+        return result
+
+    def on_misfit(self, error: Exception, values: tuple[Any, ...], options: CompileOptions | None) -> Any:
+        """A call whose arguments compiled code cannot take: those that come apart do so from now on. Functions that
+        cannot be compiled may be so if it is known what they get."""
+        structures, keeping = self._structures, self._keeping
+        codes = error.codes if isinstance(error, CompileError) else ()
+        repeated = numbers_taken(self._written, codes, values)
+        if repeated is not None:
+            return self._made(*repeated[0], **repeated[1], opts=options)
+        if is_wrong_elsewhere(self._source, error):
+            return self._with_pragmas_alone(values, options)
+        unclear = (
+            bool(codes)
+            and any(is_object(each) or is_list(each) for each in values)
+            and not any(code.startswith(("P4", "P55")) for code in codes)
+        )
+        fits = "P550" in codes or unclear
+        keeping.refused = keeping.refused or not {"P217", "P223", "P228"}.isdisjoint(codes) or is_of_numpy(error)
+        # P557: an object that computes the attribute once may fail to, which matters only if that is read.
+        # P558: an entry of a dict that is there behind an assignment.
+        may_fit = fits or keeping.refused or not {"P557", "P558"}.isdisjoint(codes)
+        by_python = may_fit and not keeping.wanted and keeping.kept(values) != NOTHING_KEPT
+        if structures.wanted or keeping.wanted or not (by_python or (fits and structures.are_for(values))):
+            return NotImplemented
+        try:
+            result = (keeping if by_python else structures)(values, options, False)
+        except CompileError as other:
+            runs = any(code.startswith("P4") for code in other.codes)
+            if runs or not is_misused(values, other.codes):
+                raise
+            return NotImplemented  # the first message says more of what the function is not made for
+        structures.wanted, keeping.wanted = not by_python, by_python
+        _native.parse_anew(self._made)
+        return result
+
+
+def jit_of_source(source: FunctionSource) -> _native.JitFunction:
+    """The jit function of a captured source, which is compiled soon."""
+    made = _native.JitFunction.__new__(_native.JitFunction)
+    fill(made, source)
+    return made
+
+
+def fill(made: _native.JitFunction, written: FunctionSource) -> None:
+    """Makes an empty jit function that of the source."""
+    compiling = Compiling(made, written, without_star(written))
+    begin(made, written, compiling.parse, fill)
+    made.on_misfit = compiling.on_misfit
+
+
+def jit_of_part(source: FunctionSource, part: str) -> _native.JitFunction:
+    """A jit function of the same source whose programs are one part of a call (src/passes/parts/part_text.h)."""
+
+    def parsed() -> Surface:
+        surface = parse(source)
+        surface.module.add_source("<part of a call>", part, 1)
+        return surface
+
+    made = _native.JitFunction.__new__(_native.JitFunction)
+    begin(made, source, parsed, fill)
+    return made
+
+
+def looked_at(compiled: _native.JitFunction, args: tuple[Any, ...], look: Callable[[tuple[Any, ...]], Any]) -> Any:
+    """`look(args)` for what a call of these positional arguments runs."""
+    try:
+        return look(args)
+    except CompileError as error:
+        source = compiled.__parpy_source__
+        if is_wrong_elsewhere(source, error):
+            source.only_pragmas = True
+            _native.parse_anew(compiled)
+            return look(args)
+        repeated = numbers_taken(source, error.codes, args)
+        if repeated is None:
+            raise
+        return look(tuple(repeated[0]))
+
+
+def _for_kinds(source: FunctionSource, kinds: Mapping[str, Composed]) -> tuple[_native.JitFunction, Places]:
+    """The jit function of which these parameters are no numbers and no arrays, and the places of what it reads outside
+    of itself."""
+
+    def parsed() -> Surface:
+        program = Program(LOOPS)
+        program.known_kinds = dict(kinds)
+        return parse(source, program)
+
+    first: list[Surface] = [parsed()]
+    places = [(capture.container, capture.key) for capture in first[0].captures]
+    made = _native.JitFunction.__new__(_native.JitFunction)
+    begin(made, source, lambda: first.pop() if first else parsed(), fill)
+    return made, places
+
+
+def _driver(source: FunctionSource) -> Driver | None:
+    return None if isinstance(source, RegionSource) else _driver_of(source)
+
+
+def _driver_of(
+    source: FunctionSource, kept: Kept = NOTHING_KEPT, methods: Sequence[FunctionSource] = ()
+) -> Driver | None:
+    """What runs calls of a function, as `driver_of`. Where a function with pragmas cannot be compiled as a whole, only
+    the statements behind these are."""
+    if not source.pragmas:
+        return driver_of(source, kept, methods)
+    try:
+        driver = driver_of(source, kept, methods)
+        if driver is None:
+            parse(source)
+        return driver
+    except CompileError as error:
+        if is_wrong_elsewhere(source, error):
+            only = copy(source)
+            only.only_pragmas = True
+            with suppress(CompileError):  # the first one says more
+                return driver_of(only, kept, methods)
+        raise
+
+
+def driver_behind(function: _native.JitFunction, args: Sequence[Any]) -> Driver | Structures | None:
+    """What runs a call of these arguments, unless it is the function itself."""
+    source: FunctionSource = function.__parpy_source__
+    structures = Structures(source, partial(_for_kinds, source))
+    keeping = KeptDrivers(source, structures, _driver_of)
+    if not isinstance(source, RegionSource) and keeping.kept(args) != NOTHING_KEPT:
+        return keeping.of(args)
+    driver = _driver(source)
+    defaults = {} if driver is not None else inspect.signature(source.function).parameters
+    left_out = [each.default for each in (*defaults.values(),)[len(args) :]]
+    if driver is not None or not (any(map(comes_apart, (*args, *left_out))) or _needs_kinds(source, args)):
+        return driver
+    return structures
+
+
+def _needs_kinds(source: FunctionSource, args: Sequence[Any]) -> bool:
+    """Whether objects among the arguments are more to it than attributes that are numbers and arrays, which it
+    reads."""
+    given = dict(zip(source.function.__code__.co_varnames, args, strict=False))
+    objects = {name: value for name, value in given.items() if is_object(value)}
+    if not objects:
+        return False
+    reads = Reads(source)
+    if any(
+        is_scalar(attribute_of(each, name))
+        for each in objects.values()
+        for name in reads.stored.intersection(reads.of(each))
+    ):
+        return True
+    try:
+        params = [param for param in parse(source).params if param.name in objects and not param.unused]
+    except CompileError:
+        return True
+    read = [None if param.key is None else attribute_of(objects[param.name], param.key) for param in params]
+    return not all(is_scalar(value) or is_array(value) for value in read)

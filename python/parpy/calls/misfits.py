@@ -1,0 +1,85 @@
+"""Calls that compiled code refuses: whether they may be repeated with other arguments, or in parts."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Mapping
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from ..syntax.annotations import annotations_of, number_of_numpy
+from ..syntax.source import FunctionSource
+from ..types import BufferType
+from .errors import CompileError, ParallelError
+
+_STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+_PLACE = re.compile(r"^.*?:(\d+):\d+: error\[", re.M)
+_OF_PRAGMAS = ("P03", "P3", "P4", "P5")  # pragmas, mappings, legality, back ends
+
+
+def is_wrong_elsewhere(source: FunctionSource, error: Exception) -> bool:
+    """Whether nothing is wrong but statements without pragmas, which Python may run."""
+    if not isinstance(error, CompileError) or isinstance(error, ParallelError):
+        return False
+    if not source.pragmas or source.only_pragmas or any(code.startswith(_OF_PRAGMAS) for code in error.codes):
+        return False
+    ranges = [
+        (part.lineno + source.line_shift, (part.end_lineno or part.lineno) + source.line_shift)
+        for part in ast.walk(source.written())
+        if isinstance(part, ast.stmt) and source.pragmas.of(part) is not None
+    ]
+    lines = [int(line) for line in _PLACE.findall(str(error))]
+    return bool(lines) and not any(first <= line <= last for line in lines for first, last in ranges)
+
+
+def is_of_numpy(error: Exception) -> bool:
+    """Whether it says that compiled code has a function of NumPy for other dimensions alone."""
+    return re.search(r"(parpy/library/\w+\.py|<[\w.]+>):\d+:\d+: error\[P232\]", str(error)) is not None
+
+
+def numbers_taken(
+    source: FunctionSource, codes: tuple[str, ...], values: tuple[Any, ...]
+) -> tuple[list[Any], dict[str, Any]] | None:
+    """What a call that ended with these errors may be repeated with, if that is about numbers."""
+    code = source.function.__code__
+    if not {"P231", "P556"}.intersection(codes) or code.co_flags & _STARS:
+        return None
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return in_their_place(source.function, codes, dict(zip(names, values, strict=False)))
+
+
+def in_their_place(
+    function: FunctionType, codes: tuple[str, ...], given: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]] | None:
+    """The positional and the keyword arguments with which a call that ended with errors of these codes may be repeated;
+    None where nothing changes.
+
+    An array of a GPU without dimensions (P556) is read. NumPy's numbers become Python's, which convert, where the
+    annotation says another type (P231).
+    """
+    taken = dict(given)
+    if "P556" in codes:
+        taken |= {name: _read(value) for name, value in given.items() if _is_number_on_device(value)}
+    if "P231" in codes:
+        numbers = [name for name, each in annotations_of(function).items() if not isinstance(each, BufferType)]
+        taken |= {name: number_of_numpy(taken[name]) for name in numbers if name in taken}
+    if all(taken[name] is value for name, value in given.items()):
+        return None
+    positional = function.__code__.co_varnames[: function.__code__.co_argcount]
+    named = {name: value for name, value in taken.items() if name not in positional}
+    return [taken[name] for name in positional if name in taken], named
+
+
+def _is_number_on_device(value: Any) -> bool:
+    interface = getattr(value, "__cuda_array_interface__", None)
+    return interface is not None and interface["shape"] == ()
+
+
+def _read(value: Any) -> Any:
+    """The number in an array of a GPU, with its type."""
+    number = value.item() if hasattr(value, "item") else value.numpy()
+    return np.dtype(value.__cuda_array_interface__["typestr"]).type(number)

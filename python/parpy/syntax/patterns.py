@@ -1,0 +1,151 @@
+"""Facts that the syntax tree alone shows: constants, keys, names, parameters."""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple, TypeGuard
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class _Text(ast.Constant):
+    value: str
+
+
+def node_parameters(node: Function | ast.Lambda) -> list[str]:
+    """The names of the parameters, without those that have stars."""
+    return [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+
+
+def names_in(*nodes: ast.AST) -> set[str]:
+    """All variables that the nodes name."""
+    return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def stored_in(*nodes: ast.AST) -> set[str]:
+    """The variables that get values in the nodes."""
+    parts = (part for node in nodes for part in ast.walk(node))
+    return {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+
+
+def first_name(node: ast.expr) -> ast.expr:
+    """The x of x.a[i].b, or what stands in its place."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node
+
+
+def root_of(node: ast.expr) -> str:
+    """The name of the variable x of x.a[i].b; empty where there is none."""
+    first = first_name(node)
+    return first.id if isinstance(first, ast.Name) else ""
+
+
+def subscripts_of(node: ast.Subscript) -> list[ast.expr]:
+    """The subscripts of x[i, j]."""
+    return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+
+
+def slices_of(node: ast.expr) -> list[ast.Slice]:
+    """The slices among the subscripts of x[i, a:b]; none where it is something else."""
+    parts = subscripts_of(node) if isinstance(node, ast.Subscript) else []
+    return [part for part in parts if isinstance(part, ast.Slice)]
+
+
+def chosen_names(value: ast.expr) -> set[str]:
+    """The names among which `a if c else b` chooses, or the only one; empty: it is something else."""
+    if isinstance(value, ast.Name):
+        return {value.id}
+    if isinstance(value, ast.IfExp):
+        parts = chosen_names(value.body), chosen_names(value.orelse)
+        return parts[0] | parts[1] if all(parts) else set()
+    return set()
+
+
+def names_given(node: ast.AST) -> list[tuple[str, ast.expr]]:
+    """What `a = b`, `a, b = c, d` and `a = b if … else c` of names give to which; empty: another statement."""
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return []
+    target, value = node.targets[0], node.value
+    pairs = [(target, value)]
+    if isinstance(target, ast.Tuple):
+        if not isinstance(value, ast.Tuple) or len(value.elts) != len(target.elts):
+            return []
+        pairs = list(zip(target.elts, value.elts, strict=True))
+    found = [(name.id, given) for name, given in pairs if isinstance(name, ast.Name) and chosen_names(given)]
+    return found if len(found) == len(pairs) else []
+
+
+def integer_constant(node: ast.expr, limit: int = 64) -> int | None:
+    """The value of an integer constant below the limit, which may have a sign; None of others."""
+    sign = 1
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        sign, node = -1, node.operand
+    if isinstance(node, ast.Constant) and type(node.value) is int and node.value < limit:
+        return sign * node.value
+    return None
+
+
+def string_key(node: ast.expr) -> str | None:
+    """The k of d['k']; None of others."""
+    return node.slice.value if isinstance(node, ast.Subscript) and is_text(node.slice) else None
+
+
+def is_text(node: ast.AST) -> TypeGuard[_Text]:
+    """Whether a text is written there."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def is_none(node: ast.AST | None) -> bool:
+    """Whether `None` is written there."""
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def is_absent(node: ast.AST | None) -> bool:
+    """Whether an argument is left out, or `None` is written there, which means the same."""
+    return node is None or is_none(node)
+
+
+def is_label(node: ast.stmt) -> bool:
+    """Whether it is `parpy.label('N')`, as far as its name tells."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    func = call.func if isinstance(call, ast.Call) else None
+    return getattr(func, "attr", getattr(func, "id", "")) == "label"
+
+
+class GotEntry(NamedTuple):
+    """What `d.get("k", v)` asks for."""
+
+    owner: ast.expr
+    key: str
+    default: ast.expr | None
+
+
+def got_entry(node: ast.AST) -> GotEntry | None:
+    """What such a call asks for; None of others."""
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=owner, attr="get") | ast.Subscript(value=owner, slice=ast.Constant(value="get")),
+            args=[ast.Constant(value=str(key)), *default],
+            keywords=[],
+        ) if len(default) < 2:
+            return GotEntry(owner, key, default[0] if default else None)
+    return None
+
+
+def chooses_place(node: ast.expr) -> bool:
+    """Whether it is one of several variables, attributes or parts of arrays: `a if c else b[1:]`."""
+    if isinstance(node, ast.IfExp):
+        return chooses_place(node.body) and chooses_place(node.orelse)
+    return isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
+
+
+def is_literal(node: ast.expr) -> bool:
+    """Whether `node` is a constant, which may have a sign."""
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Constant)
+
+
+def is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is ...
