@@ -163,7 +163,9 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
             return fn.poison(node)
         if node.attr == "shape":
             return fn.op("shape", node, fn.module.read(array, span))
-        return fn.module.rank(array, span) if node.attr == "ndim" else fn.module.size(array, span)
+        return _rank_or_size(fn, array, node)
+    if node.attr in ("size", "ndim") and fn.names_arrays and _is_of_call(node.value):
+        return _rank_or_size(fn, fn.hold(lower(fn, node.value), node.value, shown=ast.unparse(node.value)), node)
     if node.attr in _ARRAY_ATTRIBUTES and fn.resolve(node.value) is None:
         refuse_shape(fn, node.value)
         return fn.poison(node)
@@ -195,6 +197,18 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
             "shape, ndim, size, real and imag can, and dtype where types are compared",
         )
     return fn.poison(node)
+
+
+def _is_of_call(node: ast.expr) -> bool:
+    """Whether it is f(x), or f(x)[0]."""
+    while isinstance(node, ast.Subscript) and string_key(node) is None:
+        node = node.value
+    return isinstance(node, ast.Call)
+
+
+def _rank_or_size(fn: FunctionScope, array: _native.Var, node: ast.Attribute) -> _native.Expr:
+    span = fn.span(node)
+    return fn.module.rank(array, span) if node.attr == "ndim" else fn.module.size(array, span)
 
 
 def _strides(fn: FunctionScope, array: _native.Var, node: ast.expr) -> _native.Expr:
