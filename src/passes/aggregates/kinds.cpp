@@ -24,6 +24,15 @@ std::optional<std::size_t> Kind::place_of_name(const std::string& name) const {
     return static_cast<std::size_t>(found - names.begin());
 }
 
+const Kind* Kind::member(const std::string& name) const {
+    const auto found = std::ranges::find(members, name, &std::pair<std::string, Kind>::first);
+    return found == members.end() ? nullptr : &found->second;
+}
+
+bool is_member(const ir::Expr& record, const std::string& name) {
+    return record.index == 1 && (name.starts_with('@') || name.ends_with("()"));
+}
+
 Kind bound_to(Kind function, Kind self) {
     function.bound = true;
     function.parts.insert(function.parts.begin() + static_cast<std::ptrdiff_t>(function.defaults),
@@ -97,6 +106,7 @@ Kind joined(const Kind& a, const Kind& b) {
     Kind both = a;
     if (a.names != b.names || a.text != b.text) {
         both.names.clear();
+        both.members.clear();
         both.text.clear();
     }
     for (std::size_t i = 0; i < a.parts.size(); ++i)
@@ -127,6 +137,7 @@ Kind unnamed(const Kind& kind) {
     Kind result = kind;
     if (kind.is_tuple()) {
         result.names.clear();
+        result.members.clear();
         result.text.clear();
     }
     for (Kind& part : result.parts)

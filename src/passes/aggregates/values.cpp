@@ -258,8 +258,9 @@ Parts Lowering::lower(Expr* expr) {
         case Op::kRecord: {
             Parts all{walk_.of(e, here_), {}};
             std::vector<Expr*> values;
-            for (std::size_t i = 2; i < e.operands.size(); i += 2)
-                values.push_back(e.operands[i]);
+            for (std::size_t i = 2; i < e.operands.size(); i += 2) {
+                if (!is_member(e, *e.operands[i - 1]->text)) values.push_back(e.operands[i]);
+            }
             for (Parts& part : lower_all(values))
                 all.leaves.insert(all.leaves.end(), part.leaves.begin(), part.leaves.end());
             return all;

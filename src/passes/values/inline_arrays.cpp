@@ -105,8 +105,7 @@ bool is_returned(const Bind& bind) {
 bool makes_arrays(const Function& function) {
     return any_stmt(function.body, [](const Stmt& stmt) {
         const auto* bind = stmt.as<Bind>();
-        return bind != nullptr && bind->fresh &&
-               (is_returned(*bind) || !is_small(*bind->value));
+        return bind != nullptr && bind->fresh && (is_returned(*bind) || !is_small(*bind->value));
     });
 }
 

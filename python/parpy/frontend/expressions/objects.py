@@ -7,7 +7,7 @@ import ast
 import dataclasses
 import inspect
 from collections.abc import Callable, Container, Mapping
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 from ... import _native
@@ -55,22 +55,56 @@ class Attributes:
                 self._add_function(name, found, callable_source(function))
 
     def _add_function(self, name: str, found: object, source: FunctionSource | None) -> None:
-        parameters = () if source is None else source.function.__code__.co_varnames
-        is_static = isinstance(found, staticmethod)
-        if source is None or not (is_static or parameters):
-            return
-        if calls_base(source.function) and not finds_bases(source.function, self._class):
-            return
-        fn = self._fn
-        for kind in self._class.__mro__:  # later calls check that it is still this one
-            space = fn.program.class_spaces.setdefault(kind, kind.__dict__)
-            fn.scope.rely_on(Binding(space.get(name, MISSING), space, name))
-            if name in space:
-                break
-        known = {} if is_static else {parameters[0]: OBJECT}
-        shown = f"@{name}" if isinstance(found, property) else name if is_static else f"{name}()"
-        value = function_value(fn, fn.helper(source, (), known), source, self._node)
-        add_attribute(fn, self.value, shown, value, fn.span(self._node))
+        made = _function_of_class(self._fn, self._class, name, found, source, self._node)
+        if made is not None:
+            add_attribute(self._fn, self.value, *made, self._fn.span(self._node))
+
+
+class Members:
+    """The methods and properties of a named tuple that the program reads, as far as they need no values besides their
+    arguments."""
+
+    def __init__(self, fn: FunctionScope, node: Any, of_class: type, value: _native.Expr) -> None:
+        self._fn, self._node, self._class, self._value = fn, node, of_class, value
+        self._taken: set[str] = set()
+        fn.program.objects.append(self)
+
+    def settle(self) -> None:
+        """Takes those that are read by now."""
+        for name in sorted(self._fn.program.attributes - self._taken):
+            self._taken.add(name)
+            found = inspect.getattr_static(self._class, name, None)
+            function = next(functions_of(self._class, name), None)
+            source = None if name.startswith("_") or function is None else callable_source(function)
+            if source is None or isinstance(found, staticmethod) or _needs_values(source.function):
+                continue
+            made = _function_of_class(self._fn, self._class, name, found, source, self._node)
+            if made is not None:
+                add_attribute(self._fn, self._value, *made, self._fn.span(self._node))
+
+
+def _needs_values(function: FunctionType) -> bool:
+    return bool(function.__defaults__ or function.__kwdefaults__ or function.__closure__)
+
+
+def _function_of_class(
+    fn: FunctionScope, of_class: type, name: str, found: object, source: FunctionSource | None, node: Any
+) -> tuple[str, _native.Expr] | None:
+    """The method, static method or property of this name, with what the core calls it."""
+    parameters = () if source is None else source.function.__code__.co_varnames
+    is_static = isinstance(found, staticmethod)
+    if source is None or not (is_static or parameters):
+        return None
+    if calls_base(source.function) and not finds_bases(source.function, of_class):
+        return None
+    for kind in of_class.__mro__:  # later calls check that it is still this one
+        space = fn.program.class_spaces.setdefault(kind, kind.__dict__)
+        fn.scope.rely_on(Binding(space.get(name, MISSING), space, name))
+        if name in space:
+            break
+    known = {} if is_static else {parameters[0]: OBJECT}
+    shown = f"@{name}" if isinstance(found, property) else name if is_static else f"{name}()"
+    return shown, function_value(fn, fn.helper(source, (), known), source, node)
 
 
 def add_attribute(fn: FunctionScope, record: _native.Expr, name: str, value: _native.Expr, span: Span) -> None:
@@ -143,7 +177,9 @@ def begin_named_tuple(fn: FunctionScope, of_class: type, node: Any) -> _native.E
     """A named tuple, whose elements are to be added."""
     classes = fn.program.named_tuples
     number = classes.setdefault(of_class, len(classes))
-    return fn.module.record(str(number), True, fn.span(node))
+    value = fn.module.record(str(number), True, fn.span(node))
+    Members(fn, node, of_class, value)
+    return value
 
 
 # ------------------------------------------------------------ objects outside of functions
