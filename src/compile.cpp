@@ -65,6 +65,7 @@
 #include "passes/slices/lower_slices.h"
 #include "passes/slices/order_calls.h"
 #include "passes/stencils/tile_time.h"
+#include "passes/steps/block_steps.h"
 #include "passes/types/check_doubles.h"
 #include "passes/types/check_labels.h"
 #include "passes/types/infer_types/infer_types.h"
@@ -175,6 +176,8 @@ const std::vector<Row>& table() {
           "while loops are those that pragmas speak of: afterwards they are cut, merged and moved"}, On::kAll},
         {{"settle-reductions", settle_reductions, kLoops,
           "opts.deterministic: before loops are moved, merged or mapped, which must not decide which operations are fused", has_settled_bits}, On::kAll},
+        {{"block-steps", block_cpu_steps, kLoops,
+          "before distribute-loops, which takes steps apart whose parts still rest on each other", restructures}, On::kAll, block_cuda_steps},
         {{"distribute-loops", distribute_cpu_loops, kLoops,
           "before fuse-loops, which may join the separated parts with their neighbours", restructures}, On::kAll, distribute_cuda_loops},
         {{"inline-producers", inline_cpu_producers, kLoops,
@@ -229,8 +232,8 @@ const std::vector<Row>& table() {
           "after every pass that makes divisions, and while the ranges of a function's parameters and variables are known in all of it"}, On::kAll},
         {{"place-arrays", place_arrays, kMapped,
           "as soon as the threads of each statement are known; before split-kernels, which finds the arrays that kernels share"}, On::kCuda},
-        {{"tile-time", tile_time, kMapped,
-          "automatic mode: after every pass that compares or analyses subscripts, on CUDA also after place-arrays; before split-kernels, which splits nests", chooses}, On::kAll},
+        {{"tile-time", tile_cpu_time, kMapped,
+          "automatic mode: after every pass that compares or analyses subscripts, on CUDA also after place-arrays; before split-kernels, which splits nests", chooses}, On::kAll, tile_cuda_time},
         {{"contract-kernels", contract_kernels, kMapped,
           "automatic mode: after every pass that compares or analyses subscripts, and after place-arrays, which gives memory to arrays of loops; before split-kernels, which splits nests", chooses}, On::kCuda},
         {{"split-kernels", split_kernels, kMapped,

@@ -24,6 +24,7 @@
 #include "passes/mapped/choose_mapping.h"
 #include "passes/pass.h"
 #include "passes/stencils/tile_time.h"
+#include "passes/steps/block_steps.h"
 #include "support/deep_stack.h"
 
 namespace parpy {
@@ -300,12 +301,13 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
         const auto found = std::ranges::find(passes, name, &Pass::name);
         return static_cast<std::size_t>(found - passes.begin());
     };
-    const std::size_t asked = place("check-pragmas"), ordered = place("distribute-loops"),
+    const std::size_t asked = place("check-pragmas"), ordered = place("block-steps"),
                       chosen = place("choose-mapping");
     Diagnostics early;  // errors are the caller's, notes part of the explanation
     PassContext normal{module, options, signature, early};
     PassContext mapped{module, options, signature, out.diagnostics};
     std::vector<const Stmt*> as_written;
+    std::vector<StepsNote> steps;
     bool refuted = false;  // a pragma
     const auto order = [&] {
         if (!run_passes(normal, passes.first(asked))) return false;
@@ -314,6 +316,9 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
         if (!run_passes(normal, passes.subspan(asked + 1, ordered - asked - 1))) return false;
         as_written = loops_of(module);
         out.inlined = arrays_made(module);
+        const auto steps_notes =
+            passes[ordered].run == block_cpu_steps ? cpu_steps_notes : cuda_steps_notes;
+        if (options.restructures()) steps = steps_notes(normal);
         if (!run_passes(normal, passes.subspan(ordered, chosen - ordered))) return false;
         for (const std::string& name : arrays_made(module)) {
             const auto stays = std::ranges::find(out.inlined, name);
@@ -332,6 +337,7 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
     out.restructured = loops_of(module) != as_written;
     Explainer explainer(module, options);
     explainer.facts(out);
+    explainer.notes(steps, &Explanation::Loop::steps, out);
     const std::size_t judged = place("check-legality") + 1;
     const bool legal = run_passes(mapped, passes.subspan(chosen, judged - chosen));
     explainer.mapping(out);
@@ -346,7 +352,9 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
         return true;
     };
     constexpr auto kContraction = &Explanation::Loop::contraction;
-    if (!notes("tile-time", time_tile_notes, &Explanation::Loop::time_tiles)) return out;
+    const bool in_bands = passes[place("tile-time")].run == tile_cpu_time;
+    const auto time_notes = in_bands ? cpu_time_notes : cuda_time_notes;
+    if (!notes("tile-time", time_notes, &Explanation::Loop::time_tiles)) return out;
     if (!notes("contract-loops", contraction_notes, kContraction)) return out;
     if (options.automatic && !notes("contract-kernels", kernel_contraction_notes, kContraction))
         return out;

@@ -234,7 +234,7 @@ bool Intake::take_device_array(PyObject* object, ArgumentView& view, IntakeFault
     auto* elements = reinterpret_cast<PyArrayObject*>(array.get());
     const int rank = PyArray_NDIM(elements);
     const bool there = on_gpu.get() == Py_True;
-    const bool is_cell = rank == 0 && Py_TYPE(object) == kernel_array_type;
+    const bool is_cell = rank == 0 && PyObject_TypeCheck(object, kernel_array_type);
     if (rank == 0 && there && !is_cell) return refuse_device_scalar(fault);
     if (is_cell && PyArray_ISALIGNED(elements)) {  // an array too: kernels may write it
         PyArray_Descr* descr = PyArray_DESCR(elements);

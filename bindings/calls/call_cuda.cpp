@@ -4,6 +4,7 @@
 #include "calls/run.h"
 #include "owned.h"
 #include "runtime/cuda/device_memory.h"
+#include "runtime/parts/parts.h"
 
 namespace parpy {
 namespace {
@@ -107,6 +108,8 @@ RuntimeError run_on_cuda(const Specialization& specialization, Arguments argumen
             }
         }
     }
+    if (const PartHook* part = running_part(); part != nullptr && part->device() >= 0)
+        index = part->device();
     const cuda::Device& device = index >= 0 ? cuda::device(index) : cuda::current_device();
     const cuda::Stream stream = stream_of(intake, requested);
     RuntimeError error;

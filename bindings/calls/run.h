@@ -5,19 +5,21 @@
 
 #include "numpy_api.h"
 #include "runtime/calls/dispatch.h"
+#include "runtime/parts/parts.h"
 #include "runtime/profiler_range.h"
 
 namespace parpy {
 
 // Releases the GIL, unless runs of this specialisation are known to be brief: every kSampleEvery
-// runs it is measured anew. Work that depends on run-time values is never known to be brief.
+// runs it is measured anew. Work that depends on run-time values, or on other parts of a call, is
+// never known to be brief.
 inline RuntimeError run_program(const Specialization& specialization, const std::uint64_t* slots,
                                 void* stream, ResultSink* results) {
     constexpr std::chrono::microseconds kBrief{3};
     constexpr std::uint32_t kSampleEvery = 64;
     const Executable& executable = specialization.executable();
     const ProfilerRange range(executable.program.name.c_str());
-    if (specialization.fixed()) {
+    if (specialization.fixed() && running_part() == nullptr) {
         const std::uint32_t sample = specialization.sample.load(std::memory_order_relaxed);
         if (sample != 0 && specialization.brief.load(std::memory_order_relaxed)) {
             specialization.sample.store(sample - 1, std::memory_order_relaxed);

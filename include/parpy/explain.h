@@ -30,6 +30,7 @@ struct Explanation {
         LoopPar mapping;          // threads 0: sequential
         std::string level;        // sequential, workers, vector, blocks, threads
         std::string contraction;  // that it is one, and how it is computed, or why it is none
+        std::string steps;        // that it runs over blocks of the steps that the text has
         std::string time_tiles;   // of a loop over time: how it is computed in tiles, or why not
     };
     // A loop as a kernel runs it, which may be a part of a nest, brought down to fewer levels.

@@ -335,7 +335,9 @@ def full_like(other: Any, fill_value: Any) -> Buffer:
 @overload
 def from_array(array: Any, backend: CompileBackend | None = None) -> Buffer: ...
 @overload
-def from_array(array: Any, *, devices: Iterable[int], axis: int = 0) -> Partitioned: ...
+def from_array(
+    array: Any, backend: CompileBackend | None = None, *, devices: Iterable[int], axis: int = 0
+) -> Partitioned: ...
 @hides_frames
 def from_array(
     array: Any,
@@ -348,10 +350,15 @@ def from_array(
     the buffer is a copy there.
 
     Without a ``backend`` the memory is always shared. With ``devices`` the elements are copied to blocks along the
-    axis, one for each device, in memory of its own: calls with these ``opts.devices`` use them in place. Raises
-    TypeError for element types that buffers do not have.
+    axis, one for each device, in memory of its own: calls with these ``opts.devices`` use them in place. The devices
+    are those GPUs if the ``backend`` is CUDA, and otherwise virtual ones on the host. Raises TypeError for element
+    types that buffers do not have.
     """
     if devices is not None:
+        if backend is not None and _backend(backend) is CompileBackend.Cuda:
+            from .scale.gpu_blocks import split_on_gpus
+
+            return split_on_gpus(array, devices, axis)
         from .scale.partitioned import split
 
         return split(array, devices, axis)

@@ -122,23 +122,79 @@ std::optional<double> Traffic::elements_passed(int loop) const {
     return least;
 }
 
-// `value`, and what it is under each definition of a symbol in it.
+// `value`, and what it is at most under definitions of a symbol in it: for `min(i + 64, n) - i`
+// that is 64 as well, `n - min(i + 64, n)` may be more than any of its definitions gives.
 std::vector<Affine> Traffic::alternatives(const Affine& value) const {
     std::vector<Affine> result = {value};
-    const auto under = [&](int symbol, std::int64_t coefficient, const Condition& condition) {
+    // What the symbol is if this condition holds; nothing if it says no such thing.
+    const auto named = [](int symbol, const Condition& condition) -> std::optional<Affine> {
         const std::int64_t own = condition.value.coefficient(symbol);
-        if (!condition.equality || (own != 1 && own != -1)) return;
-        // own * symbol + rest == 0
-        const auto made = sum(value, condition.value, -own * coefficient);
-        if (made) result.push_back(*made);
+        if (!condition.equality || (own != 1 && own != -1)) return std::nullopt;
+        const auto rest = sum(condition.value, Affine::symbol(symbol), -own);
+        return rest ? scaled(*rest, -own) : std::nullopt;
     };
-    for (const auto& [symbol, coefficient] : value.terms) {
-        for (const Alternatives& definition : accesses_.symbols()[index(symbol)].definition) {
-            for (const auto& conjunction : definition) {
-                for (const Condition& condition : conjunction)
-                    under(symbol, coefficient, condition);
+    // Another conjunction, in which the symbol is `other`, says that this is `bound` at least
+    // (sign 1), or at most (sign -1).
+    const auto beyond = [&](const std::vector<Condition>& conjunction, const Affine& other,
+                            const Affine& bound, std::int64_t sign) {
+        const auto apart = sum(other, bound, -1);
+        const auto signed_apart = apart ? scaled(*apart, sign) : std::nullopt;
+        return std::ranges::any_of(conjunction, [&](const Condition& condition) {
+            if (condition.equality || !signed_apart) return false;
+            const auto rest = sum(condition.value, *signed_apart, -1);
+            return rest && rest->is_constant() && !condition.value.is_constant();
+        });
+    };
+    const auto under = [&](int symbol, std::int64_t coefficient, const Alternatives& definition) {
+        for (const auto& conjunction : definition) {
+            for (const Condition& condition : conjunction) {
+                const auto is = named(symbol, condition);
+                if (!is) continue;
+                const bool less = std::ranges::any_of(definition, [&](const auto& another) {
+                    return std::ranges::any_of(another, [&](const Condition& c) {
+                        const auto other = named(symbol, c);
+                        return other && *other != *is &&
+                               beyond(another, *other, *is, coefficient > 0 ? 1 : -1);
+                    });
+                });
+                const auto made = sum(value, Affine::symbol(symbol), -coefficient);
+                const auto with = made && !less ? sum(*made, *is, coefficient) : std::nullopt;
+                if (with) result.push_back(*with);
             }
         }
+    };
+    for (const auto& [symbol, coefficient] : value.terms) {
+        for (const Alternatives& definition : accesses_.symbols()[index(symbol)].definition)
+            under(symbol, coefficient, definition);
+    }
+    // Of `b + 64 - k` with b <= k, where a loop around counts k.
+    const std::size_t defined = result.size();
+    for (std::size_t i = 0; i < defined; ++i) {
+        const Affine from = result[i];
+        for (const auto& [symbol, coefficient] : from.terms) {
+            for (const Affine& end : ends_of(symbol, coefficient < 0 ? 1 : -1)) {
+                const auto rest = sum(from, Affine::symbol(symbol), -coefficient);
+                const auto with = rest ? sum(*rest, end, coefficient) : std::nullopt;
+                if (with) result.push_back(*with);
+            }
+        }
+    }
+    return result;
+}
+
+// Where the loop that counts `symbol` begins (sign 1) or ends (sign -1), if other symbols say so.
+std::vector<Affine> Traffic::ends_of(int symbol, std::int64_t sign) const {
+    std::vector<Affine> result;
+    if (accesses_.symbols()[index(symbol)].kind != Symbol::Kind::kCounter) return result;
+    const auto& loops = accesses_.loops();
+    const auto loop = std::ranges::find(loops, symbol, &LoopInstance::counter);
+    if (loop == loops.end()) return result;
+    for (const Condition& bound : loop->bounds) {
+        if (bound.equality || bound.value.coefficient(symbol) != sign) continue;
+        // sign * (symbol - end) >= 0
+        const auto rest = sum(bound.value, Affine::symbol(symbol), -sign);
+        const auto end = rest ? scaled(*rest, -sign) : std::nullopt;
+        if (end && !end->is_constant()) result.push_back(*end);
     }
     return result;
 }

@@ -48,6 +48,18 @@ public:
     [[nodiscard]] bool reduces(ir::For& loop);
     // As contractions ask for it.
     [[nodiscard]] Independence independence(ir::For& loop);
+    [[nodiscard]] bool reads_apart(const ir::For& loop, const ir::Stmt& stmt) {
+        return dependences_.reads_apart(loop, stmt);
+    }
+    [[nodiscard]] bool conflict(const ir::For& loop, const ir::Body& source, const ir::Body& sink,
+                                bool same) {
+        return dependences_.conflict(loop, source, sink, same);
+    }
+    [[nodiscard]] Judge judge() {
+        return {
+            [this](ir::For& loop) { return independence(loop); },
+            [this](const ir::For& loop, const ir::Stmt& stmt) { return reads_apart(loop, stmt); }};
+    }
     // Dependences::interchangeable().
     [[nodiscard]] bool interchangeable(ir::For& outer, ir::For& inner) {
         return dependences_.interchangeable(outer, inner);

@@ -73,7 +73,7 @@ void* parpy_stream(ParpyContext*);
 // error; `site` is the place of the program that needs the value.
 int parpy_fetch(ParpyContext*, std::int64_t site, void* to, const void* from, std::int64_t bytes);
 
-// CPU. Where the program is one part of a call: exchanges with the others (runtime/parts.h). They
+// Where the program is one part of a call: exchanges with the others (runtime/parts/parts.h). They
 // end the program by parpy_fail, naming `site`, where that fails.
 void parpy_part_array(std::int64_t site, std::int64_t action, void* array);
 double parpy_part_f64(std::int64_t site, std::int64_t action, double value);

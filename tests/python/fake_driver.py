@@ -34,6 +34,8 @@ class _State(ctypes.Structure):
         ("captures", ctypes.c_int * 3),
         ("events", ctypes.c_int * 2),
         ("last_free", ctypes.c_void_p),
+        ("peer_copies", ctypes.c_int),
+        ("page_bytes", ctypes.c_size_t),
         ("static_shared", ctypes.c_int),
         ("on_launch", ctypes.c_void_p),
         ("failing", ctypes.c_char * 64),
@@ -44,6 +46,7 @@ class _State(ctypes.Structure):
         ("headers", ctypes.c_int),
         ("header", ctypes.c_char_p),
         ("capturing", ctypes.c_bool),
+        ("no_peer_access", ctypes.c_bool),
     )
 
 

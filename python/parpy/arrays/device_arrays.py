@@ -122,6 +122,8 @@ class DeviceArray:
         kinds = {self._view.dtype.kind, theirs.dtype.kind}
         if "V" in kinds and (self._view.dtype.names or theirs.dtype.names):
             raise TypeError("records are compared field by field, a['x'] == b['x']")
+        if kinds & {"m", "M"} and theirs.dtype != self._view.dtype:
+            raise TypeError(f"elements of type {self._view.dtype} are compared with such, not with {theirs.dtype}")
         if "c" in kinds and compare not in (operator.eq, operator.ne):
             raise TypeError("complex numbers on a GPU have no order; compare their .real or abs")
         shape = np.broadcast_shapes(self._view.shape, theirs.shape)
@@ -247,12 +249,18 @@ def _options(stream: int) -> CompileOptions:
 
 def _run(function: Any, *operands: Any, stream: int = 0) -> None:
     """Calls a function of elements on views of one shape; the first one is written."""
+    operands = tuple(map(_as_number_of_date, operands))
     views = [each for each in operands if isinstance(each, np.ndarray)]
     if views[0].size == 0:
         return
     flat = iter(_coalesced(views))
     function(*(DeviceArray(next(flat), True) if isinstance(each, np.ndarray) else each for each in operands),
              opts=_options(stream))  # fmt: skip
+
+
+def _as_number_of_date(operand: Any) -> Any:
+    """The integers of dates and durations, in which compiled code has them."""
+    return operand.view(np.int64) if getattr(getattr(operand, "dtype", None), "kind", "") in ("m", "M") else operand
 
 
 def _coalesced(views: list[Any]) -> list[Any]:
@@ -315,6 +323,10 @@ def assign(target: Any, source: Any, stream: int = 0) -> None:
             if target.flags[order] and source.flags[order]:
                 _native.copy_on_device(pointer_of(target), pointer_of(source), target.nbytes, stream, device_of(target))
                 return
+    elif {source.dtype.kind, target.dtype.kind} & {"m", "M"} and source.dtype != target.dtype:
+        source = uploaded(
+            host_copy(source, stream).astype(target.dtype, casting="same_kind"), device_of(target), stream
+        )
     elif source.dtype.kind == "c" and target.dtype.kind not in "bc":
         source = described(
             pointer_of(source), source.shape, np.dtype(f"f{source.itemsize // 2}"), source.strides, source

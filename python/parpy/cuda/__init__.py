@@ -2,20 +2,23 @@
 
 # ruff: noqa: F403
 from ..vocabulary import device as _device
+from ..vocabulary import signatures as _signatures
 from ..vocabulary import vectors as _vectors
 from ..vocabulary.device import *
-from ..vocabulary.signatures import from_dtype
+from ..vocabulary.signatures import *
 from ..vocabulary.vectors import *
 from . import (
     _arrays,
     _compiling,
     _devices,
+    _host_memory,
     _linking,
     _missing,
     _streams,
     bf16,
     cg,
     cudadrv,
+    errors,
     fp16,
     libdevice,
     random,
@@ -23,8 +26,9 @@ from . import (
 )
 from ._arrays import *
 from ._compiling import *
-from ._decorators import jit
+from ._decorators import guvectorize, jit, vectorize
 from ._devices import *
+from ._host_memory import *
 from ._linking import *
 from ._missing import *
 from ._reduce import Reduce
@@ -41,14 +45,19 @@ __all__ = [
     "bf16",
     "cg",
     "cudadrv",
+    "errors",
     "fp16",
-    "from_dtype",
+    "guvectorize",
     "jit",
     "libdevice",
     "random",
     "reduce",
     "sim",
     "types",
+    "vectorize",
 ]
-for _module in (_device, _vectors, _directed, _arrays, _compiling, _devices, _linking, _missing, _streams):
+for _module in (
+    _signatures, _device, _vectors, _directed, _arrays, _compiling, _devices, _host_memory, _linking, _missing,
+    _streams,
+):  # fmt: skip
     __all__ += _module.__all__

@@ -6,7 +6,6 @@ array that represents the device's. On a GPU that array holds device addresses a
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import weakref
 from collections.abc import Callable, Iterator
@@ -43,12 +42,6 @@ __all__ = [
     "device_array_like",
     "from_cuda_array_interface",
     "is_cuda_array",
-    "managed_array",
-    "mapped_array",
-    "mapped_array_like",
-    "pinned",
-    "pinned_array",
-    "pinned_array_like",
     "to_device",
 ]
 
@@ -182,7 +175,7 @@ class DeviceNDArray(DeviceArray):
 
     def view(self, dtype: Any) -> DeviceNDArray:
         """A view of the same bytes as elements of another type."""
-        return self._of(self._view.view(_elements(dtype)))
+        return self._of(self._view.view(elements_of(dtype)))
 
     def squeeze(self, axis: Any = None) -> DeviceNDArray:
         """A view without dimensions of size 1."""
@@ -382,7 +375,7 @@ def device_array(
     """Returns a device array of the given shape with arbitrary contents. ``order`` is "C" or "F"; ``strides`` are in
     bytes.
     """
-    sizes, kind = _sizes(shape), _elements(dtype)
+    sizes, kind = sizes_of(shape), elements_of(dtype)
     handle = handle_of(stream)
     if order not in ("C", "F"):
         raise ValueError(f"the order of an array is 'C' or 'F', not {order!r}")
@@ -400,7 +393,7 @@ def device_array(
     return DeviceNDArray(described(memory.pointer + first, sizes, kind, tuple(strides), memory), stream, True)
 
 
-def _sizes(shape: Any) -> tuple[int, ...]:
+def sizes_of(shape: Any) -> tuple[int, ...]:
     """The extents that a shape says."""
     parts = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     if not all(is_int(part) and part >= 0 for part in parts):
@@ -408,14 +401,14 @@ def _sizes(shape: Any) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
-def _elements(dtype: Any) -> np.dtype[Any]:
+def elements_of(dtype: Any) -> np.dtype[Any]:
     """The type of elements that ``dtype`` says; TypeError where they cannot be on the device."""
     of_torch = is_torch_dtype(dtype)
     known = elem_size(dtype) if of_torch else None
     if of_torch and known is None:
         raise TypeError(f"elements of type {dtype} cannot be on the device")
     kind: np.dtype[Any] = np.dtype(dtype if known is None else known.to_numpy())
-    if not is_number(kind) and not _is_record(kind):
+    if not is_number(kind) and not _is_record(kind) and kind.kind not in "mM":
         raise TypeError(f"elements of type {kind} cannot be on the device")
     return kind
 
@@ -423,10 +416,10 @@ def _elements(dtype: Any) -> np.dtype[Any]:
 @hides_frames
 def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
     """Returns a device array with the shape, type and order of another array, and arbitrary contents."""
-    return device_array(*_like(ary), stream=stream)
+    return device_array(*like(ary), stream=stream)
 
 
-def _like(ary: Any) -> tuple[tuple[int, ...], np.dtype[Any], None, str]:
+def like(ary: Any) -> tuple[tuple[int, ...], np.dtype[Any], None, str]:
     """Shape, type, strides and order of a new array like ``ary``."""
     if not all(hasattr(ary, name) for name in ("shape", "dtype", "flags")):
         raise TypeError(f"an array is asked for, to make another one like it, not {ary!r}")
@@ -440,7 +433,7 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: DeviceNDArray | 
     if to is None and isinstance(obj, DeviceNDArray):
         return obj
     source = obj if isinstance(obj, DeviceNDArray) else np.asarray(obj)
-    _elements(source.dtype)
+    elements_of(source.dtype)
     handle_of(stream)
     if to is not None and not isinstance(to, DeviceNDArray):
         raise TypeError(f"to_device fills a device array, not {type(to).__name__}")
@@ -492,60 +485,3 @@ def from_cuda_array_interface(desc: dict[str, Any], owner: Any = None, sync: boo
     if sync and desc.get("stream"):
         _native.synchronize_stream(desc["stream"])
     return DeviceNDArray(view, 0, True)
-
-
-def managed_array(
-    shape: Any,
-    dtype: Any = np.float64,
-    strides: Any = None,
-    order: str = "C",
-    stream: Any = 0,
-    attach_global: bool = True,
-) -> DeviceNDArray:
-    """A device array in host memory that the GPU reads and writes in place: a ``mapped_array``. No pages migrate."""
-    return mapped_array(shape, dtype, strides, order, stream)
-
-
-@hides_frames
-def pinned_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C") -> Any:
-    """A NumPy array in host memory that the GPU copies from and to without a detour."""
-    return _pinned(shape, dtype, order, False)[0]
-
-
-def pinned_array_like(ary: Any) -> Any:
-    """A pinned array with shape, type and order of another array."""
-    return pinned_array(*_like(ary))
-
-
-def mapped_array(
-    shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", stream: Any = 0, **_: Any
-) -> DeviceNDArray:
-    """A device array in host memory that the GPU reads and writes in place; ``copy_to_host`` copies it."""
-    handle_of(stream)
-    host, memory = _pinned(shape, dtype, order, True)
-    if memory is None:
-        return DeviceNDArray(host, stream, False)
-    view = described(memory.device_pointer, host.shape, host.dtype, host.strides, memory)
-    return DeviceNDArray(view, stream, True)
-
-
-def mapped_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
-    """A mapped array with shape, type and order of another array."""
-    return mapped_array(*_like(ary), stream=stream)
-
-
-def _pinned(shape: Any, dtype: Any, order: str, mapped: bool) -> tuple[Any, _native.PinnedMemory | None]:
-    sizes, kind = _sizes(shape), _elements(dtype)
-    if order not in ("C", "F"):
-        raise ValueError(f"the order of an array is 'C' or 'F', not {order!r}")
-    if not on_gpu():
-        return np.empty(sizes, kind, order), None  # type: ignore[call-overload]
-    memory = _native.PinnedMemory(int(np.prod(sizes)) * kind.itemsize, mapped)
-    array = described(memory.address, sizes if order == "C" else sizes[::-1], kind, None, memory)
-    return array if order == "C" else array.T, memory
-
-
-@contextlib.contextmanager
-def pinned(*arrays: Any) -> Iterator[None]:
-    """For compatibility: large copies of ordinary memory go through pinned buffers by themselves."""
-    yield

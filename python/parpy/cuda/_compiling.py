@@ -74,7 +74,8 @@ def compile(
         None,
         None,
     )
-    name = str((abi_info or {}).get("abi_name", pyfunc.__name__))
+    own = pyfunc.__name__ if pyfunc.__name__.isidentifier() else "nameless"  # lambdas
+    name = str((abi_info or {}).get("abi_name", own))
     if not name.isidentifier():
         raise ValueError(f"{name!r} is not the name of a function")
     if not device:

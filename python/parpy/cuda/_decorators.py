@@ -157,3 +157,21 @@ def _check_calls(
         exec(text, space)
         source = FunctionSource(space["call"], own.name, own.text, own.first_line, tree)
         Kernel(source, (Signature(None, each.arguments),), options, link).check_signatures()
+
+
+@hides_frames
+def vectorize(signatures: Any = None, /, *, target: str = "cuda", **keywords: Any) -> Any:
+    """``parpy.vectorize``, whose target is ``'cuda'`` if none is given: a universal function of a function of numbers,
+    with the same keywords, results and errors."""
+    from ..ufuncs.vectorize import vectorize as made
+
+    return made(signatures, target=target, **keywords)
+
+
+@hides_frames
+def guvectorize(signatures: Any, layout: str | None = None, /, *, target: str = "cuda", **keywords: Any) -> Any:
+    """``parpy.guvectorize``, whose target is ``'cuda'`` if none is given: a generalised universal function of a
+    function of arrays, with the same keywords, results and errors."""
+    from ..ufuncs.guvectorize import guvectorize as made
+
+    return made(signatures, layout, target=target, **keywords)

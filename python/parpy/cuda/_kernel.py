@@ -45,7 +45,7 @@ from ._overloads import Overload, Overloads, asked_types, of_each, sample
 from ._streams import Stream, handle_of
 from .arguments import matching
 from .arguments.dates import as_integers, is_date
-from .arguments.directed import Directed, prepared, type_of, with_records
+from .arguments.directed import Directed, In, InOut, prepared, type_of, with_records
 from .arguments.kinds import Fields, has_records, kind_of
 
 SAMPLE_SIZES = (1, 1, 1, 32, 1, 1, 0)  # of a launch that is compiled to be looked at
@@ -77,7 +77,7 @@ class Kernel(Launchable, ByReference):
         if any(each.result is not None for each in signatures):
             raise TypeError(f"a kernel returns nothing: write void(…), not {signatures[0]}")
         self.__parpy_source__ = source
-        self.signatures = signatures
+        self.declared = signatures
         self._options, self._link = options, link
         self._surface: Surface | None = None  # parsed, and not yet given to the native function
         self._device_code: list[str] = []
@@ -141,7 +141,7 @@ class Kernel(Launchable, ByReference):
     @property
     def is_callable(self) -> bool:  # type: ignore[override]
         """Whether other kernels may call the function: nothing says that it is launched."""
-        return not self.signatures
+        return not self.declared
 
     @hides_frames
     def __getitem__(self, configuration: Any) -> Launcher:
@@ -178,7 +178,7 @@ class Kernel(Launchable, ByReference):
         deep = any("." in key for keys in self._fields.values() for key in keys)
         asks = bool(self._asked) or self._asks_all or self._takes_tuples or self._refused is not None
         changes = bool(self._options.extensions or self._written_records) or self._plain_arguments is not None
-        looks = asks or changes or deep or bool(self.signatures) or (self.has_records and on_gpu())
+        looks = asks or changes or deep or bool(self.declared) or (self.has_records and on_gpu())
         return (PreparingLauncher if looks else Launcher)(self, (*sizes, int(sharedmem)), options)
 
     @hides_frames
@@ -247,7 +247,7 @@ class Kernel(Launchable, ByReference):
 
         What this finds is not kept: globals are those of a launch.
         """
-        for each in self.signatures:
+        for each in self.declared:
             probe = self._anew()
             try:
                 samples = [sample(kind) for kind in each.arguments]
@@ -279,7 +279,7 @@ class Kernel(Launchable, ByReference):
 
     def matched(self, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """The arguments as the signature that fits best takes them; TypeError where none fits."""
-        return matching.best(self.__parpy_source__.function, self.signatures, arguments)
+        return matching.best(self.__parpy_source__.function, self.declared, arguments)
 
     @property
     def has_records(self) -> bool:
@@ -291,8 +291,8 @@ class Kernel(Launchable, ByReference):
         says."""
         given = asked_types(arguments)
         arguments, _ = self.taken((*(arguments if given is None else map(sample, given)),), 0)
-        if self.signatures:
-            samples = [sample(each) for each in self.signatures[0].arguments]
+        if self.declared:
+            samples = [sample(each) for each in self.declared[0].arguments]
             arguments = self.matched(arguments) if arguments else samples
         kernel = self.variant(arguments)
         return kernel, kernel.with_fields(arguments)
@@ -370,13 +370,16 @@ class Kernel(Launchable, ByReference):
         sizes = values[: len(GEOMETRY)]
         arguments = [each.records if isinstance(each, Fields) else each for each in values[len(GEOMETRY) :]]
         if any(isinstance(each, Directed) for each in arguments):
-            launcher = PreparingLauncher(self, (*sizes,), options)
-            launcher(*arguments)
+            PreparingLauncher(self, (*sizes,), options)(*arguments)
             return None
         if any(map(is_date, arguments)):
             self.native(*sizes, *as_integers(arguments), opts=options)
             return None
         codes = error.codes if isinstance(error, CompileError) else ()
+        if "P204" in codes and any(map(_is_point, arguments)):  # subscripts of what is taken for a number
+            given = [(InOut if each.flags.writeable else In)(each) if _is_point(each) else each for each in arguments]
+            PreparingLauncher(self, (*sizes,), options)(*given)
+            return None
         refused = "P550" in codes or "P557" in codes
         given_tuples = refused and any(map(comes_apart, arguments)) and not self._tuples
         records = "P551" in codes and any(map(has_records, arguments))
@@ -391,7 +394,7 @@ class Kernel(Launchable, ByReference):
     def inspect_source(self, *arguments: Any) -> Any:
         """The CUDA C++ and host text for arguments like these, or for a tuple of their types; a kernel with a signature
         needs none, and of another one without any it is a dict of the texts of all ``overloads``."""
-        if not arguments and not self.signatures and self.overloads:
+        if not arguments and not self.declared and self.overloads:
             return of_each(self, Overload.inspect_source)
         self.options(0)
         kernel, given = self.prepared(arguments)
@@ -399,7 +402,7 @@ class Kernel(Launchable, ByReference):
 
     def inspect_asm(self, *arguments: Any) -> Any:
         """The PTX of the same."""
-        if not arguments and not self.signatures and self.overloads:
+        if not arguments and not self.declared and self.overloads:
             return of_each(self, Overload.inspect_asm)
         device = self.inspect_source(*arguments).split(HOST)[0]
         major, minor = get_current_device().compute_capability
@@ -436,7 +439,12 @@ class Kernel(Launchable, ByReference):
     @property
     def specialized(self) -> bool:
         """Whether it has a single signature."""
-        return len(self.signatures) == 1
+        return len(self.declared) == 1
+
+    @property
+    def signatures(self) -> list[tuple[Any, ...]]:
+        """The types of the arguments that it is compiled for, a tuple of its signatures or of each launch."""
+        return list(self.overloads)
 
     @property
     def extensions(self) -> tuple[Any, ...]:
@@ -459,7 +467,7 @@ class Kernel(Launchable, ByReference):
     def _fact(self, name: str, arguments: Sequence[Any]) -> Any:
         """The fact of the kernel for these arguments or types, or for its signature; without either a dict with the
         fact of each overload, by its types."""
-        if not arguments and not self.signatures:
+        if not arguments and not self.declared:
             return of_each(self, lambda each: self.facts(each.samples())[name])
         return self.facts(arguments)[name]
 
@@ -540,6 +548,11 @@ def _native_kernel(function: FunctionType, parse_again: Callable[[], Surface]) -
 def _places_records(options: CompileOptions) -> bool:
     """Whether records must lie where a GPU reads them."""
     return options.backend is CompileBackend.Cuda
+
+
+def _is_point(value: Any) -> bool:
+    """Whether it is an array of no dimension, which programs take for a number unless they subscript it."""
+    return isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.names is None
 
 
 def _is_plain(parts: tuple[Any, ...]) -> bool:

@@ -45,11 +45,11 @@ class PreparingLauncher(Launcher):
         kernel, options = self.kernel, self.keywords["opts"]
         stream = options.stream or 0
         arguments, behind = kernel.taken(matching.bound(kernel.py_func, arguments, keywords), stream)
-        if kernel.signatures:
+        if kernel.declared:
             arguments = kernel.matched(arguments)
         chosen = kernel.variant(arguments)
         chosen.launch(self.args, arguments, options if chosen is kernel else chosen.options_on(stream))
-        if not (self.noted or kernel.signatures):
+        if not (self.noted or kernel.declared):
             self.noted = True
             kernel.overloads.note(map(type_of, arguments))
         for each in behind:
@@ -77,7 +77,7 @@ class ForAll:
         block = block_for(self._tasks, threads, exact=self._tpb > 0)
         grid = tuple(-(-n // size) for n, size in zip(self._tasks, block, strict=True))
         self._kernel.configure(grid, block, self._stream, self._sharedmem)(*arguments)
-        if not self._kernel.signatures:  # looking for the best block may have compiled it
+        if not self._kernel.declared:  # looking for the best block may have compiled it
             self._kernel.overloads.note(map(type_of, arguments))
 
 

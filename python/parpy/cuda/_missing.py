@@ -11,13 +11,12 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from ..calls.errors import BackendError
-from ._arrays import DeviceNDArray, to_device
 from ._backend import on_gpu
 from ._driver import profiler
 
 __all__ = [
     "BaseCUDAMemoryManager", "CudaAPIError", "CudaSupportError", "GetIpcHandleMixin", "HostOnlyCUDAMemoryManager",
-    "IpcHandle", "LinkerError", "defer_cleanup", "mapped", "open_ipc_array", "profile_start", "profile_stop",
+    "IpcHandle", "LinkerError", "defer_cleanup", "open_ipc_array", "profile_start", "profile_stop",
     "profiling", "set_memory_manager",
 ]  # fmt: skip
 
@@ -29,16 +28,6 @@ CudaAPIError = CudaSupportError = LinkerError = BackendError
 def defer_cleanup() -> Iterator[None]:
     """For compatibility: memory goes back to the driver's pool in the order of its stream, and never waits."""
     yield
-
-
-@contextlib.contextmanager
-def mapped(*arrays: Any, stream: Any = 0) -> Iterator[Any]:
-    """``with cuda.mapped(a) as d:`` gives device arrays of host arrays, which have their elements again behind the
-    block; several arrays give a list of them."""
-    made: list[DeviceNDArray] = [to_device(each, stream=stream) for each in arrays]
-    yield made[0] if len(made) == 1 else made
-    for host, device in zip(arrays, made, strict=True):
-        device.copy_to_host(host, stream=stream)
 
 
 def profile_start() -> None:

@@ -93,10 +93,15 @@ def of_each(kernel: Kernel, get: Callable[[Overload], Any]) -> dict[tuple[Any, .
 def sample(kind: Any) -> Any:
     """Some argument of a type."""
     if isinstance(kind, Scalar):
-        return kind.dtype.type(0)
+        return _plain(kind).type(0)
     if isinstance(kind, Record):
         return np.zeros(1, kind.dtype)[0]
     if isinstance(kind, TupleType):
         return tuple(map(sample, kind.parts))
     order = "F" if getattr(kind, "layout", "A") == "F" else "C"
-    return np.zeros((1,) * getattr(kind, "ndim", 1), kind.element.dtype, order)  # type: ignore[call-overload]
+    return np.zeros((1,) * getattr(kind, "ndim", 1), _plain(kind.element), order)  # type: ignore[call-overload]
+
+
+def _plain(kind: Scalar | Record) -> np.dtype[Any]:
+    """The elements of this type as kernels have them: dates and durations are integers."""
+    return np.dtype(np.int64) if isinstance(kind, Scalar) and kind.is_date else kind.dtype

@@ -65,6 +65,8 @@ class FunctionScope:
         self.named_inside = {part.target.id for part in ast.walk(self.node) if isinstance(part, ast.NamedExpr)}
         self.scope = language.names(program, source)
         self.scope.guards = program.guards
+        for binding in program.uses.field_names(source) if self.has_records else ():
+            self.rely_on(binding)
         self.wholes: dict[ast.expr, int | float | None] = {}  # constants made of constants (constants.whole_number)
         self.out: list[_native.Stmt] = []  # the statements in front of the one that is being lowered
         self.source_index = program.source_index(source)

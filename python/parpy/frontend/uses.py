@@ -13,10 +13,13 @@ import numpy as np
 from ..calls.external import External
 from ..syntax.aliases import without_aliases
 from ..syntax.annotations import annotations_of
-from ..syntax.names import MISSING, Scope, callable_source
+from ..syntax.names import MISSING, Binding, Scope, callable_source
 from ..syntax.source import FunctionSource
+from ..syntax.turns import note_variables
 from ..types import BufferType
 from ..vocabulary.device import DeviceFunction, ForeignFunction
+from .kernels.chosen_arrays import with_chosen_arrays
+from .kernels.field_names import with_field_names
 from .kernels.record_paths import joined, key_of, path_of, record_names, with_separate_fields
 
 _ATTRIBUTES = ("shape", "ndim", "size", "dtype")
@@ -28,6 +31,7 @@ class Uses:
 
     def __init__(self) -> None:
         self._trees: dict[FunctionType, ast.FunctionDef | ast.AsyncFunctionDef] = {}
+        self._field_names: dict[FunctionType, list[Binding]] = {}
         self._arrays: dict[tuple[FunctionType, str], bool] = {}
         self._fields: dict[tuple[FunctionType, str], frozenset[str]] = {}
 
@@ -36,9 +40,18 @@ class Uses:
         if source.function not in self._trees:
             code = source.function.__code__
             tree = without_aliases(source.written(), shapes=False)  # which kernels have as tuples
-            names = frozenset(code.co_varnames) | record_names(Scope(source.function), code)
+            tree, numbers = with_chosen_arrays(tree)
+            note_variables(source.function, numbers)
+            scope = Scope(source.function)
+            names = frozenset(code.co_varnames) | record_names(scope, code)
+            tree, self._field_names[source.function] = with_field_names(tree, scope)
             self._trees[source.function] = with_separate_fields(tree, names)
         return self._trees[source.function]
+
+    def field_names(self, source: FunctionSource) -> list[Binding]:
+        """The objects outside the function whose texts are names of fields in its tree."""
+        self.tree(source)
+        return self._field_names[source.function]
 
     # ------------------------------------------------------------ arrays
 

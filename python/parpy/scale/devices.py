@@ -1,40 +1,26 @@
 """``opts.devices``: the iterations of a call shared by several devices, each with its blocks of the arrays.
 
-On the CPU devices are virtual: threads of their own, with memory of their own, that exchange rows as devices do.
+On the CPU and the simulator devices are virtual: threads of their own, with memory of their own, that exchange rows as
+devices do. GPUs are the subject of `gpus`.
 """
 
 from __future__ import annotations
 
-import threading
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from .. import _native
 from ..calls.caller import refuse_call
-from ..calls.jit import driver_behind, jit_of_part
 from ..calls.options import CompileBackend, CompileOptions
 from ..calls.tracebacks import hides_frames
-from ..frontend.parse import parse
 from .exchanges import Exchanges, Meeting
-from .halo import halo_found
 from .partitioned import Partitioned, partitioned
-from .plan import Plan, Refused, make_plan
+from .plan import Plan
+from .plans import is_array, part_of, plain, plan_of, refuse
+from .threads import run_parts
 
 _Array = np.ndarray[Any, Any]
-
-
-def _refuse(
-    function: _native.JitFunction, message: str, help_text: str = "parpy.halo(f, *args) shows what each nest touches"
-) -> None:
-    name = function.__name__
-    refuse_call("P401", f"'{name}' cannot be shared by several devices: {message}", help_text)
-
-
-def _representative(value: Any) -> Any:
-    """An array of the type and shape of the argument, or the argument itself."""
-    return value.parts[0] if isinstance(value, Partitioned) else value
 
 
 def _bounds(value: Any) -> tuple[int, int]:
@@ -48,7 +34,7 @@ class _Arguments:
     def __init__(self, values: tuple[Any, ...], plan: Plan) -> None:
         self.values, self._plan = values, plan
         self._names = {number: name for name, number in plan.arguments.items()}
-        self._copies = {number: self._split(number) for number, value in enumerate(values) if _is_array(value)}
+        self._copies = {number: self._split(number) for number, value in enumerate(values) if is_array(value)}
 
     def _split(self, number: int) -> Partitioned | list[_Array]:
         """In blocks, or a copy for each part."""
@@ -94,26 +80,22 @@ class _Arguments:
                 value[...] = result
 
 
-def _is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray | Partitioned)
-
-
 def check(function: _native.JitFunction, values: tuple[Any, ...], plan: Plan) -> None:
     """Refuses arguments that cannot be split."""
     for value in values:
-        if not _is_array(value) and not isinstance(value, bool | int | float | complex | np.generic):
-            _refuse(function, f"an argument is a {type(value).__name__}; numbers and arrays of NumPy can be split")
-    given = {number: value for number, value in enumerate(values) if _is_array(value)}
+        if not is_array(value) and not isinstance(value, bool | int | float | complex | np.generic):
+            refuse(function, f"an argument is a {type(value).__name__}; numbers and arrays of NumPy can be split")
+    given = {number: value for number, value in enumerate(values) if is_array(value)}
     for name, number in plan.arguments.items():
         if number not in given:
-            _refuse(function, f"'{name}' is an array that it returns, or that is no argument of the call")
+            refuse(function, f"'{name}' is an array that it returns, or that is no argument of the call")
     for name in plan.written:
         number = plan.arguments.get(name, -1)
         if number < 0:
             continue
         for other, value in given.items():
             if other != number and _overlap(given[number], value):
-                _refuse(function, f"'{name}' shares memory with another argument")
+                refuse(function, f"'{name}' shares memory with another argument")
 
 
 def _overlap(a: Any, b: Any) -> bool:
@@ -131,89 +113,41 @@ def backend_of(opts: CompileOptions) -> CompileBackend:
     return CompileBackend.Cuda if is_enabled(CompileBackend.Cuda) else CompileBackend.Cpu
 
 
-def plain(opts: CompileOptions) -> CompileOptions:
-    return CompileOptions(**{**opts._values, "devices": None, "gather": False, "comm": None})
-
-
-_MOST_MADE = 256  # parts of one function that are kept
-_made: WeakKeyDictionary[_native.JitFunction, dict[Any, _native.JitFunction]] = WeakKeyDictionary()
-
-
-def part_of(function: _native.JitFunction, plan: Plan, part: int, values: tuple[Any, ...]) -> _native.JitFunction:
-    """The function as one part of a call of these arguments: a jit function of its own."""
-    text = plan.text(part)
-    kinds = tuple((each.shape, each.strides, each.dtype.str) if _is_array(each) else repr(each) for each in values)
-    mine = _made.setdefault(function, {})
-    found = mine.get((text, kinds))
-    if found is None:
-        if len(mine) >= _MOST_MADE:
-            mine.clear()
-        found = mine[text, kinds] = jit_of_part(function.__parpy_source__, text)
-    return found
-
-
-def plan_of(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOptions, parts: int) -> Plan:
-    """How so many parts share a call of these arguments. Raises ParallelError if they cannot."""
-    stand_ins = tuple(map(_representative, values))
-    if driver_behind(function, stand_ins) is not None:
-        _refuse(
-            function,
-            "Python runs a part of it",
-            "parpy.explain shows which; 'u, v = a, b' before a loop gives it names that it may exchange",
-        )
-    if any(capture.generator for capture in parse(function.__parpy_source__).captures):
-        _refuse(function, "it draws random numbers, of which each device would have its own")
-    try:
-        steps = halo_found(function, plain(opts), stand_ins).steps
-        return make_plan(steps, parts, opts.gather, opts.deterministic)
-    except Refused as reason:
-        _refuse(function, str(reason))
-        raise
-
-
 @hides_frames
 def call(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOptions) -> Any:
     """A call with ``opts.devices``."""
-    devices = opts.devices or ()
     backend = backend_of(opts)
-    if backend is not CompileBackend.Cpu:
-        refuse_call(
-            "P560",
-            f"several devices share a call on the CPU alone so far, not on {backend.name}",
-            "use backend=parpy.CompileBackend.Cpu",
-        )
-    plan = plan_of(function, values, opts, len(devices))
+    if backend not in (CompileBackend.Cpu, CompileBackend.Sim, CompileBackend.Cuda):
+        refuse_call("P560", f"several devices do not share a call on {backend.name}", "use CUDA, or the CPU")
+    plan = plan_of(function, values, opts, len(opts.devices or ()))
     check(function, values, plan)
+    if backend is CompileBackend.Cuda:
+        from . import gpus
+
+        results = gpus.call(function, values, opts, plan)
+    else:
+        results = _on_virtual_devices(function, values, opts, plan)
+    if returns_array(results[0]):
+        refuse(function, "it returns an array")
+    return results[0]
+
+
+def _on_virtual_devices(
+    function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOptions, plan: Plan
+) -> list[Any]:
     arguments = _Arguments(values, plan)
     meeting, options = Meeting(plan.parts), plain(opts)
-    results: list[Any] = [None] * plan.parts
-    failures: dict[int, BaseException] = {}
 
-    def run(part: int) -> None:
+    def run(part: int) -> Any:
         own = arguments.of(part)
         program = part_of(function, plan, part, own)
         hook = Exchanges(plan, part, meeting, arguments.arrays(part))
-        try:
-            results[part] = _native.run_part(lambda: program(*own, opts=options), hook)
-        except BaseException as failure:
-            failures[part] = failure
-            meeting.fail()
+        return _native.run_part(lambda: program(*own, opts=options), hook)
 
-    threads = [threading.Thread(target=run, args=(part,), name=f"parpy part {part}") for part in range(plan.parts)]
-    for thread in threads:
-        thread.start()
-    try:
-        for thread in threads:
-            thread.join()
-    except BaseException:  # Ctrl-C: the parts end where they meet next
-        meeting.fail()
-        raise
-    if failures:
-        raise _first(failures)
-    if returns_array(results[0]):
-        _refuse(function, "it returns an array")
-    arguments.give_back()
-    return results[0]
+    results = run_parts(plan.parts, run, meeting.fail)
+    if not returns_array(results[0]):
+        arguments.give_back()
+    return results
 
 
 def returns_array(value: Any) -> bool:
@@ -221,9 +155,3 @@ def returns_array(value: Any) -> bool:
     if isinstance(value, tuple):
         return any(map(returns_array, value))
     return value is not None and not isinstance(value, bool | int | float | complex | np.generic)
-
-
-def _first(failures: dict[int, BaseException]) -> BaseException:
-    """The failure that is none of waiting for another part."""
-    own = [failures[part] for part in sorted(failures)]
-    return next((each for each in own if not isinstance(each, threading.BrokenBarrierError)), own[0])

@@ -33,6 +33,11 @@ class Partitioned:
         """``parts`` have the shape of the whole array; each holds its own rows, and those of a halo."""
 
     @property
+    def stand_in(self) -> np.ndarray[Any, Any]:
+        """An array of this shape and type, for what does not look at elements."""
+        return self.parts[0]
+
+    @property
     def shape(self) -> tuple[int, ...]:
         return tuple(map(int, self.parts[0].shape))
 
@@ -77,8 +82,9 @@ def partitioned(array: Any, axis: int, cuts: tuple[int, ...]) -> Partitioned:
     return made
 
 
-def split(array: Any, devices: Iterable[int], axis: int = 0) -> Partitioned:
-    """An array in as many blocks as there are devices, of equal sizes if they divide the extent."""
+def blocks_of(array: Any, devices: Iterable[int], axis: int) -> tuple[np.ndarray[Any, Any], int, tuple[int, ...]]:
+    """The array, its axis, and the first rows of as many blocks as there are devices, of equal sizes if they divide the
+    extent."""
     given = np.asarray(array)
     parts = len(tuple(devices))
     if parts == 0:
@@ -87,4 +93,9 @@ def split(array: Any, devices: Iterable[int], axis: int = 0) -> Partitioned:
         raise ValueError(f"an array of {given.ndim} dimensions has no axis {axis}")
     axis %= given.ndim
     extent = given.shape[axis]
-    return partitioned(given, axis, tuple(part * extent // parts for part in range(parts + 1)))
+    return given, axis, tuple(part * extent // parts for part in range(parts + 1))
+
+
+def split(array: Any, devices: Iterable[int], axis: int = 0) -> Partitioned:
+    """An array in blocks on virtual devices."""
+    return partitioned(*blocks_of(array, devices, axis))

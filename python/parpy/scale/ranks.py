@@ -22,9 +22,10 @@ from ..calls.errors import ParallelError
 from ..calls.options import CompileBackend, CompileOptions
 from ..calls.tracebacks import hides_frames
 from .actions import Actions, combine_of
-from .devices import backend_of, check, part_of, plain, plan_of, returns_array
+from .devices import backend_of, check, returns_array
 from .partitioned import rows
 from .plan import Action, Cut, Plan
+from .plans import part_of, plain, plan_of
 
 _Array = np.ndarray[Any, Any]
 _DATA, _FAILED = 1, 2  # the tags

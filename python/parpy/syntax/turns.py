@@ -59,8 +59,14 @@ def note_turns(function: FunctionType, node: ast.AST | None) -> None:
     setattr(function, _TURNS, frozenset(after - before))
 
 
+def note_variables(function: FunctionType, names: frozenset[str]) -> None:
+    """Notes other variables that are added to the function in such a way."""
+    if names:
+        setattr(function, _TURNS, turns_of(function) | names)
+
+
 def turns_of(function: FunctionType) -> frozenset[str]:
-    """The variables that `with_turns` adds."""
+    """The variables that `with_turns` adds, and those that are noted besides."""
     found: frozenset[str] = getattr(function, _TURNS, frozenset())
     return found
 

@@ -16,6 +16,7 @@ from .layouts import Layout, core_prototype, parse_layout
 from .loops import LoopSource, core_loop
 from .prototypes import Prototype
 from .targets import Target, target_of
+from .vectorize import with_dates
 
 if TYPE_CHECKING:
     from .device_cores import DeviceGufunc
@@ -173,7 +174,8 @@ def guvectorize(
             for number in writable:
                 if not arrays[number]:
                     raise TypeError(f"'{name}' cannot store to its argument '{parameters[number]}', a number")
-        return _made(Cores(source, parsed, types, writable, identity, bool(fastmath)), chosen)
+        made = _made(Cores(source, parsed, types, writable, identity, bool(fastmath)), chosen)
+        return with_dates(made, source.function, found)
 
     return decorated
 

@@ -77,6 +77,13 @@ def element_prototype(found: Signature, name: str, parameters: int) -> Prototype
     return Prototype(_names(found.arguments), _names(results))
 
 
+def elements_of(found: Signature) -> list[Scalar]:
+    """The types of the numbers that a signature has for its operands, of arrays those of their elements."""
+    results = found.result.parts if isinstance(found.result, TupleType) else (found.result,)
+    kinds = [kind.element if isinstance(kind, Array) else kind for kind in (*found.arguments, *results)]
+    return [kind for kind in kinds if isinstance(kind, Scalar)]
+
+
 def _names(types: Sequence[Any]) -> tuple[str, ...]:
     return tuple(each.name for each in types)
 

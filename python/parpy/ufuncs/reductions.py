@@ -69,6 +69,9 @@ def reduce(
     array = _apart(array, result, stream)
     if 0 not in kept:
         mask = _spread_mask(where, shape) if masked else None
+        if not axes:  # each result has one element, along an axis of its own
+            axes, array = [len(shape)], reshaped(array, (*shape, 1))
+            mask = None if mask is None else reshaped(mask, (*shape, 1))
         _fold(ufunc, array, axes, kind, begin, mask, result, kept, stream)
     return _given(result, out, array, shown)
 

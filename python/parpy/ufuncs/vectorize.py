@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import copy
 from functools import partial
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from .. import _native
 from ..calls.tracebacks import hides_frames
 from ..syntax.source import FunctionSource
+from ..vocabulary.signatures import BY_IR_NAME, Scalar, Signature, Tuple, from_dtype
 from . import prototypes
 from .loops import LoopSource, element_loop, result_types
 from .prototypes import Prototype
@@ -162,13 +164,41 @@ def vectorize(
         count = prototypes.parameter_count(source)
         if count == 0:
             raise TypeError(f"'{source.function.__name__}' has no parameters; a ufunc has one at least")
-        types = tuple(prototypes.element_prototype(each, source.function.__name__, count) for each in found)
+        closed = [with_result(each, source, count) for each in found]
+        types = tuple(prototypes.element_prototype(each, source.function.__name__, count) for each in closed)
         outputs = len(types[0].outputs) if types else prototypes.result_count(source)
         if any(len(each.outputs) != outputs for each in types):
             raise TypeError(f"the signatures of '{source.function.__name__}' have results of different numbers")
-        return _made(Scalars(source, types, count, outputs, identity, bool(fastmath)), chosen)
+        made = _made(Scalars(source, types, count, outputs, identity, bool(fastmath)), chosen)
+        return with_dates(made, source.function, closed)
 
     return decorated
+
+
+def with_result(found: Signature, source: FunctionSource, parameters: int) -> Signature:
+    """The signature with the type of the result, which tuples of types leave out: that of compiled code, and with dates
+    what Python's interpreter makes of dates."""
+    if not found.open or found.result is not None or len(found.arguments) != parameters:
+        return found
+    numbers = [each for each in found.arguments if isinstance(each, Scalar)]
+    if len(numbers) != parameters:
+        return found
+    if any(each.is_date for each in numbers):
+        with suppress(Exception):
+            made = source.function(*(np.ones((), each.dtype)[()] for each in numbers))
+            return from_dtype(np.asarray(made).dtype)(*numbers)
+        return found
+    results = [BY_IR_NAME[each] for each in result_types(source, tuple(each.name for each in numbers))]
+    return (results[0] if len(results) == 1 else Tuple(results))(*numbers)
+
+
+def with_dates(made: Any, function: FunctionType, signatures: Sequence[Signature]) -> Any:
+    """A universal function that takes and gives the dates that its signatures have."""
+    if not any(kind.is_date for each in signatures for kind in prototypes.elements_of(each)):
+        return made
+    from .dates import DatedUfunc
+
+    return DatedUfunc(made, function, signatures)
 
 
 def _made(scalars: Scalars, target: Target) -> Any:

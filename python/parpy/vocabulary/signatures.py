@@ -15,11 +15,11 @@ from .operators import NAME_OF, is_numba, scalar_name
 
 # What users see of this module: parpy.cuda.types.
 __all__ = [
-    "Array", "CPointer", "Record", "Tuple", "UniTuple", "b1", "bfloat16", "bool_", "boolean", "byte", "c8", "c16",
-    "char", "complex64", "complex128", "double", "f2", "f4", "f8", "float16", "float32", "float64", "float_",
-    "from_dtype", "i1", "i2", "i4", "i8", "int8", "int16", "int32", "int64", "int_", "intc", "intp", "long_",
-    "longlong", "none", "short", "size_t", "ssize_t", "u1", "u2", "u4", "u8", "uchar", "uint", "uint8", "uint16",
-    "uint32", "uint64", "uintc", "uintp", "ulong", "ulonglong", "ushort", "void",
+    "Array", "CPointer", "NPDatetime", "NPTimedelta", "Record", "Tuple", "UniTuple", "b1", "bfloat16", "bool_",
+    "boolean", "byte", "c8", "c16", "char", "complex64", "complex128", "double", "f2", "f4", "f8", "float16",
+    "float32", "float64", "float_", "from_dtype", "i1", "i2", "i4", "i8", "int8", "int16", "int32", "int64", "int_",
+    "intc", "intp", "long_", "longlong", "none", "short", "size_t", "ssize_t", "u1", "u2", "u4", "u8", "uchar",
+    "uint", "uint8", "uint16", "uint32", "uint64", "uintc", "uintp", "ulong", "ulonglong", "ushort", "void",
 ]  # fmt: skip
 
 
@@ -71,6 +71,17 @@ class Scalar(_Element):
     @property
     def numpy_name(self) -> str:
         return "bool" if self.name == "bool" else self.shown
+
+    @property
+    def is_date(self) -> bool:
+        """Whether the numbers are those of dates or durations."""
+        return self.shown.startswith(("datetime64", "timedelta64"))
+
+    def __call__(self, *arguments: Any) -> Any:
+        """A signature of such a result; of a single number, the number as one of the type, as NumPy has it."""
+        if len(arguments) == 1 and isinstance(arguments[0], bool | int | float | complex | np.number | np.bool_):
+            return self.dtype.type(arguments[0])
+        return super().__call__(*arguments)
 
     def __str__(self) -> str:
         return self.shown
@@ -203,31 +214,50 @@ def CPointer(element: Any) -> Pointer:
     return Pointer(found)
 
 
+def NPDatetime(unit: str = "") -> Scalar:
+    """The type of dates of NumPy in a unit: ``NPDatetime("D")`` is that of ``datetime64[D]``."""
+    return _date("datetime64", unit)
+
+
+def NPTimedelta(unit: str = "") -> Scalar:
+    """The type of durations of NumPy in a unit: ``NPTimedelta("ms")`` is that of ``timedelta64[ms]``."""
+    return _date("timedelta64", unit)
+
+
+def _date(kind: str, unit: Any) -> Scalar:
+    try:
+        return Scalar("i64", str(np.dtype(f"{kind}[{unit}]" if unit else kind)))
+    except TypeError:
+        raise TypeError(f"{unit!r} is not a unit of NumPy's dates; write for example 'D' or 'ms'") from None
+
+
 def from_dtype(dtype: Any) -> Scalar | Record:
-    """The type of the elements of a NumPy array: a number type, or that of records."""
+    """The type of the elements of a NumPy array: a type of numbers, of dates or durations, or of records."""
     given = np.dtype(dtype)
+    if given.kind in "mM":
+        return Scalar("i64", str(given))
     name = scalar_name(given)
     if name is None and given.names is None:
         raise TypeError(f"elements of type {given} cannot be used in kernels")
-    return Record(given) if name is None else _BY_IR_NAME[name]
+    return Record(given) if name is None else BY_IR_NAME[name]
 
 
-_BY_IR_NAME = {name: Scalar(name, "boolean" if name == "bool" else shown) for shown, name in NAME_OF.items()}
-boolean = bool_ = b1 = _BY_IR_NAME["bool"]
-int8 = i1 = char = _BY_IR_NAME["i8"]
-int16 = i2 = short = _BY_IR_NAME["i16"]
-int32 = i4 = intc = _BY_IR_NAME["i32"]
-int64 = i8 = int_ = intp = long_ = longlong = ssize_t = _BY_IR_NAME["i64"]
-uint8 = u1 = byte = uchar = _BY_IR_NAME["u8"]
-uint16 = u2 = ushort = _BY_IR_NAME["u16"]
-uint32 = u4 = uintc = _BY_IR_NAME["u32"]
-uint64 = u8 = uint = uintp = ulong = ulonglong = size_t = _BY_IR_NAME["u64"]
-float16 = f2 = _BY_IR_NAME["f16"]
-bfloat16 = _BY_IR_NAME["bf16"]
-float32 = f4 = float_ = _BY_IR_NAME["f32"]
-float64 = f8 = double = _BY_IR_NAME["f64"]
-complex64 = c8 = _BY_IR_NAME["c64"]
-complex128 = c16 = _BY_IR_NAME["c128"]
+BY_IR_NAME = {name: Scalar(name, "boolean" if name == "bool" else shown) for shown, name in NAME_OF.items()}
+boolean = bool_ = b1 = BY_IR_NAME["bool"]
+int8 = i1 = char = BY_IR_NAME["i8"]
+int16 = i2 = short = BY_IR_NAME["i16"]
+int32 = i4 = intc = BY_IR_NAME["i32"]
+int64 = i8 = int_ = intp = long_ = longlong = ssize_t = BY_IR_NAME["i64"]
+uint8 = u1 = byte = uchar = BY_IR_NAME["u8"]
+uint16 = u2 = ushort = BY_IR_NAME["u16"]
+uint32 = u4 = uintc = BY_IR_NAME["u32"]
+uint64 = u8 = uint = uintp = ulong = ulonglong = size_t = BY_IR_NAME["u64"]
+float16 = f2 = BY_IR_NAME["f16"]
+bfloat16 = BY_IR_NAME["bf16"]
+float32 = f4 = float_ = BY_IR_NAME["f32"]
+float64 = f8 = double = BY_IR_NAME["f64"]
+complex64 = c8 = BY_IR_NAME["c64"]
+complex128 = c16 = BY_IR_NAME["c128"]
 void = none = Void()
 
 SCALARS: dict[str, Scalar] = {name: found for name, found in globals().items() if isinstance(found, Scalar)}
@@ -249,9 +279,9 @@ def argument_type(given: Any) -> Type | Pointer:
         return found
     name = scalar_name(given)
     if name is not None:
-        return _BY_IR_NAME[name]
-    if isinstance(given, np.dtype) and given.names is not None:
-        return Record(given)
+        return BY_IR_NAME[name]
+    if isinstance(given, np.dtype) and (given.names is not None or given.kind in "mM"):
+        return from_dtype(given)
     raise TypeError(f"{given!r} is not the type of an argument; write for example 'float32[:]' or 'int64'")
 
 
@@ -314,6 +344,8 @@ def _numba_field(given: Any) -> Any:
 _OF_NUMBA: dict[str, Callable[[Any], Any]] = {
     "Array": lambda given: Array(argument_type(given.dtype), given.ndim, given.layout),  # type: ignore[arg-type]
     "CPointer": lambda given: CPointer(given.dtype),
+    "NPDatetime": lambda given: NPDatetime(given.unit),
+    "NPTimedelta": lambda given: NPTimedelta(given.unit),
     "NoneType": lambda _: void,
     "Record": _numba_record,
     "Signature": lambda given: of_numba(given.return_type)(*given.args),
@@ -349,6 +381,8 @@ def _build(node: ast.expr, text: str) -> Any:
             return _build(element, text)[tuple(_slice(part) for part in parts)]
         case ast.Call(func=ast.Name(id="CPointer"), args=[element]):
             return CPointer(_build(element, text))
+        case ast.Call(func=ast.Name(id="NPDatetime" | "NPTimedelta" as name), args=[ast.Constant(value=str(unit))]):
+            return NPDatetime(unit) if name == "NPDatetime" else NPTimedelta(unit)
         case ast.Call(func=ast.Name(id="UniTuple"), args=[element, ast.Constant(value=int(count))]):
             return UniTuple(_build(element, text), count)
         case ast.Call(func=ast.Name(id="Tuple"), args=[ast.Tuple() | ast.List() as parts]):

@@ -106,7 +106,11 @@ enum class Independence : std::uint8_t {
     kReadsFirst,  // where two conflict, the earlier one reads
     kFull,        // no two conflict, nor reduce into one place
 };
-using Judge = std::function<Independence(ir::For&)>;
+struct Judge {
+    std::function<Independence(ir::For&)> independence;
+    // Nothing that the statement reads, which stands in the loop, does the loop write.
+    std::function<bool(const ir::For&, const ir::Stmt&)> reads_apart;
+};
 
 // Those of the entry function of `module`, in which new expressions are made: what a Contraction
 // holds are copies, in which scalars that the nest computes from loop variables are replaced.

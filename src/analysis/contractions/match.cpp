@@ -34,7 +34,7 @@ public:
           judge_(judge),
           liveness_(liveness),
           batches_(batches),
-          nest_(module, top, deterministic) {}
+          nest_(module, top, judge, deterministic) {}
 
     std::optional<Contraction> run() {
         const bool read = nest_.read();
@@ -542,7 +542,7 @@ private:
             if (contains(result_.asked, first)) result_.asked.push_back(mine);
         }
         for (For* loop : result_.asked) {
-            const Independence known = judge_(*loop);
+            const Independence known = judge_.independence(*loop);
             const bool first =
                 result_.copies_rights && loop == result_.rows && known == Independence::kReadsFirst;
             if (known != Independence::kFull && !first)

@@ -20,10 +20,11 @@ bool varies(const Expr& e, const Loops& loops) {
     return std::ranges::any_of(loops, [&](const For* loop) { return varies(e, *loop); });
 }
 
-NestOfSums::NestOfSums(Module& module, For& top, bool deterministic)
+NestOfSums::NestOfSums(Module& module, For& top, const Judge& judge, bool deterministic)
     : uses(uses_of(static_cast<const Stmt&>(top))),
       module_(module),
       top_(top),
+      judge_(judge),
       deterministic_(deterministic) {
     for_each_stmt(static_cast<Stmt&>(top), [&](Stmt& stmt) {
         if (const auto* assign = stmt.as<Assign>()) ++assigned_[assign->var];
@@ -238,9 +239,11 @@ bool NestOfSums::add(Stmt& stmt, Chain& chain) {
             copy.factors[i] = clone(module_, product.factors[i], values);
             const Expr& factor = *copy.factors[i];
             if (is_free(factor)) continue;
-            // What a scalar sums up may be read from where it is stored afterwards.
-            if (is_element || !is_free(factor, VarSet{}))
+            if (!is_free(factor, VarSet{}))
                 return fail("a factor depends on what the loops compute");
+            if (judge_.reads_apart(top_, stmt)) continue;  // other elements of the sums' array
+            // What a scalar sums up may be read from where it is stored afterwards.
+            if (is_element) return fail("a factor depends on what the loops compute");
             chain.stored.push_back(&factor);
         }
         chain.products.push_back(copy);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/contractions/contractions.h"
 #include "analysis/contractions/products.h"
 #include "analysis/uses.h"
 #include "ir/clone.h"
@@ -21,7 +22,7 @@ using Loops = std::vector<ir::For*>;
 
 class NestOfSums {
 public:
-    NestOfSums(ir::Module& module, ir::For& top, bool deterministic);
+    NestOfSums(ir::Module& module, ir::For& top, const Judge& judge, bool deterministic);
 
     // False where `top` is no such nest.
     bool read();
@@ -76,6 +77,7 @@ private:
 
     ir::Module& module_;
     ir::For& top_;
+    const Judge& judge_;
     const bool deterministic_;
     std::unordered_map<const ir::Var*, int> assigned_;  // scalars, by statements
     Loops path_;                                        // to the first sum

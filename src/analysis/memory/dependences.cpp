@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <unordered_set>
 
 #include "analysis/integers/constraint_system.h"
 #include "analysis/integers/digits.h"
@@ -452,6 +453,61 @@ bool Dependences::interchangeable(For& outer, For& inner) {
     }
     const Affine j = Affine::symbol(accesses.loops()[index(in)].counter);
     return state_->never_conflict(out, in, {{&j, 0}, {&j, 1, -1}}, -1);
+}
+
+bool Dependences::reads_apart(const For& loop, const Stmt& stmt) {
+    const Accesses& accesses = state_->accesses;
+    const int number = accesses.loop_of(&loop);
+    if (number < 0) return false;
+    const auto meet = [&](const Access& read, const Access& write) {
+        const Memory memory = relation(*read.array, *write.array);
+        if (memory == Memory::kApart) return false;
+        ConstraintSystem system(accesses, number);
+        system.happens(read, 0);
+        system.happens(write, 1);
+        state_->same_place(system, read, write, memory);
+        return state_->sets.exhausted() || system.solve(state_->sets) != Outcome::kNever;
+    };
+    return std::ranges::none_of(accesses.all(), [&](const Access& read) {
+        if (read.writes() || !read.made_by(&stmt) || !accesses.inside(read.loop, number))
+            return false;
+        return std::ranges::any_of(accesses.all(), [&](const Access& write) {
+            return write.writes() && accesses.inside(write.loop, number) && meet(read, write);
+        });
+    });
+}
+
+bool Dependences::conflict(const For& loop, const Body& source, const Body& sink, bool same) {
+    const Accesses& accesses = state_->accesses;
+    const int number = accesses.loop_of(&loop);
+    if (number < 0) return true;
+    const auto made_in = [&](const Body& body) {
+        std::unordered_set<const Stmt*> inside;
+        for_each_stmt(body, [&](const Stmt& each) { inside.insert(&each); });
+        std::vector<const Access*> result;
+        for (const Access& access : accesses.all()) {
+            const bool made = std::ranges::any_of(
+                access.stmts, [&](const Stmt* each) { return inside.contains(each); });
+            if (made && accesses.inside(access.loop, number)) result.push_back(&access);
+        }
+        return result;
+    };
+    const Affine counter = Affine::symbol(accesses.loops()[index(number)].counter);
+    const auto meet = [&](const Access& a, const Access& b) {
+        if (!a.writes() && !b.writes()) return false;
+        const Memory memory = relation(*a.array, *b.array);
+        if (memory == Memory::kApart) return false;
+        ConstraintSystem system(accesses, number);
+        system.happens(a, 0);
+        system.happens(b, 1);
+        system.require({{&counter, 1}, {&counter, 0, -1}}, same ? 0 : -1, false);
+        state_->same_place(system, a, b, memory);
+        return state_->sets.exhausted() || system.solve(state_->sets) != Outcome::kNever;
+    };
+    const std::vector<const Access*> later = made_in(sink);
+    return std::ranges::any_of(made_in(source), [&](const Access* a) {
+        return std::ranges::any_of(later, [&](const Access* b) { return meet(*a, *b); });
+    });
 }
 
 std::vector<Dependences::Violation> Dependences::out_of_bounds(

@@ -88,6 +88,15 @@ public:
     // iterations (i, j) and (i', j') with i < i' and j > j' conflict.
     [[nodiscard]] bool interchangeable(ir::For& outer, ir::For& inner);
 
+    // True if nothing that `stmt`, which stands in `loop`, reads in an iteration is what this or
+    // another iteration writes. What a statement updates, it does not read.
+    [[nodiscard]] bool reads_apart(const ir::For& loop, const ir::Stmt& stmt);
+
+    // Whether `source` in an iteration of `loop` and `sink` in a later one may conflict; `same`: or
+    // in the same one. Both are statements in the loop, with all that is in them.
+    [[nodiscard]] bool conflict(const ir::For& loop, const ir::Body& source, const ir::Body& sink,
+                                bool same);
+
     // A subscript that surely leaves its array: the iteration and the elements' subscripts, as
     // counted from the start. `conditions`, if given, receives what general calls must satisfy.
     struct Violation {

@@ -13,7 +13,8 @@
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/visit.h"
-#include "passes/mapped/device_scalars.h"
+#include "passes/cuda/host/device_scalars.h"
+#include "passes/cuda/host/scalar_blocks.h"
 
 namespace parpy {
 
@@ -296,6 +297,8 @@ private:
 }  // namespace
 
 void outline_kernels(PassContext& context) {
+    if (context.options.automatic || context.options.mapping.contains(kGpuCode))
+        join_scalar_blocks(context.module);
     Outliner(context).run();
     for_each_expr(context.module.entry_function()->body, [&](const Expr& e) {
         if (e.op != Op::kCall || e.callee->kind != FunctionKind::kForeign ||

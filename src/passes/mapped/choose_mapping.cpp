@@ -10,8 +10,9 @@
 #include "mapping/plan.h"
 #include "passes/cpu/contract_loops.h"
 #include "passes/cuda/contractions/contract_kernels.h"
+#include "passes/cuda/host/gpu_blocks.h"
+#include "passes/cuda/host/scalar_blocks.h"
 #include "passes/legality/legality_text.h"
-#include "passes/mapped/gpu_blocks.h"
 
 namespace parpy {
 
@@ -101,7 +102,9 @@ void choose_cuda_mapping(PassContext& context) {
     take_sizes(plan);
     for (For* loop : steps_of_kernels(context))
         loop->mapping = {};
-    if (context.options.automatic) put_arrays_on_gpu(context.module);
+    if (!context.options.automatic) return;
+    put_arrays_on_gpu(context.module);
+    put_scalars_on_gpu(context.module);
 }
 
 void note_given_up(const Diagnostics& attempt, Diagnostics& out) {

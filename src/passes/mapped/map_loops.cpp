@@ -14,7 +14,8 @@
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/visit.h"
-#include "passes/mapped/gpu_blocks.h"
+#include "passes/cuda/host/gpu_blocks.h"
+#include "passes/cuda/host/scalar_blocks.h"
 #include "passes/types/function_names.h"
 
 namespace parpy {
@@ -561,7 +562,10 @@ void map_cuda_loops(PassContext& context) {
     }
     if (context.options.deterministic)
         keep_on_gpu(context.module, entry.body, put_in_order(entry.body));
-    if (context.options.mapping.contains(kGpuCode)) put_arrays_on_gpu(context.module);
+    if (context.options.mapping.contains(kGpuCode)) {
+        put_arrays_on_gpu(context.module);
+        put_scalars_on_gpu(context.module);
+    }
     ExitCheck(context.diagnostics).body(entry.body, nullptr, false, false);
     check_blocks(context.diagnostics, entry.body);
     check_host_calls(context.diagnostics, entry);

@@ -7,8 +7,8 @@
 #include "analysis/geometry.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
+#include "passes/cuda/host/device_scalars.h"
 #include "passes/legality/legality_text.h"
-#include "passes/mapped/device_scalars.h"
 
 namespace parpy {
 

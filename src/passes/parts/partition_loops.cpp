@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analysis/halos/halos.h"
+#include "analysis/host_calls.h"
 #include "ir/builder.h"
 #include "ir/visit.h"
 #include "passes/parts/part_text.h"
@@ -99,7 +100,7 @@ private:
                 name + "(site, action, array);\n}";
         }
         Function* made = context_.module.make_function(own, FunctionKind::kForeign);
-        made->target = "cpu";
+        made->target = context_.options.backend == Backend::kCpu ? "cpu" : std::string(kCudaHost);
         made->span.source = source_;
         const Type integer = Type::of(Scalar::kI64);
         made->params = {context_.module.make_var("site", integer),

@@ -50,75 +50,85 @@ Body* body_around(Body& body, const Stmt* stmt, bool in_loop, bool& found_in_loo
     return nullptr;
 }
 
+// What a target makes of a loop over time; without a plan, `reason` says why nothing.
+template <class Plan>
 struct Decision {
-    std::optional<StencilTile> tile;    // on a GPU
-    std::optional<StencilBands> bands;  // on a CPU
+    std::optional<Plan> plan;
     std::string reason;
 };
 
-Decision decide(PassContext& context, const Stencil& stencil, const Traffic& traffic) {
-    Decision result;
-    const bool always = wanted() == Wanted::kAlways;
-    bool in_loop = false;
-    body_around(context.module.entry_function()->body, stencil.time, false, in_loop);
-    if (wanted() == Wanted::kNever) {
-        result.reason = "PARPY_TIME_TILES=0";
-    } else if (context.options.backend == Backend::kCpu) {
-        result.bands = plan_stencil_bands(stencil, traffic, always, result.reason);
-    } else if (!copies_in_kernels(context)) {
-        result.reason = "this GPU does not copy to shared memory while it computes";
-    } else if (in_loop) {
-        result.reason = "a loop around would take memory again and again";
-    } else {
-        result.tile = plan_stencil_tile(stencil, traffic, always, result.reason);
-    }
-    if (!context.options.automatic && result.reason.empty())
-        return {std::nullopt, std::nullopt, "a mapping by hand runs the loops as they stand"};
+using Bands = Decision<StencilBands>;
+Bands decide_bands(PassContext&, const Stencil& stencil, const Traffic& traffic) {
+    Bands result;
+    result.plan = plan_stencil_bands(stencil, traffic, wanted() == Wanted::kAlways, result.reason);
     return result;
 }
 
-std::string shown(const Stencil& stencil, const Decision& decision) {
-    if (decision.bands) {
-        return "time tiles: " + std::to_string(decision.bands->steps) +
-               " steps at a time, bands of " + std::to_string(decision.bands->rows) +
-               (stencil.rank == 1 ? " elements" : " rows");
-    }
-    if (!decision.tile) return "no time tiles: " + decision.reason;
-    const StencilTile& tile = *decision.tile;
-    std::string result =
-        "time tiles: " + std::to_string(tile.steps) + " steps at a time, tiles of ";
+using Tiles = Decision<StencilTile>;
+Tiles decide_tiles(PassContext& context, const Stencil& stencil, const Traffic& traffic) {
+    bool in_loop = false;
+    body_around(context.module.entry_function()->body, stencil.time, false, in_loop);
+    if (!copies_in_kernels(context))
+        return {std::nullopt, "this GPU does not copy to shared memory while it computes"};
+    if (in_loop) return {std::nullopt, "a loop around would take memory again and again"};
+    Tiles result;
+    result.plan = plan_stencil_tile(stencil, traffic, wanted() == Wanted::kAlways, result.reason);
+    return result;
+}
+
+void insert_bands(Module& module, const Stencil& stencil, const StencilBands& bands) {
+    const Body code = band_code(module, stencil, bands);
+    bool in_loop = false;
+    Body& around = *body_around(module.entry_function()->body, stencil.time, false, in_loop);
+    const auto at = around.erase(std::ranges::find(around, stencil.time));
+    around.insert(at, code.begin(), code.end());
+}
+
+// In front of the loop, which keeps the last step.
+void insert_tiles(Module& module, const Stencil& stencil, const StencilTile& tile) {
+    const Body code = StencilKernel(module, stencil, tile).run();
+    bool in_loop = false;
+    Body& around = *body_around(module.entry_function()->body, stencil.time, false, in_loop);
+    around.insert(std::ranges::find(around, stencil.time), code.begin(), code.end());
+}
+
+std::string shown(const Stencil& stencil, const StencilBands& bands) {
+    return std::to_string(bands.steps) + " steps at a time, bands of " +
+           std::to_string(bands.rows) + (stencil.rank == 1 ? " elements" : " rows");
+}
+
+std::string shown(const Stencil& stencil, const StencilTile& tile) {
+    std::string result = std::to_string(tile.steps) + " steps at a time, tiles of ";
     if (stencil.rank == 2) result += std::to_string(tile.useful[0]) + " × ";
     return result + std::to_string(tile.useful[1]) + " elements";
 }
 
-}  // namespace
-
-void tile_time(PassContext& context) {
+void tile(PassContext& context, auto decide, auto insert) {
     if (wanted() == Wanted::kNever) return;
-    Function& entry = *context.module.entry_function();
-    const Stencils all = find_stencils(entry);
+    const Function& entry = *context.module.entry_function();
+    const Stencils all = find_stencils(*context.module.entry_function());
     if (all.found.empty()) return;
     const Accesses accesses(entry);
     const Traffic traffic(accesses);
-    std::vector<Decision> decisions;
+    std::vector<decltype(decide(context, all.found.front(), traffic))> decisions;
     for (const Stencil& stencil : all.found)
         decisions.push_back(decide(context, stencil, traffic));
     for (std::size_t i = 0; i < decisions.size(); ++i) {
-        const Stencil& stencil = all.found[i];
-        const Decision& decision = decisions[i];
-        if (!decision.tile && !decision.bands) continue;
-        const Body code = decision.tile
-                              ? StencilKernel(context.module, stencil, *decision.tile).run()
-                              : band_code(context.module, stencil, *decision.bands);
-        bool in_loop = false;
-        Body& around = *body_around(entry.body, stencil.time, false, in_loop);
-        auto at = std::ranges::find(around, stencil.time);
-        if (decision.bands) at = around.erase(at);
-        around.insert(at, code.begin(), code.end());
+        if (decisions[i].plan) insert(context.module, all.found[i], *decisions[i].plan);
     }
 }
 
-std::vector<TimeNote> time_tile_notes(PassContext& context) {
+std::string note(PassContext& context, const Stencil& stencil, const Traffic& traffic,
+                 auto decide) {
+    if (wanted() == Wanted::kNever) return "no time tiles: PARPY_TIME_TILES=0";
+    const auto decision = decide(context, stencil, traffic);
+    if (!decision.plan) return "no time tiles: " + decision.reason;
+    if (!context.options.automatic)
+        return "no time tiles: a mapping by hand runs the loops as they stand";
+    return "time tiles: " + shown(stencil, *decision.plan);
+}
+
+std::vector<TimeNote> notes(PassContext& context, auto decide) {
     std::vector<TimeNote> result;
     Function& entry = *context.module.entry_function();
     const Stencils all = find_stencils(entry);
@@ -127,10 +137,27 @@ std::vector<TimeNote> time_tile_notes(PassContext& context) {
     if (all.found.empty()) return result;
     const Accesses accesses(entry);
     const Traffic traffic(accesses);
-    for (const Stencil& stencil : all.found) {
-        result.push_back({stencil.time, shown(stencil, decide(context, stencil, traffic))});
-    }
+    for (const Stencil& stencil : all.found)
+        result.push_back({stencil.time, note(context, stencil, traffic, decide)});
     return result;
+}
+
+}  // namespace
+
+void tile_cpu_time(PassContext& context) {
+    tile(context, decide_bands, insert_bands);
+}
+
+void tile_cuda_time(PassContext& context) {
+    tile(context, decide_tiles, insert_tiles);
+}
+
+std::vector<TimeNote> cpu_time_notes(PassContext& context) {
+    return notes(context, decide_bands);
+}
+
+std::vector<TimeNote> cuda_time_notes(PassContext& context) {
+    return notes(context, decide_tiles);
 }
 
 }  // namespace parpy

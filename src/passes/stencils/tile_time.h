@@ -22,13 +22,15 @@
 
 namespace parpy {
 
-void tile_time(PassContext& context);
+void tile_cpu_time(PassContext& context);
+void tile_cuda_time(PassContext& context);
 
 // What explain says beside a loop over time.
 struct TimeNote {
     const ir::For* loop = nullptr;
     std::string text;
 };
-[[nodiscard]] std::vector<TimeNote> time_tile_notes(PassContext& context);
+[[nodiscard]] std::vector<TimeNote> cpu_time_notes(PassContext& context);
+[[nodiscard]] std::vector<TimeNote> cuda_time_notes(PassContext& context);
 
 }  // namespace parpy

@@ -25,6 +25,7 @@
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/cuda/used_streams.h"
 #include "runtime/failure.h"
+#include "runtime/parts/parts.h"
 #include "runtime/user_flags.h"
 
 namespace parpy {
@@ -445,7 +446,8 @@ public:
           fails_(can_fail(program.host) || can_fail(program.device)),
           repeats_(program.results.empty() &&
                    program.host.find("parpy_fetch") == std::string::npos &&
-                   program.host.find("#include") == std::string::npos),
+                   program.host.find("#include") == std::string::npos &&
+                   program.host.find("parpy_part_") == std::string::npos),
           modules_(static_cast<std::size_t>(cuda::device_count())) {}
     ~CudaExecutable() override {
         for (const auto& module : modules_)
@@ -550,30 +552,22 @@ private:
         return failure.raised() ? located_error(program, failure) : RuntimeError{};
     }
 
-    // Several GPUs: that of the arrays, which must agree; without arrays, the thread's current one.
+    // Several GPUs: that of the part that runs, or of the arrays.
     const Device* device_of(const std::uint64_t* slots, RuntimeError& error) const {
-        int found = -1;
+        if (const PartHook* part = running_part(); part != nullptr && part->device() >= 0)
+            return &cuda::device(part->device());
+        std::vector<DevicePointer> pointers;
         for (std::size_t i = 0; i < program.slots.size(); ++i) {
-            if (program.slots[i].kind != Slot::Kind::kPointer || slots[i] == 0) continue;
-            const cuda::PointerPlace place = cuda::place_of(slots[i]);
-            if (place.kind != cuda::PointerPlace::Kind::kDevice || place.device < 0) continue;
-            if (found >= 0 && place.device != found) {
-                error = {Code::kP533,
-                         "the arguments of '" + program.name + "' are on different GPUs: " +
-                             std::to_string(found) + " and " + std::to_string(place.device),
-                         "move them to one GPU"};
-                return nullptr;
-            }
-            found = place.device;
+            if (program.slots[i].kind == Slot::Kind::kPointer) pointers.push_back(slots[i]);
         }
-        return found >= 0 ? &cuda::device(found) : &cuda::current_device();
+        return cuda::device_of(pointers, program.name, error);
     }
 
     const Options options_;
     HostCode host_;
     const bool fails_;
-    // A call with the same addresses does the same: neither waits for its own kernels nor calls
-    // functions of the user's on the host.
+    // A call with the same addresses does the same: it neither waits for its own kernels or other
+    // parts of a call nor calls functions of the user's on the host.
     const bool repeats_;
     // Calls of so many launches are captured where they repeat: a launch takes the host 2 to 3 µs,
     // a node of a graph 0.7 µs of the GPU's time, and some microseconds once.

@@ -180,6 +180,25 @@ PointerPlace place_of(DevicePointer pointer) {
     return place;
 }
 
+const Device* device_of(std::span<const DevicePointer> pointers, std::string_view name,
+                        RuntimeError& error) {
+    int found = -1;
+    for (const DevicePointer pointer : pointers) {
+        if (pointer == 0) continue;
+        const PointerPlace place = place_of(pointer);
+        if (place.kind != PointerPlace::Kind::kDevice || place.device < 0) continue;
+        if (found >= 0 && place.device != found) {
+            error = {Code::kP533,
+                     "the arguments of '" + std::string(name) + "' are on different GPUs: " +
+                         std::to_string(found) + " and " + std::to_string(place.device),
+                     "move them to one GPU"};
+            return nullptr;
+        }
+        found = place.device;
+    }
+    return found >= 0 ? &device(found) : &current_device();
+}
+
 RuntimeError synchronize(const Device& device, Stream stream) {
     RuntimeError error;
     const CurrentContext current(device, error);

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -114,6 +115,11 @@ struct PointerPlace {
     int device = -1;
 };
 [[nodiscard]] PointerPlace place_of(DevicePointer pointer);
+
+// That of the memory at these addresses, which must agree; where none is on a GPU, that of this
+// thread. Null and `error` set where they differ; `name` is the program's that gets them.
+[[nodiscard]] const Device* device_of(std::span<const DevicePointer> pointers,
+                                      std::string_view name, RuntimeError& error);
 
 // Waits for all work on `stream` (null: the default stream) of `device`; reports what earlier
 // kernels did wrong.

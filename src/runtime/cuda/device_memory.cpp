@@ -18,17 +18,6 @@ std::string size_text(std::size_t bytes) {
     return std::to_string(bytes / 1'000'000) + " MB";
 }
 
-RuntimeError allocation_failure(const Device& device, Result result, std::size_t bytes) {
-    const Driver& driver = Driver::instance();
-    RuntimeError error = driver.failure(
-        result, "allocating " + size_text(bytes) + " on GPU " + std::to_string(device.index));
-    std::size_t free = 0, total = 0;
-    if (result == kOutOfMemory && driver.cuMemGetInfo(&free, &total) == kSuccess) {
-        error.message += ": " + size_text(free) + " of " + size_text(total) + " are free";
-    }
-    return error;
-}
-
 Result allocate_once(const Device& device, std::size_t bytes, Stream stream, DevicePointer& at) {
     const Driver& driver = Driver::instance();
     if (MemoryPool pool = device.pool()) {
@@ -44,6 +33,17 @@ bool stages(std::size_t bytes, const void* host) {
 }
 
 }  // namespace
+
+RuntimeError allocation_failure(const Device& device, Result result, std::size_t bytes) {
+    const Driver& driver = Driver::instance();
+    RuntimeError error = driver.failure(
+        result, "allocating " + size_text(bytes) + " on GPU " + std::to_string(device.index));
+    std::size_t free = 0, total = 0;
+    if (result == kOutOfMemory && driver.cuMemGetInfo(&free, &total) == kSuccess) {
+        error.message += ": " + size_text(free) + " of " + size_text(total) + " are free";
+    }
+    return error;
+}
 
 DevicePointer allocate(const Device& device, std::size_t bytes, Stream stream,
                        RuntimeError& error) {

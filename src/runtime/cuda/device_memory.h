@@ -14,6 +14,9 @@ namespace parpy::cuda {
 // set on failure. Zero bytes give a valid address nothing may be read from. The device is current.
 [[nodiscard]] DevicePointer allocate(const Device& device, std::size_t bytes, Stream stream,
                                      RuntimeError& error);
+// What to report where so many bytes could not be had: how many are free. The device is current.
+[[nodiscard]] RuntimeError allocation_failure(const Device& device, Result result,
+                                              std::size_t bytes);
 // Once the work now on `stream` is done. The device is current.
 void release(const Device& device, DevicePointer pointer, Stream stream);
 // Waits for the work that may use released memory, and gives it back to the system: the pool keeps

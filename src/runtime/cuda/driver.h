@@ -37,6 +37,41 @@ struct PoolProperties {
 };
 static_assert(sizeof(PoolProperties) == 88);
 
+using Pages = unsigned long long;  // physical memory, to be mapped to addresses
+
+struct PageProperties {
+    int allocation_type = 1;  // pinned
+    int handle_types = 0;     // not exported
+    int location_type = 1;    // a device
+    int location = 0;         // its index
+    void* metadata = nullptr;
+    unsigned char flags[8] = {};
+};
+static_assert(sizeof(PageProperties) == 32);
+
+struct AccessDescription {
+    int location_type = 1;  // a device
+    int location = 0;       // its index
+    int access = 3;         // reads and writes
+};
+static_assert(sizeof(AccessDescription) == 12);
+
+// A copy of `height` rows of `width` bytes between the memory of two contexts.
+struct PeerCopy {
+    struct Place {
+        std::size_t x = 0, y = 0, z = 0, level = 0;
+        int memory_type = 2;  // a device's
+        void* host = nullptr;
+        DevicePointer at = 0;
+        void* array = nullptr;
+        Context context = nullptr;
+        std::size_t pitch = 0, height = 0;
+    };
+    Place from, to;
+    std::size_t width = 0, height = 1, depth = 1;
+};
+static_assert(sizeof(PeerCopy) == 200);
+
 struct LaunchAttribute {
     int id = 6;  // programmatic stream serialization, or kCooperative
     int unused = 0;

@@ -377,7 +377,7 @@ int Block::barrier(SimFiber& self, int line, int kind, bool predicate) {
     return static_cast<int>(self.result);
 }
 
-constexpr int kOfWholeBlock = 5;  // prelude/sim.inc
+constexpr int kOfGrid = 5;  // prelude/sim.inc: the first thread tells the other blocks
 
 // All threads that are left are at a barrier; they go on if it is the same one.
 void Block::release_barrier() {
@@ -387,8 +387,10 @@ void Block::release_barrier() {
         if (first == nullptr) first = fiber;
         if (fiber->line != first->line) return;
     }
-    const bool all = worker_.grid.watch != nullptr || first->kind == kOfWholeBlock;
-    if (all && alive_ != count_) return report_skipped(*first);
+    // Threads that have left count as if they were here, unless one is needed for more.
+    const bool needed = first->kind == kOfGrid && by_thread_[0] == nullptr;
+    if ((worker_.grid.watch != nullptr && alive_ != count_) || needed)
+        return report_skipped(*first);
     ++barriers_;
     for (SimFiber* fiber : by_thread_) {
         if (fiber == nullptr) continue;

@@ -292,7 +292,7 @@ def stored_by_others(out, k):
 
 @cuda.jit
 def of_two_arguments(x, y, out):
-    row = x if out[0] > 0 else y
+    row = x[0] if out[0] > 0 else y[0]
     out[0] = row[0]
 
 
@@ -303,8 +303,10 @@ def many_values(x, y):
 
 
 def test_what_has_no_place():
-    assert "the name 'either' refers to several arrays" in refused(stored_by_others, np.zeros(4), 1)
-    text = refused(of_two_arguments, np.zeros(400), np.zeros(400), np.zeros(1))
+    out = np.zeros(4)
+    stored_by_others[1, 4](out, 1)
+    assert out[0] == 1
+    text = refused(of_two_arguments, np.zeros((2, 400)), np.zeros((2, 400)), np.zeros(1))
     assert "the name 'row' refers to several arrays" in text and "choose among subscripts" in text
     text = refused(many_values, np.zeros((4, 400)), np.zeros((4, 400)))
     assert "how many values 'total' has is not known when the program is compiled" in text
@@ -329,3 +331,100 @@ def test_recursion_makes_few_functions():
     sums[1, 1](out)
     assert out[0] == TABLE[2:].sum()
     assert sums.inspect_source(out).count("double summed") < 20
+
+
+@cuda.jit
+def stepped(first, second, steps, k):
+    i = cuda.grid(1)
+    if i >= len(first):
+        return
+    grid = cuda.cg.this_grid()
+    for step in range(steps):
+        if step % 2 == 0:
+            data = first
+            following = second
+        else:
+            data = second
+            following = first
+        here = data[i]
+        if 0 < i < len(data) - 1:
+            here += k * (data[i - 1] - 2 * here + data[i + 1])
+        following[i] = here
+        grid.sync()
+
+
+def test_buffers_that_take_turns():
+    want = rng.random(1001)
+    first, second = want.copy(), np.zeros(1001)
+    stepped.forall(1001)(cuda.to_device(first), cuda.to_device(second), 1, 0.25)
+    device = cuda.to_device(first), cuda.to_device(second)
+    stepped.forall(1001)(*device, 5, 0.25)
+    for _ in range(5):
+        want[1:-1] += 0.25 * (want[:-2] - 2 * want[1:-1] + want[2:])
+    np.testing.assert_allclose(device[1].copy_to_host(), want, rtol=1e-12)
+
+
+@cuda.jit(device=True)
+def twice_of(x, i):
+    return 2 * x[i] + x.shape[0]
+
+
+@cuda.jit
+def chosen(a, b, out, c):
+    i = cuda.grid(1)
+    shared = cuda.shared.array(4, np.float64)
+    shared[i] = 100 + i
+    cuda.syncthreads()
+    x = a if (i + c) % 2 else b
+    y = shared
+    if c > 1:
+        y = x
+    out[0, i] = x[i] + x[(i + 1) % x.size]
+    out[1, i] = twice_of(x, i) + len(x)
+    out[2, i] = y[i] if y[0] > 0 else -1
+    out[3, i] = cuda.atomic.add(x, i, 1)
+    cuda.syncthreads()
+    x[i] += 10
+    cuda.atomic.sub(x, i, 3)
+    y[i], out[4, i] = 7, y[i]
+    a, b = b, a
+    a[i] *= 2
+
+
+def chosen_in_python(a, b, out, c):
+    y = [100.0, 101.0, 102.0, 103.0]
+    arrays = a, b
+    for i in range(4):
+        x = a if (i + c) % 2 else b
+        z = x if c > 1 else y
+        out[0, i] = x[i] + x[(i + 1) % 4]
+        out[1, i] = 2 * x[i] + 8
+        out[2, i] = z[i] if z[0] > 0 else -1
+        out[3, i] = x[i]
+    for i in range(4):
+        x = arrays[0] if (i + c) % 2 else arrays[1]
+        z = x if c > 1 else y
+        x[i] += 8
+        out[4, i] = z[i]
+        z[i] = 7
+        arrays[1][i] *= 2
+
+
+@pytest.mark.parametrize("c", [0, 1, 2, 3])
+def test_each_thread_chooses_an_array(c):
+    found, want = ([np.arange(4.0) + 1, np.arange(4.0) * 3 - 1, np.zeros((5, 4))] for _ in range(2))
+    chosen[1, 4](*found, c)
+    chosen_in_python(*want, c)
+    for a, b in zip(found, want, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_name_for_several_arrays_as_a_whole():
+    @cuda.jit
+    def kernel(a, b, out, c):
+        x = a if c else b
+        for value in x:
+            out[0] += value
+
+    with pytest.raises(parpy.CompileError, match="P217"):
+        kernel[1, 1](np.ones(3), np.ones(4), np.zeros(1), True)

@@ -289,7 +289,8 @@ def test_names_of_types():
         assert getattr(types, name) is getattr(types, want)
     text = "none(bool_[:], longlong, bfloat16[:, ::1], uintp, bool, int, float, complex)"
     want = "void(boolean[:], int64, bfloat16[:, ::1], uint64, boolean, int64, float64, complex128)"
-    assert str(cuda.jit(text)(lambda_of_eight).signatures[0]) == want
+    (made,) = cuda.jit(text)(lambda_of_eight).signatures
+    assert str(types.void(*made)) == want
     assert types.Array(types.float32, 2, "C") == types.float32[:, ::1]
     for wrong in ((int, 1), (types.float32, 0), (types.float32, 1, "Q")):
         with pytest.raises(TypeError):

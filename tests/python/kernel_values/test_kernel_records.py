@@ -319,3 +319,26 @@ def test_what_records_are_not(body, message):
     with pytest.raises(parpy.CompileError) as caught:
         names["kernel"][1, 1](particles(4), np.zeros(4))
     assert message in str(caught.value)
+
+
+FIELD, FIELDS = "x", ("x", "n")
+
+
+def test_names_for_fields():
+    around = "mass"
+
+    @cuda.jit
+    def kernel(r, out):
+        i = cuda.grid(1)
+        field = "n"
+        r[i][field] = i
+        out[i] = r[i][FIELD] + r[i][FIELDS[1]] + r[i][around] + r[field][i]
+
+    global FIELD
+    records, out = particles(4), np.zeros(4)
+    for FIELD in ("x", "mass"):
+        kernel[1, 4](records, out)
+        want = records[FIELD] + 2 * records["n"] + records["mass"]
+        np.testing.assert_allclose(out, want, rtol=1e-6)
+        assert records["n"].tolist() == [0, 1, 2, 3]
+    FIELD = "x"

@@ -132,3 +132,23 @@ def test_mistakes(body, text):
     with pytest.raises((parpy.CompileError, IndexError), match=text):
         kernel[1, 1](np.zeros(12, np.int64), 3)
         cuda.synchronize()
+
+
+def test_arrays_of_no_dimension():
+    @cuda.jit
+    def stored(x, y):
+        if cuda.grid(1) == 0:
+            x[()] = y[()] + 1
+        cuda.atomic.add(x, (), 2.0)
+
+    @cuda.jit
+    def read(x, out):
+        out[0] = x + 1
+
+    x, y, out = np.zeros(()), np.array(3.0), np.zeros(1)
+    y.flags.writeable = False
+    stored[1, 1](x, y)
+    stored[1, 1](x, y)
+    assert x == 6
+    read[1, 1](x, out)
+    assert out[0] == 7

@@ -204,3 +204,9 @@ def test_compiled_functions_are_linked(tmp_path):
     x = np.ones(1, np.int32)
     kernel[1, 1](x)
     assert x[0] == 3
+
+
+def test_a_lambda_is_compiled():
+    text, result = cuda.compile(lambda x: x + 1, (types.float32,))
+    assert result is types.float32 and "nameless" in text
+    assert "plus_one" in cuda.compile(lambda x: x + 1, (types.float32,), abi_info={"abi_name": "plus_one"})[0]

@@ -152,3 +152,23 @@ def test_devices():
         assert getattr(device, name) >= 0
     assert cuda.devices is cuda.gpus and device.supports_float16 and device.supports_bfloat16
     device.reset()
+
+
+def test_functions_of_numpy_on_mapped_arrays():
+    for made in (cuda.managed_array((2, 3)), cuda.mapped_array((2, 3)), cuda.mapped_array_like(np.zeros((2, 3)))):
+        made.fill(1.5)
+        assert all(made.ravel() == 1.5) and made.sum() == 9 and made.mean(axis=0).tolist() == [1.5] * 3
+        made[:] = np.arange(6.0).reshape(2, 3)
+        bumped[1, 3](made[1])
+        cuda.synchronize()
+        np.testing.assert_array_equal(made, [[0, 1, 2], [4, 5, 6]])
+        made += 1
+        assert (
+            (made + made.T.T)[1, 0] == 10 and np.sqrt(made).dtype == np.float64 and (10 - made)[0].tolist() == [9, 8, 7]
+        )
+        assert made[:, 1].tolist() == [2, 6] and np.maximum(made, 3)[0].tolist() == [3, 3, 3]
+        shared = np.asarray(made)
+        shared[0, 0] = 50
+        assert made[0, 0] == 50 and isinstance(made[0], cuda.MappedNDArray)
+        with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+            made.nothing  # noqa: B018

@@ -171,3 +171,27 @@ def test_large_unsigned_scalars() -> None:
         f(expected, g, seq=True)
         f(found, g)
         assert found.tolist() == expected.tolist()
+
+
+LIMITS = [
+    "np.finfo(np.float32).max", "np.finfo('f8').eps", "np.finfo(float).tiny", "np.iinfo(np.int32).max",
+    "np.iinfo('u1').min", "np.iinfo(KIND).max", "np.finfo(np.float16).max",
+    "-np.finfo(np.float64).max + x[0]", "np.iinfo(np.int16).bits", "max(-np.finfo(np.float64).max, x[0])",
+]  # fmt: skip
+KIND = np.dtype("int64")
+
+
+@pytest.mark.parametrize("text", LIMITS)
+def test_limits_of_types(text, tmp_path) -> None:
+    f = fresh(f"@parpy.jit\ndef f(x):\n    return {text}\n", tmp_path, KIND=KIND)
+    x = np.array([2.5, 1.0])
+    for backend in (parpy.CompileBackend.Cpu, parpy.CompileBackend.Sim):
+        found = f(x, opts=parpy.CompileOptions(backend=backend))
+        want = eval(text, {"np": np, "KIND": KIND, "x": x})
+        assert found == want and np.asarray(found).dtype == np.asarray(want).dtype
+
+
+def test_limits_of_a_type_that_has_none(tmp_path) -> None:
+    f = fresh("@parpy.jit\ndef f(x):\n    return np.finfo(np.int32).max + x[0]\n", tmp_path)
+    with pytest.raises(parpy.CompileError, match="'finfo' cannot be compiled"):
+        f(np.ones(2), opts=CPU)

@@ -15,7 +15,7 @@ import pytest
 import parpy
 from parpy.scale import partitioned
 
-CPU = parpy.CompileBackend.Cpu
+CPU, SIM = parpy.CompileBackend.Cpu, parpy.CompileBackend.Sim
 OWN_MEMORY = partitioned.own_memory
 PARTS = [1, 2, 3, 5, 8]
 
@@ -30,8 +30,8 @@ def _nothing_is_there_by_chance(monkeypatch):
     monkeypatch.setattr(partitioned, "own_memory", filled)
 
 
-def options(parts, **fields):
-    return parpy.auto(backend=CPU, devices=range(parts), **fields)
+def options(parts, backend=CPU, **fields):
+    return parpy.auto(backend=backend, devices=range(parts), **fields)
 
 
 def shared(function, args, parts, **fields):
@@ -41,9 +41,9 @@ def shared(function, args, parts, **fields):
     return [result, *(each for each in copies if isinstance(each, np.ndarray))]
 
 
-def alone(function, args, **fields):
+def alone(function, args, backend=CPU, **fields):
     copies = [each.copy() if isinstance(each, np.ndarray) else each for each in args]
-    result = function(*copies, opts=parpy.auto(backend=CPU, **fields))
+    result = function(*copies, opts=parpy.auto(backend=backend, **fields))
     return [result, *(each for each in copies if isinstance(each, np.ndarray))]
 
 
@@ -188,6 +188,13 @@ def test_the_bits_are_those_of_one_device(name, parts):
     agree(shared(function, args, parts, **sums), alone(function, args, **sums))
 
 
+@pytest.mark.parametrize("name", EXACT)
+def test_virtual_devices_of_the_simulator(name):
+    function, args = EXACT[name]
+    sums = {"deterministic": True} if name in ("product", "down_columns") else {}
+    agree(shared(function, args, 3, backend=SIM, **sums), alone(function, args, **sums))
+
+
 @parpy.jit
 def dot(x, y):
     s = 0.0
@@ -238,16 +245,19 @@ def weighted(x, k, w):
         w[k[i]] += x[i]
 
 
-@pytest.mark.parametrize("parts", PARTS)
-def test_reductions(parts):
-    x, y = _floats(101), _floats(101)
-    k = _RNG.integers(0, 7, 101)
-    agree(shared(dot, (x, y), parts), alone(dot, (x, y)), 1e-13)
-    agree(shared(histogram, (k, np.zeros(7, np.int64)), parts), alone(histogram, (k, np.zeros(7, np.int64))))
-    agree(shared(weighted, (x, k, np.ones(7)), parts), alone(weighted, (x, k, np.ones(7))), 1e-13)
-    line = np.zeros(30)
-    line[0] = 1.0
-    agree(shared(relax, (line, line.copy(), 1e-3), parts), alone(relax, (line, line.copy(), 1e-3)))
+REDUCED = {
+    "dot": (dot, (_floats(101), _floats(101)), 1e-13),
+    "histogram": (histogram, (_RNG.integers(0, 7, 101), np.zeros(7, np.int64)), 0),
+    "weighted": (weighted, (_floats(101), _RNG.integers(0, 7, 101), np.ones(7)), 1e-13),
+    "relax": (relax, (np.eye(1, 30)[0], np.eye(1, 30)[0], 1e-3), 0),
+}
+
+
+@pytest.mark.parametrize("name", REDUCED)
+@pytest.mark.parametrize(("parts", "backend"), [*((parts, CPU) for parts in PARTS), (3, SIM)])
+def test_reductions(name, parts, backend):
+    function, args, rtol = REDUCED[name]
+    agree(shared(function, args, parts, backend=backend), alone(function, args), rtol)
 
 
 @pytest.mark.parametrize("parts", PARTS)
@@ -335,18 +345,20 @@ def gathered(x, k, y):
         x[i] = x[i] + 1
 
 
-@pytest.mark.parametrize("parts", PARTS)
-def test_arrays_are_gathered_when_asked_for(parts):
-    M, x = _floats(23, 23), _floats(23)
-    k = _RNG.integers(0, 23, 40)
-    cases = [
-        (power, (M, x, x.copy(), 3), 1e-13),
-        (back_and_forth, (M, M.copy()), 0),
-        (with_border, (x, x.copy(), 3), 0),
-        (gathered, (x, k, np.zeros(40)), 0),
-    ]
-    for function, args, rtol in cases:
-        agree(shared(function, args, parts, gather=True), alone(function, args), rtol)
+_SQUARE = _floats(23, 23)
+GATHERED = {
+    "power": (power, (_SQUARE, _floats(23), np.zeros(23), 3), 1e-13),
+    "back_and_forth": (back_and_forth, (_SQUARE, _SQUARE.copy()), 0),
+    "with_border": (with_border, (_floats(23), _floats(23), 3), 0),
+    "gathered": (gathered, (_floats(23), _RNG.integers(0, 23, 40), np.zeros(40)), 0),
+}
+
+
+@pytest.mark.parametrize("name", GATHERED)
+@pytest.mark.parametrize(("parts", "backend"), [*((parts, CPU) for parts in PARTS), (3, SIM)])
+def test_arrays_are_gathered_when_asked_for(name, parts, backend):
+    function, args, rtol = GATHERED[name]
+    agree(shared(function, args, parts, backend=backend, gather=True), alone(function, args), rtol)
 
 
 @pytest.mark.parametrize(

@@ -349,7 +349,7 @@ def test_garbage():
         (lambda: parpy.vectorize(["float64(float64, float64)"] * 2)(squared), TypeError, "occurs twice"),
         (lambda: parpy.vectorize(["float64(float64)"])(squared), TypeError, "has 2 parameters, but its signature"),
         (lambda: parpy.vectorize(["float64(float64[:], float64)"])(squared), TypeError, "guvectorize"),
-        (lambda: parpy.vectorize(["(float64, float64)"])(squared), TypeError, "says no result"),
+        (lambda: parpy.vectorize(["void(float64, float64)"])(squared), TypeError, "says no result"),
         (lambda: parpy.vectorize(["flot64(float64, float64)"])(squared), TypeError, "did you mean 'float64'"),
         (lambda: parpy.vectorize(target="tpu")(squared), ValueError, "'cpu', 'parallel', 'gpu'"),
         (lambda: parpy.vectorize(identity="zero")(squared), ValueError, "'reorderable'"),
@@ -427,3 +427,16 @@ def test_floating_point_errors_at_indices():
         share.at(x, [1, 0], np.array([2.0, 3.0]))  # an infinity that was there
         with pytest.raises(FloatingPointError):
             share.at(x, [1], np.array([0.0]))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_reductions_over_no_axis(target):
+    f = parpy.vectorize(["int64(int64, int64)", "float64(float64, float64)"], target=target)(plain_sum)
+    x = np.arange(6.0).reshape(2, 3)
+    assert f.reduce(3) == 3 and f.reduce(3.5) == 3.5 and f.reduce(np.array(2.0), initial=5) == 7
+    for more in ({}, {"initial": 1}, {"initial": 1, "where": x > 2}, {"keepdims": True}):
+        np.testing.assert_array_equal(f.reduce(x, axis=(), **more), np.add.reduce(x, axis=(), **more))
+
+
+def plain_sum(a, b):
+    return a + b

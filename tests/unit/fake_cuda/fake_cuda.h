@@ -25,6 +25,8 @@ struct FakeCuda {
     int captures, captured_launches, graph_launches;
     int recorded_events, waits_for_events;
     void* last_free;  // the stream of it
+    int peer_copies;
+    std::size_t page_bytes;  // of memory that is mapped, now
 
     // Behaviour.
     int static_shared;  // of every kernel
@@ -35,6 +37,7 @@ struct FakeCuda {
     int headers;                // that nvrtcCreateProgram got, …
     const char* header;         // … and the first one
     bool capturing;             // every stream
+    bool no_peer_access;        // of any device
 };
 
 // Exported as fake_cuda().

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import DeviceNDArray
+
 _NOT_A_TIME = np.iinfo(np.int64).min
 
 
 def is_date(value: Any) -> bool:
-    """Whether it is a datetime64 or timedelta64, or a NumPy array of such."""
-    return isinstance(value, np.ndarray | np.datetime64 | np.timedelta64) and value.dtype.kind in "mM"
+    """Whether it is a datetime64 or timedelta64, or an array of such, of NumPy or on the device."""
+    return isinstance(value, np.ndarray | np.datetime64 | np.timedelta64 | DeviceNDArray) and value.dtype.kind in "mM"
 
 
 def as_integers(arguments: Sequence[Any]) -> list[Any]:
@@ -26,7 +28,7 @@ def as_integers(arguments: Sequence[Any]) -> list[Any]:
     for place, each in enumerate(arguments):
         if is_date(each):
             each = each.view(np.int64)
-            if np.any(each == _NOT_A_TIME):
+            if np.any(np.asarray(each) == _NOT_A_TIME):
                 raise TypeError(f"argument {place + 1} has NaT, which compiled code does not know; leave it out")
         taken.append(each)
     return taken

@@ -13,7 +13,7 @@ import numpy as np
 from ...vocabulary.signatures import Array, Tuple, argument_type
 from .._arrays import DeviceNDArray, device_array_like, to_device
 
-__all__ = ["In", "InOut", "Out"]
+__all__ = ["In", "InOut", "Out", "typeof"]
 
 
 class Directed:
@@ -122,3 +122,12 @@ def type_of(value: Any) -> Any:
     flags = getattr(value, "flags", None)
     layout = "A" if flags is None else "C" if flags["C_CONTIGUOUS"] else "F" if flags["F_CONTIGUOUS"] else "A"
     return Array(element, rank, layout)  # type: ignore[arg-type]
+
+
+def typeof(value: Any) -> Any:
+    """The type of a value as signatures write it: ``typeof(np.ones(3, "f4"))`` is ``float32[::1]``. Raises ValueError
+    for a value that signatures have no type for."""
+    found = type_of(value)
+    if found is None:
+        raise ValueError(f"signatures have no type for {value!r}")
+    return found

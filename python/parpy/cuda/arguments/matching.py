@@ -104,12 +104,17 @@ def _plain_number(to: np.dtype[Any], argument: Any) -> tuple[Match, Any] | None:
 
 
 def _as_number(name: str, kind: Scalar, argument: Any) -> tuple[Match, Any]:
-    plain = _plain_number(kind.dtype, argument)
+    plain = None if kind.is_date else _plain_number(kind.dtype, argument)
     if plain is not None:
         return plain
     if is_array(argument) and not isinstance(argument, np.generic) and getattr(argument, "ndim", 1) != 0:
         raise _Misfit(f"argument '{name}' must be {_a(kind)}, not an array")
     value, to = np.asarray(argument), kind.dtype
+    if kind.is_date:
+        if value.dtype.kind != to.kind or not np.can_cast(value.dtype, to, "same_kind"):
+            raise _Misfit(f"argument '{name}' must be {_a(kind)}, not {type(argument).__name__}")
+        same = value.dtype == to
+        return Match.EXACT if same else Match.SAFE, value[()] if same else value.astype(to)[()]
     too_long = value.dtype.kind == "O" and isinstance(argument, int)
     if too_long or (value.dtype.kind in "iu" and to.kind in "iu"):
         if too_long or not np.iinfo(to).min <= int(argument) <= np.iinfo(to).max:

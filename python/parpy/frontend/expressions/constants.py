@@ -11,6 +11,7 @@ import numpy as np
 from ... import _native
 from ...syntax.whole_numbers import MOST_BITS, computed
 from ...vocabulary.operators import scalar_name
+from ...vocabulary.signatures import Scalar
 from ..scope import FunctionScope
 
 _INT64 = range(-(2**63), 2**63)
@@ -39,6 +40,33 @@ def number_of(fn: FunctionScope, value: Any, node: ast.expr) -> _native.Expr:
     if scalar == "u64":
         return fn.module.constant_u64(int(value), fn.span(node))
     return fn.module.convert(constant_of(fn, value.item(), node), scalar, fn.span(node))
+
+
+def limit_of(fn: FunctionScope, node: ast.Attribute) -> _native.Expr | None:
+    """``np.finfo(np.float32).max`` and the other numbers that NumPy knows of types; None if `node` is something
+    else."""
+    call = node.value
+    if not (isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords):
+        return None
+    asked, kind = fn.resolve(call.func), fn.resolve(call.args[0])
+    if (
+        asked is None
+        or not (asked.value is np.finfo or asked.value is np.iinfo)
+        or (kind is None and not _is_text(call.args[0]))
+    ):
+        return None
+    given = call.args[0].value if kind is None else kind.value  # type: ignore[attr-defined]
+    try:
+        value = getattr(asked.value(given.dtype if isinstance(given, Scalar) else given), node.attr)
+    except (AttributeError, TypeError, ValueError):
+        return None
+    if kind is not None:
+        fn.rely_on(kind)
+    return number_of(fn, value, node) if isinstance(value, int | float | np.generic) else None
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _beyond_64_bits(fn: FunctionScope, shown: str, node: ast.expr) -> None:

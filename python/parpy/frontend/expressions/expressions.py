@@ -33,7 +33,7 @@ from .arrays import (
     refuse_shape,
 )
 from .conditions import condition, short_circuit
-from .constants import constant_of, number_of, whole_number
+from .constants import constant_of, limit_of, number_of, whole_number
 from .effects import has_effects
 from .evaluation import in_order, lower_all, lower_twice
 from .function_values import single
@@ -153,6 +153,8 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
     binding = fn.resolve(node)
     if binding is not None:
         return _value_of(fn, binding, ast.unparse(node), node)
+    if (known := limit_of(fn, node)) is not None:
+        return known
     span = fn.span(node)
     fn.program.attributes.add(node.attr)  # if it is an object
     if node.attr in _ARRAY_ATTRIBUTES and is_array_name(fn, node.value):

@@ -41,8 +41,7 @@ public:
         : context_(context),
           entry_(*context.module.entry_function()),
           loops_(entry_, context.options.deterministic) {
-        const auto judge = [&](For& loop) { return loops_.independence(loop); };
-        all_ = find_contractions(context.module, judge, context.options.deterministic,
+        all_ = find_contractions(context.module, loops_.judge(), context.options.deterministic,
                                  /*batches=*/true);
         for (const Contraction& c : all_.found)
             decisions_[c.top] = {};

@@ -1,5 +1,5 @@
 // See parts.h.
-#include "runtime/parts.h"
+#include "runtime/parts/parts.h"
 
 #include "support/abi.h"
 
@@ -10,6 +10,10 @@ namespace {
 thread_local PartHook* current = nullptr;
 
 }  // namespace
+
+const PartHook* running_part() {
+    return current;
+}
 
 PartScope::PartScope(PartHook& hook) : around_(current) {
     current = &hook;

@@ -1,5 +1,5 @@
 // See device_scalars.h. A forward walk over host code tracks where each scalar's value may be.
-#include "passes/mapped/device_scalars.h"
+#include "passes/cuda/host/device_scalars.h"
 
 #include "ir/visit.h"
 

@@ -1,11 +1,11 @@
 // See gpu_blocks.h.
-#include "passes/mapped/gpu_blocks.h"
+#include "passes/cuda/host/gpu_blocks.h"
 
 #include "analysis/host_calls.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/visit.h"
-#include "passes/mapped/device_scalars.h"
+#include "passes/cuda/host/device_scalars.h"
 
 namespace parpy {
 

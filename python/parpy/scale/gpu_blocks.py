@@ -1,0 +1,105 @@
+"""Arrays in blocks on several GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from ..arrays.device_arrays import described, fetch, store
+from ..buffer import Buffer
+from ..calls.options import CompileBackend, ElemSize
+from ..types import elem_size
+from .partitioned import Partitioned, blocks_of, rows
+
+_Array = np.ndarray[Any, Any]
+
+
+class GpuArray:
+    """An array in C order on one of the GPUs that share it. There are addresses for all of it, and memory for the rows
+    that were asked for; along other axes than the first all of it is there."""
+
+    def __init__(
+        self, shape: tuple[int, ...], dtype: np.dtype[Any], axis: int, device: int, peers: Sequence[int]
+    ) -> None:
+        self._row = int(np.prod(shape[1:], dtype=np.int64)) * dtype.itemsize
+        self._memory = _native.PartMemory(self._row * shape[0], device, list(peers))
+        self._axis = axis
+        self.view: _Array = described(self._memory.pointer, shape, dtype, None, self._memory)
+        if axis != 0:
+            self._memory.cover(0, self._row * shape[0])
+
+    @property
+    def pointer(self) -> int:
+        return self._memory.pointer
+
+    def cover(self, first: int, last: int) -> None:
+        """Memory for these rows; what is there stays."""
+        if self._axis == 0 and first < last:
+            self._memory.cover(first * self._row, last * self._row)
+
+    def rows(self, first: int, last: int) -> _Array:
+        return rows(self.view, self._axis, first, last)
+
+    def upload(self, first: int, last: int, host: _Array) -> None:
+        """Stores rows of the whole array ``host`` to these rows."""
+        if first < last:
+            self.cover(first, last)
+            store(self.rows(first, last), rows(host, self._axis, first, last))
+
+    def download(self, first: int, last: int, host: _Array) -> None:
+        if first < last:
+            fetch(rows(host, self._axis, first, last), self.rows(first, last))
+
+
+class GpuBlocks(Partitioned):
+    """An array whose blocks are in the memory of GPUs. ``shards`` are buffers, which CuPy and PyTorch read where they
+    are, and ``devices`` are the numbers of the GPUs."""
+
+    def __init__(
+        self, shape: tuple[int, ...], dtype: np.dtype[Any], axis: int, cuts: tuple[int, ...], devices: tuple[int, ...]
+    ) -> None:
+        kind = elem_size(dtype)
+        if not isinstance(kind, ElemSize):
+            raise TypeError(f"elements of type {dtype} cannot be in a buffer")
+        self.arrays = [GpuArray(shape, dtype, axis, device, devices) for device in devices]
+        self.devices, self._kind = devices, kind
+        super().__init__([each.view for each in self.arrays], axis, cuts)
+        for array, (first, last) in zip(self.arrays, self._spans(), strict=True):
+            array.cover(first, last)
+
+    def _spans(self) -> list[tuple[int, int]]:
+        return list(zip(self.cuts, self.cuts[1:], strict=False))
+
+    @property
+    def shards(self) -> tuple[Any, ...]:
+        pairs = zip(self.arrays, self._spans(), strict=True)
+        return tuple(Buffer(array.rows(*span), self._kind, CompileBackend.Cuda) for array, span in pairs)
+
+    @property
+    def stand_in(self) -> _Array:
+        return np.empty(self.shape, self.dtype)
+
+    def numpy(self) -> _Array:
+        host = np.empty(self.shape, self.dtype)
+        for array, span in zip(self.arrays, self._spans(), strict=True):
+            array.download(*span, host)
+        return host
+
+    def copy_from(self, source: Any) -> None:
+        given = np.asarray(source)
+        if given.shape != self.shape:
+            raise ValueError(f"an array of shape {given.shape} cannot be stored to one of shape {self.shape}")
+        for array, span in zip(self.arrays, self._spans(), strict=True):
+            array.upload(*span, given)
+
+
+def split_on_gpus(array: Any, devices: Iterable[int], axis: int = 0) -> GpuBlocks:
+    """An array in blocks on these GPUs."""
+    numbers = tuple(devices)
+    given, along, cuts = blocks_of(array, numbers, axis)
+    made = GpuBlocks(given.shape, given.dtype, along, cuts, numbers)
+    made.copy_from(given)
+    return made

@@ -1,0 +1,197 @@
+"""``opts.devices`` on GPUs: each runs a part of the call, enqueued by a thread of its own.
+
+Rows go from device to device by copies that the run-time system enqueues between the kernels
+(src/runtime/parts/device_team.h), so that no thread waits for a GPU. Numbers that loops reduce are on the host anyway,
+and are combined there, as of virtual devices; so are arrays that loops reduce.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from ..arrays.device_arrays import DeviceArray, device_of, fetch, store
+from ..calls.caller import refuse_call
+from ..calls.options import SIZES, CompileOptions
+from .exchanges import Exchanges, Meeting
+from .gpu_blocks import GpuArray, GpuBlocks
+from .partitioned import Partitioned
+from .plan import Action, Cut, Plan
+from .plans import is_array, part_of, plain
+from .threads import run_parts
+
+_Array = np.ndarray[Any, Any]
+
+
+_teams: dict[tuple[int, ...], _native.DeviceTeam] = {}
+"""By the devices of their parts, those that no call uses."""
+_running = threading.Lock()
+"""Held by a call while it runs: a program whose kernels may fail runs once at a time on each device, so that parts of
+two calls would wait for each other."""
+
+
+class _Arguments:
+    """The arguments of a call, and those of its parts."""
+
+    def __init__(self, values: tuple[Any, ...], plan: Plan, devices: tuple[int, ...]) -> None:
+        self.values, self._plan, self._devices = values, plan, devices
+        self._names = {number: name for name, number in plan.arguments.items()}
+        self._held = {number: self._split(number) for number, value in enumerate(values) if is_array(value)}
+
+    def _split(self, number: int) -> GpuBlocks | list[GpuArray]:
+        """In blocks, or a copy for each part."""
+        value = self.values[number]
+        cut = self._plan.cut.get(self._names.get(number, ""))
+        if cut is None:
+            return self._everywhere(value)
+        cuts = tuple(min(each, cut.extent) for each in cut.cuts)
+        if isinstance(value, GpuBlocks) and (value.axis, value.cuts, value.devices) == (cut.axis, cuts, self._devices):
+            blocks, host = value, None
+        else:
+            host = np.asarray(value)
+            blocks = GpuBlocks(host.shape, host.dtype, cut.axis, cuts, self._devices)
+            blocks.copy_from(host)
+        for part, array in enumerate(blocks.arrays):
+            for _, first, last in cut.missing(part, cut.low, cut.high, cut.periodic):
+                array.cover(first, last)
+                if host is not None:
+                    array.upload(first, last, host)
+            for action in self._plan.actions:
+                if action.name == self._names[number] and action.kind == "gather":
+                    array.cover(0, cut.extent)
+        return blocks
+
+    def _everywhere(self, value: Any) -> GpuBlocks | list[GpuArray]:
+        if isinstance(value, GpuBlocks) and value.devices == self._devices:
+            for array in value.arrays:
+                array.cover(0, value.shape[value.axis])
+            return value
+        copies, host = [], np.asarray(value)
+        for device in self._devices:
+            copies.append(GpuArray(host.shape, host.dtype, 0, device, self._devices))
+            copies[-1].upload(0, host.shape[0], host)
+        return copies
+
+    def of(self, part: int) -> tuple[Any, ...]:
+        """The arguments of one part."""
+        return tuple(
+            DeviceArray(self._array(number, part).view, True) if number in self._held else value
+            for number, value in enumerate(self.values)
+        )
+
+    def _array(self, number: int, part: int) -> GpuArray:
+        held = self._held[number]
+        return held.arrays[part] if isinstance(held, GpuBlocks) else held[part]
+
+    def fills(self) -> list[tuple[int, Action]]:
+        """What arrays that stayed on the devices get from each other before the call, by number: the rows of halos, or
+        all rows."""
+        found = []
+        for number, held in self._held.items():
+            if held is not self.values[number] or not isinstance(held, GpuBlocks):
+                continue
+            name = self._names.get(number, "")
+            cut = self._plan.cut.get(name)
+            if cut is None:
+                whole = Cut(held.axis, held.shape[held.axis], held.cuts)
+                found.append((number, Action("gather", name, whole)))
+            elif cut.low or cut.high:
+                found.append((number, Action("halo", name, cut, cut.low, cut.high, cut.periodic)))
+        return found
+
+    def pointer(self, number: int, part: int) -> int:
+        return self._array(number, part).pointer
+
+    def give_back(self) -> None:
+        """Stores what the parts have written to the arguments of the call."""
+        for number, held in self._held.items():
+            value = self.values[number]
+            if held is value or self._names.get(number, "") not in self._plan.written:
+                continue
+            if isinstance(held, GpuBlocks):
+                result = held.numpy()
+            else:
+                result = np.empty(value.shape, value.dtype)
+                held[0].download(0, value.shape[0], result)
+            if isinstance(value, Partitioned):
+                value.copy_from(result)
+            else:
+                value[...] = result
+
+
+class _GpuExchanges(Exchanges):
+    """What Python does where the program of a part exchanges: reductions."""
+
+    def __init__(self, plan: Plan, part: int, meeting: Meeting, stream: int) -> None:
+        super().__init__(plan, part, meeting, {})
+        self._stream = stream
+
+    def reduce(self, action: Action, array: _Array) -> None:
+        _native.synchronize_stream(self._stream, device_of(array))
+        host = np.empty(array.shape, array.dtype)
+        fetch(host, array)
+        super().reduce(action, host)
+        store(array, host)
+
+
+def _exchange(action: Action, plan: Plan) -> tuple[Any, ...] | None:
+    """The exchange as the run-time system knows it; None of reductions."""
+    if action.cut is None or action.kind not in ("halo", "gather", "return"):
+        return None
+    shape, scalar = plan.shapes[action.name]
+    axis = action.cut.axis
+    row = int(np.prod(shape[axis + 1 :], dtype=np.int64)) * SIZES[scalar].size()
+    outer = int(np.prod(shape[:axis], dtype=np.int64))
+    wanted = [[tuple(each) for each in action.transfers(part)] for part in range(plan.parts)]
+    return (outer, row, row * shape[axis], wanted)
+
+
+def call(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOptions, plan: Plan) -> list[Any]:
+    """Runs a call with ``opts.devices`` on these GPUs; returns what the parts return."""
+    devices = opts.devices or ()
+    count = _native.device_count()
+    if max(devices) >= count:
+        refuse_call(
+            "P560",
+            f"there is no GPU {max(devices)} for opts.devices: this machine has {count}",
+            "parpy.show_config() lists them",
+        )
+    arguments = _Arguments(values, plan, devices)
+    with _running:
+        results = _run(function, values, opts, plan, arguments)
+        arguments.give_back()
+    return results
+
+
+def _run(
+    function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOptions, plan: Plan, arguments: _Arguments
+) -> list[Any]:
+    devices = opts.devices or ()
+    team = _teams.pop(devices, None) or _native.DeviceTeam(list(devices))
+    fills = arguments.fills()
+    team.begin([_exchange(action, plan) for action in (*plan.actions, *(action for _, action in fills))])
+    meeting = Meeting(plan.parts)
+
+    def run(part: int) -> Any:
+        own = arguments.of(part)
+        program = part_of(function, plan, part, values)
+        options = plain(opts)
+        options.stream = team.stream(part)
+        for place, (number, _) in enumerate(fills):
+            team.exchange(part, len(plan.actions) + place, arguments.pointer(number, part))
+        hook = _GpuExchanges(plan, part, meeting, options.stream)
+        return _native.run_device_part(lambda: program(*own, opts=options), hook, team, part)
+
+    def fail() -> None:
+        team.fail()
+        meeting.fail()
+
+    try:
+        results = run_parts(plan.parts, run, fail)
+    finally:
+        team.synchronize()
+    _teams[devices] = team
+    return results

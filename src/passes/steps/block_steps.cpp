@@ -1,0 +1,384 @@
+// See block_steps.h.
+#include "passes/steps/block_steps.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "analysis/contractions/products.h"
+#include "analysis/pragmas.h"
+#include "analysis/uses.h"
+#include "ir/builder.h"
+#include "ir/clone.h"
+#include "ir/visit.h"
+#include "mapping/plan.h"
+#include "passes/steps/step_pieces.h"
+#include "passes/steps/sums_in_elements.h"
+#include "support/environment.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+constexpr std::size_t kMostPieces = 16;  // each pair of them is a question of dependences
+
+struct Target {
+    std::int64_t steps;  // of a block
+    double least;        // steps of a loop that is run in blocks
+    bool one_block;      // what is in the block alone may run in one block of threads
+};
+constexpr Target kCpu = {64, 256, false};
+constexpr Target kCuda = {64, 512, true};
+
+// PARPY_BLOCK_STEPS: 0 leaves all loops as they are, 2 runs in blocks whatever can be.
+enum class Wanted : std::uint8_t { kNever, kWhereFaster, kAlways };
+Wanted wanted() {
+    const std::uint64_t value = environment_number("PARPY_BLOCK_STEPS").value_or(1);
+    return value == 0 ? Wanted::kNever : value == 2 ? Wanted::kAlways : Wanted::kWhereFaster;
+}
+
+class Blocking {
+public:
+    Blocking(PassContext& context, const Target& target)
+        : module_(context.module),
+          entry_(*context.module.entry_function()),
+          deterministic_(context.options.deterministic),
+          target_(target) {}
+
+    // `keep`: leaves blocks of steps in the place of the loops that it returns.
+    std::vector<StepsNote> run(bool keep) {
+        keep_ = keep;
+        if (wanted() != Wanted::kNever) body(entry_.body);
+        return std::move(notes_);
+    }
+
+private:
+    void body(Body& stmts) {
+        for (std::size_t i = 0; i < stmts.size(); ++i) {
+            auto* loop = stmts[i]->as<For>();
+            if (loop != nullptr && adds_products(loop->body, 2)) {
+                if (loops().legal(*loop) || block(stmts, i)) continue;
+            }
+            for_each_body(*stmts[i], [&](Body& inner) { body(inner); });
+        }
+    }
+
+    ParallelLoops& loops() {
+        if (loops_ == nullptr) loops_ = std::make_unique<ParallelLoops>(entry_, deterministic_);
+        return *loops_;
+    }
+
+    // Puts blocks of steps in the place of a loop, or leaves it as it is.
+    bool block(Body& stmts, std::size_t place) {
+        auto* loop = stmts[place]->as<For>();
+        const Uses uses = uses_of(loop->body);
+        const bool fixed = constant_integer(loop->step) == 1 &&
+                           loop->var->type == Type::of(Scalar::kI64) &&
+                           std::ranges::none_of(loop->labels, is_pragma) &&
+                           is_fixed(*loop->begin, uses) && is_fixed(*loop->end, uses);
+        const double steps = loops().traffic().trips(*loop);
+        if (!fixed || (wanted() != Wanted::kAlways && steps < target_.least)) return false;
+        const bool done = in_blocks(*loop, stmts[place]);
+        const auto* blocks = std::exchange(stmts[place], loop)->as<For>();
+        loops_ = nullptr;
+        if (!done) return false;
+        notes_.push_back({loop, "blocks of " + std::to_string(target_.steps) + " steps, in " +
+                                    std::to_string(blocks->body.size() - 1) + " parts"});
+        if (!keep_) return true;
+        loop->var = blocks->var;
+        loop->begin = blocks->begin;
+        loop->end = blocks->end;
+        loop->step = blocks->step;
+        loop->body = blocks->body;
+        loop->labels.clear();
+        return true;
+    }
+
+    static bool is_fixed(const Expr& bound, const Uses& uses) {
+        return uses_of(bound).loaded.empty() && invariant(bound, uses);
+    }
+
+    bool in_blocks(For& loop, Stmt*& place) {
+        Builder b(module_, loop.span);
+        const StepBlock block = {b.scalar(loop.var->name + "_first", Scalar::kI64),
+                                 b.scalar(loop.var->name + "_end", Scalar::kI64)};
+        step_ = loop.var;
+        // In the place of the loop while it is judged.
+        auto* whole = clone(module_, static_cast<const Stmt*>(&loop))->as<For>();
+        place = whole;
+        const SumsInElements sums(module_, entry_, *whole);
+        loops_ = nullptr;
+        const auto all = pieces_of(module_, *whole, block);
+        if (!all || !all->cut || all->pieces.size() > kMostPieces) return false;
+        const auto free = [&](For* mixed) { return independent(*mixed); };
+        if (!sums.proved(loops()) || !std::ranges::all_of(all->mixed, free)) return false;
+
+        For* steps = inside(*whole, block);
+        For* blocks = around(*whole, block, steps);
+        place = blocks;
+        std::vector<Body> parts;
+        for (const StepPiece& piece : all->pieces) {
+            parts.push_back(nest(piece, {}, {}));
+            steps->body.insert(steps->body.end(), parts.back().begin(), parts.back().end());
+        }
+        loops_ = nullptr;
+        const std::vector<std::vector<std::size_t>> order = in_order(*steps, parts);
+        if (order.size() < 2) return false;
+        Groups groups;
+        for (const auto& members : order) {
+            Group& group = groups.emplace_back();
+            for (const std::size_t number : members)
+                group.pieces.push_back(all->pieces[number]);
+            group.outer = shared_loops(group);
+        }
+        settle(*blocks, groups, *whole, block);
+        for_each_stmt(static_cast<Stmt&>(*blocks), [&](Stmt& stmt) { keep_label(stmt); });
+        return std::ranges::any_of(groups, [&](const Group& group) { return waits(group); });
+    }
+
+    // ------------------------------------------------------------ pieces
+
+    // for step in range(first, end)
+    For* inside(const For& loop, const StepBlock& block) {
+        Builder b(module_, loop.span);
+        return b.loop(loop.var, b.var(block.first), b.var(block.end));
+    }
+
+    // for first in range(begin, end, block): end = …; `steps`
+    For* around(const For& loop, const StepBlock& block, Stmt* steps) {
+        Builder b(module_, loop.span);
+        IndexMath math(b, Scalar::kI64);
+        Expr* end = math.least(math.add(b.var(block.first), math.number(target_.steps)),
+                               clone(module_, loop.end));
+        return b.loop(block.first, clone(module_, loop.begin), clone(module_, loop.end),
+                      {b.assign(block.end, end), steps}, math.number(target_.steps));
+    }
+
+    // The loops of `piece` but for those `without`, around its statements.
+    Body nest(const StepPiece& piece, const std::vector<std::size_t>& without,
+              const Substitution& renamed) {
+        Body inner = clone(module_, piece.statements, renamed);
+        for (std::size_t i = piece.loops.size(); i-- > 0;) {
+            if (std::ranges::find(without, i) != without.end()) continue;
+            inner = {loop_of(piece.loops[i], std::move(inner), renamed)};
+        }
+        return inner;
+    }
+
+    For* loop_of(const PieceLoop& part, Body inner, const Substitution& renamed) {
+        Builder b(module_, part.whole->span);
+        For* loop = b.loop(part.whole->var, clone(module_, part.begin, renamed),
+                           clone(module_, part.end, renamed), std::move(inner));
+        loop->labels = part.whole->labels;
+        return loop;
+    }
+
+    // Which pieces are run together, in the order of these groups: pieces that come before each
+    // other, in some steps or others.
+    std::vector<std::vector<std::size_t>> in_order(const For& steps,
+                                                   const std::vector<Body>& parts) {
+        const std::size_t count = parts.size();
+        std::vector<std::vector<bool>> before(count, std::vector<bool>(count));
+        for (std::size_t a = 0; a < count; ++a) {
+            for (std::size_t b = 0; b < count; ++b) {
+                before[a][b] = a != b && loops().conflict(steps, parts[a], parts[b], a < b);
+            }
+        }
+        for (std::size_t via = 0; via < count; ++via)
+            for (std::size_t a = 0; a < count; ++a)
+                for (std::size_t b = 0; b < count; ++b)
+                    if (before[a][via] && before[via][b]) before[a][b] = true;
+        std::vector<std::vector<std::size_t>> groups;
+        std::vector<bool> done(count);
+        while (std::ranges::find(done, false) != done.end()) {
+            for (std::size_t next = 0; next < count; ++next) {
+                const auto together = [&](std::size_t other) {
+                    return other == next || (before[other][next] && before[next][other]);
+                };
+                bool ready = !done[next];
+                for (std::size_t other = 0; other < count; ++other)
+                    ready = ready && (done[other] || !before[other][next] || together(other));
+                if (!ready) continue;
+                std::vector<std::size_t>& group = groups.emplace_back();
+                for (std::size_t other = 0; other < count; ++other) {
+                    if (!together(other)) continue;
+                    group.push_back(other);
+                    done[other] = true;
+                }
+                break;
+            }
+        }
+        return groups;
+    }
+
+    // ------------------------------------------------------------ groups
+
+    // Loops that all pieces of a group share may be around its steps: of each, its number in every
+    // piece.
+    using Shared = std::vector<std::size_t>;
+    using Ranges = std::vector<Shared>;
+    struct Group {
+        std::vector<StepPiece> pieces;
+        Ranges outer;
+        For* top = nullptr;        // its code
+        std::vector<For*> around;  // loops of the code that are around the steps
+        For* steps = nullptr;
+    };
+    using Groups = std::vector<Group>;
+
+    // Those whose range is the same in all steps and pieces.
+    Ranges shared_loops(const Group& group) {
+        Ranges result;
+        const StepPiece& first = group.pieces.front();
+        const auto same_range = [](const PieceLoop& a, const PieceLoop& b) {
+            return same(*a.begin, *b.begin) && same(*a.end, *b.end);
+        };
+        for (std::size_t i = 0; i < first.loops.size(); ++i) {
+            if (!is_fixed(first, i, group.pieces.size() == 1 ? result : Ranges{})) continue;
+            Shared shared = {i};
+            for (std::size_t n = 1; n < group.pieces.size(); ++n) {
+                const StepPiece& piece = group.pieces[n];
+                for (std::size_t j = 0; j < piece.loops.size(); ++j) {
+                    const bool taken = std::ranges::any_of(
+                        result, [&](const Shared& other) { return other[n] == j; });
+                    if (shared.size() != n || taken || !is_fixed(piece, j, {})) continue;
+                    if (same_range(piece.loops[j], first.loops[i])) shared.push_back(j);
+                }
+            }
+            if (shared.size() == group.pieces.size()) result.push_back(std::move(shared));
+        }
+        return result;
+    }
+
+    // Its range depends on no step, and on no loop of the piece but those around.
+    [[nodiscard]] bool is_fixed(const StepPiece& piece, std::size_t number,
+                                const Ranges& around) const {
+        const PieceLoop& part = piece.loops[number];
+        const auto reads = [&](const Var* var) {
+            return uses_of(*part.begin).read.contains(var) || uses_of(*part.end).read.contains(var);
+        };
+        if (reads(step_)) return false;
+        for (std::size_t i = 0; i < piece.loops.size(); ++i) {
+            const bool outside = std::ranges::any_of(
+                around, [&](const Shared& shared) { return shared.front() == i; });
+            if (!outside && reads(piece.loops[i].whole->var)) return false;
+        }
+        return true;
+    }
+
+    // Loops whose range depends on one that is no longer around.
+    void drop_unfixed(Group& group) const {
+        Ranges kept;
+        for (Shared& shared : group.outer) {
+            if (is_fixed(group.pieces.front(), shared.front(), kept))
+                kept.push_back(std::move(shared));
+        }
+        group.outer = std::move(kept);
+    }
+
+    // The code of the groups in the blocks, each with as many loops around its steps as may be.
+    void settle(For& blocks, Groups& groups, const For& loop, const StepBlock& block) {
+        const Body begin = {blocks.body.front()};
+        for (bool settled = false; !settled;) {
+            blocks.body = begin;
+            for (Group& group : groups)
+                blocks.body.push_back(code(group, loop, block));
+            loops_ = nullptr;
+            settled = true;
+            for (Group& group : groups) {
+                for (std::size_t i = group.around.size(); i-- > 0;) {
+                    if (independent(*group.around[i])) continue;
+                    group.outer.erase(group.outer.begin() + static_cast<std::ptrdiff_t>(i));
+                    settled = false;
+                }
+                drop_unfixed(group);
+            }
+        }
+        if (!target_.one_block) return;
+        for (std::size_t i = 0; i < groups.size(); ++i) {
+            const bool rests = groups[i].around.empty() && !independent(*groups[i].steps);
+            if (!rests) continue;
+            Builder b(module_, loop.span);
+            Var* once = b.scalar(loop.var->name + "_once", Scalar::kI64);
+            blocks.body[i + 1] = b.loop(once, b.integer(0), b.integer(1), {groups[i].steps});
+        }
+        loops_ = nullptr;
+    }
+
+    bool independent(For& loop) { return loops().independence(loop) == Independence::kFull; }
+
+    Stmt* code(Group& group, const For& loop, const StepBlock& block) {
+        const StepPiece& first = group.pieces.front();
+        group.steps = inside(loop, block);
+        for (std::size_t n = 0; n < group.pieces.size(); ++n) {
+            Substitution renamed;
+            std::vector<std::size_t> without;
+            for (const Shared& shared : group.outer) {
+                without.push_back(shared[n]);
+                renamed.vars[group.pieces[n].loops[shared[n]].whole->var] =
+                    first.loops[shared[0]].whole->var;
+            }
+            const Body inner = nest(group.pieces[n], without, renamed);
+            group.steps->body.insert(group.steps->body.end(), inner.begin(), inner.end());
+        }
+        group.around.clear();
+        Stmt* top = group.steps;
+        for (std::size_t i = group.outer.size(); i-- > 0;) {
+            For* outer = loop_of(first.loops[group.outer[i][0]], {top}, {});
+            group.around.insert(group.around.begin(), outer);
+            top = outer;
+        }
+        return top;
+    }
+
+    // Whether it is what blocks are made for: updates by products, of elements outside of the
+    // block or by those outside, of which no step waits for another.
+    bool waits(const Group& group) {
+        if (group.pieces.size() != 1) return false;
+        const StepPiece& piece = group.pieces.front();
+        const auto far = std::ranges::count_if(piece.loops, &PieceLoop::outside);
+        const auto free = group.around.size() + (independent(*group.steps) ? 1 : 0);
+        return piece.statements.size() == 1 && adds_products(*piece.statements.front()) &&
+               far > 0 && free > 1;
+    }
+
+    // A mapping by hand means loops that may run in parallel.
+    void keep_label(Stmt& stmt) {
+        auto* loop = stmt.as<For>();
+        if (loop != nullptr && !loop->labels.empty() && !loops().legal(*loop)) loop->labels.clear();
+    }
+
+    Module& module_;
+    Function& entry_;
+    const bool deterministic_;
+    const Target& target_;
+    bool keep_ = true;
+    std::vector<StepsNote> notes_;
+    const Var* step_ = nullptr;             // of the loop at hand
+    std::unique_ptr<ParallelLoops> loops_;  // of the function as it is now
+};
+
+}  // namespace
+
+void block_cpu_steps(PassContext& context) {
+    Blocking(context, kCpu).run(/*keep=*/true);
+}
+
+void block_cuda_steps(PassContext& context) {
+    Blocking(context, kCuda).run(/*keep=*/true);
+}
+
+std::vector<StepsNote> cpu_steps_notes(PassContext& context) {
+    return Blocking(context, kCpu).run(/*keep=*/false);
+}
+
+std::vector<StepsNote> cuda_steps_notes(PassContext& context) {
+    return Blocking(context, kCuda).run(/*keep=*/false);
+}
+
+}  // namespace parpy

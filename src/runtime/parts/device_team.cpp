@@ -1,0 +1,184 @@
+// See device_team.h.
+#include "runtime/parts/device_team.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "runtime/parts/peers.h"
+
+namespace parpy::cuda {
+
+namespace {
+
+constexpr unsigned kNoTiming = 2;
+constexpr int kSpins = 4096;  // looks before a thread that waits lets others run
+
+void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+std::unique_ptr<DeviceTeam> DeviceTeam::make(const std::vector<int>& devices, RuntimeError& error) {
+    const Driver& driver = Driver::instance();
+    std::unique_ptr<DeviceTeam> team(new DeviceTeam);
+    for (const int index : devices) {
+        const Device& device = cuda::device(index);
+        auto& member = *team->members_.emplace_back(std::make_unique<Member>(device));
+        member.context = device.context(error);
+        if (error.failed()) return nullptr;
+        const CurrentContext current(device, error);
+        if (error.failed()) return nullptr;
+        Result result = driver.cuStreamCreate(&member.stream, kNonBlocking);
+        for (auto* events : {&member.ready, &member.taken}) {
+            for (Event& event : *events) {
+                if (result == kSuccess) result = driver.cuEventCreate(&event, kNoTiming);
+            }
+        }
+        if (result != kSuccess) {
+            error = driver.failure(result, "making a stream on GPU " + std::to_string(index));
+            return nullptr;
+        }
+    }
+    for (const int a : devices) {
+        for (const int b : devices) {
+            let_access(cuda::device(a), cuda::device(b), error);
+            if (error.failed()) return nullptr;
+        }
+    }
+    return team;
+}
+
+DeviceTeam::~DeviceTeam() {
+    const Driver& driver = Driver::instance();
+    for (const auto& member : members_) {
+        RuntimeError ignored;
+        const CurrentContext current(member->device, ignored);
+        if (ignored.failed()) continue;
+        for (const auto* events : {&member->ready, &member->taken}) {
+            for (Event event : *events) {
+                if (event != nullptr) driver.cuEventDestroy(event);
+            }
+        }
+        if (member->stream != nullptr) driver.cuStreamDestroy(member->stream);
+    }
+}
+
+void DeviceTeam::begin(std::vector<RowExchange> exchanges) {
+    exchanges_ = std::move(exchanges);
+    failed_.store(false, std::memory_order_relaxed);
+    for (const auto& member : members_) {
+        member->turn = 0;
+        for (auto* counter : {&member->is_ready, &member->has_taken, &member->is_done})
+            counter->store(0, std::memory_order_relaxed);
+    }
+}
+
+bool DeviceTeam::exchanges(std::int64_t number) const {
+    const auto index = static_cast<std::size_t>(number);
+    return index < exchanges_.size() && exchanges_[index].row != 0;
+}
+
+bool DeviceTeam::reaches(const std::atomic<std::int64_t>& counter, std::int64_t turn) const {
+    for (int looks = 0; counter.load(std::memory_order_acquire) < turn; ++looks) {
+        if (failed_.load(std::memory_order_relaxed)) return false;
+        if (looks < kSpins) {
+            relax();
+        } else {
+            std::this_thread::yield();
+        }
+    }
+    return true;
+}
+
+Result DeviceTeam::copy(const Member& to, const Member& from, const RowExchange& exchange,
+                        const RowsOfPart& rows, std::size_t slot) const {
+    const Driver& driver = Driver::instance();
+    const auto offset = static_cast<DevicePointer>(rows.first * exchange.row);
+    const auto bytes = static_cast<std::size_t>((rows.last - rows.first) * exchange.row);
+    const auto target = reinterpret_cast<DevicePointer>(to.data[slot]) + offset;
+    const auto source = reinterpret_cast<DevicePointer>(from.data[slot]) + offset;
+    if (exchange.outer == 1) {
+        if (to.device.index == from.device.index)
+            return driver.cuMemcpyDtoDAsync(target, source, bytes, to.stream);
+        return driver.cuMemcpyPeerAsync(target, to.context, source, from.context, bytes, to.stream);
+    }
+    PeerCopy copy;
+    copy.from.at = source;
+    copy.from.context = from.context;
+    copy.to.at = target;
+    copy.to.context = to.context;
+    copy.from.pitch = copy.to.pitch = static_cast<std::size_t>(exchange.pitch);
+    copy.width = bytes;
+    copy.height = copy.from.height = copy.to.height = static_cast<std::size_t>(exchange.outer);
+    return driver.cuMemcpy3DPeerAsync(&copy, to.stream);
+}
+
+Result DeviceTeam::enqueue(Member& mine, std::size_t part, const RowExchange& exchange,
+                           bool& left) const {
+    const Driver& driver = Driver::instance();
+    const std::int64_t turn = mine.turn;
+    const auto slot = static_cast<std::size_t>(turn % kAhead);
+    Result result = driver.cuEventRecord(mine.ready[slot], mine.stream);
+    if (result != kSuccess) return result;
+    mine.is_ready.store(turn + 1, std::memory_order_release);
+
+    int last = -1;  // whose event was waited for
+    for (const RowsOfPart& rows : exchange.wanted[part]) {
+        const Member& source = *members_[static_cast<std::size_t>(rows.source)];
+        if (rows.source != last) {
+            if (left = !reaches(source.is_ready, turn + 1); left) return kSuccess;
+            result = driver.cuStreamWaitEvent(mine.stream, source.ready[slot], 0);
+            if (result != kSuccess) return result;
+            last = rows.source;
+        }
+        if (result = copy(mine, source, exchange, rows, slot); result != kSuccess) return result;
+    }
+    if (last >= 0) result = driver.cuEventRecord(mine.taken[slot], mine.stream);
+    if (result != kSuccess) return result;
+    mine.has_taken.store(turn + 1, std::memory_order_release);
+
+    // What others read of this part's stays until they have it.
+    for (std::size_t other = 0; other < members_.size(); ++other) {
+        const auto takes = [&](const RowsOfPart& rows) {
+            return static_cast<std::size_t>(rows.source) == part;
+        };
+        if (std::ranges::none_of(exchange.wanted[other], takes)) continue;
+        const Member& taker = *members_[other];
+        if (left = !reaches(taker.has_taken, turn + 1); left) return kSuccess;
+        result = driver.cuStreamWaitEvent(mine.stream, taker.taken[slot], 0);
+        if (result != kSuccess) return result;
+    }
+    mine.is_done.store(turn + 1, std::memory_order_release);
+    return kSuccess;
+}
+
+bool DeviceTeam::exchange(std::size_t part, std::int64_t number, void* data, RuntimeError& error) {
+    Member& mine = *members_[part];
+    // The events of a slot are recorded again when all have done with it.
+    for (const auto& member : members_) {
+        if (!reaches(member->is_done, mine.turn - kAhead + 1)) return false;
+    }
+    mine.data[static_cast<std::size_t>(mine.turn % kAhead)] = data;
+    bool left = false;
+    const Result result = enqueue(mine, part, exchanges_[static_cast<std::size_t>(number)], left);
+    ++mine.turn;
+    if (result == kSuccess) return !left;
+    error = Driver::instance().failure(result, "copying rows between GPUs");
+    fail();
+    return false;
+}
+
+RuntimeError DeviceTeam::synchronize() const {
+    for (const auto& member : members_) {
+        if (RuntimeError error = cuda::synchronize(member->device, member->stream); error.failed())
+            return error;
+    }
+    return {};
+}
+
+}  // namespace parpy::cuda

@@ -1,0 +1,203 @@
+"""Calls that several GPUs share: results are those of the CPU, for any number of devices.
+
+Run on the GPUs that are there, each as several devices if there are too few, and on an emulated driver with three,
+which ends the process where a device touches memory that nobody gave it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import fake_driver
+import parpy
+from backends import ON_GPU
+from parpy import _native
+from test_devices import EXACT, GATHERED, REDUCED, agree, alone, dot, jacobi_1d, jacobi_2d, life
+
+EMULATED = {"FAKE_CUDA_EMULATE": "3", **fake_driver.ENVIRONMENT}
+EMULATES = "FAKE_CUDA_EMULATE" in os.environ
+HERE = ON_GPU or EMULATES
+on_gpus = pytest.mark.skipif(not HERE, reason="no GPU, and no emulated one")
+pytestmark = pytest.mark.gpu
+CUDA = parpy.CompileBackend.Cuda
+PARTS = [1, 2, 3] if EMULATES else [1, 2, 3, 5, 8]
+
+
+@pytest.mark.skipif(HERE or not fake_driver.LIBRARY.exists(), reason="runs without a GPU, where the emulated driver is")
+@pytest.mark.parametrize("more", [{}, {"PARPY_PEER_ACCESS": "0"}], ids=["peers", "no peers"])
+def test_on_emulated_gpus(more):
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
+    command += ["-k", "no_peers or stay"] if more else []
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **EMULATED, **more})
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    assert " passed" in done.stdout and "failed" not in done.stdout
+
+
+def options(parts, **fields):
+    """Those of a call on so many devices, each GPU several ones if there are too few."""
+    devices = [part % _native.device_count() for part in range(parts)]
+    return parpy.auto(backend=CUDA, devices=devices, **fields)
+
+
+def shared(function, args, parts, **fields):
+    copies = [each.copy() if isinstance(each, np.ndarray) else each for each in args]
+    result = function(*copies, opts=options(parts, **fields))
+    return [result, *(each for each in copies if isinstance(each, np.ndarray))]
+
+
+@on_gpus
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("parts", PARTS)
+def test_the_bits_are_those_of_the_cpu(name, parts):
+    function, args = EXACT[name]
+    if EMULATES and name == "product":
+        pytest.skip("the emulated GPU has no tensor cores")
+    sums = {"deterministic": True} if name in ("product", "down_columns") else {}
+    agree(shared(function, args, parts, **sums), alone(function, args, **sums))
+
+
+@on_gpus
+@pytest.mark.parametrize("name", REDUCED)
+@pytest.mark.parametrize("parts", PARTS)
+def test_reductions(name, parts):
+    function, args, rtol = REDUCED[name]
+    agree(shared(function, args, parts), alone(function, args), rtol)
+
+
+@on_gpus
+@pytest.mark.parametrize("name", GATHERED)
+@pytest.mark.parametrize("parts", PARTS[1:])
+def test_arrays_are_gathered_when_asked_for(name, parts):
+    function, args, rtol = GATHERED[name]
+    agree(shared(function, args, parts, gather=True), alone(function, args), rtol)
+
+
+@on_gpus
+@pytest.mark.parametrize("parts", PARTS)
+def test_deterministic_sums_have_the_bits_of_one_device(parts):
+    x, y = EXACT["jacobi_1d"][1][:2]
+    agree(shared(dot, (x, y), parts, deterministic=True), alone(dot, (x, y), deterministic=True))
+
+
+@on_gpus
+def test_rows_along_another_axis():
+    @parpy.jit
+    def columns(a, b, T):
+        for t in range(T):
+            for j in range(1, a.shape[1] - 1):
+                for i in range(a.shape[0]):
+                    b[i, j] = a[i, j - 1] + a[i, j + 1]
+            for j in range(a.shape[1]):
+                for i in range(a.shape[0]):
+                    a[i, j] = 0.5 * b[i, j]
+
+    a, b = EXACT["jacobi_2d"][1][:2]
+    agree(shared(columns, (a.T.copy(), b.T.copy(), 3), 3), alone(columns, (a.T.copy(), b.T.copy(), 3)))
+    held = [parpy.buffer.from_array(each.T, CUDA, devices=options(2).devices, axis=1) for each in (a, b)]
+    columns(*held, 3, opts=options(2))
+    agree([each.numpy() for each in held], alone(columns, (a.T.copy(), b.T.copy(), 3))[1:])
+
+
+@on_gpus
+@pytest.mark.parametrize("parts", PARTS[1:])
+def test_partitioned_arrays_stay_where_they_are(parts):
+    devices = options(parts).devices
+    x, y = EXACT["jacobi_1d"][1][:2]
+    A, B = (parpy.buffer.from_array(each, CUDA, devices=devices) for each in (x, y))
+    assert A.shape == x.shape and A.dtype == x.dtype and len(A.shards) == parts
+    shards = A.shards
+    for steps in (4, 1):
+        jacobi_1d(A, B, steps, opts=options(parts))
+    expected = alone(jacobi_1d, (x, y, 5))
+    agree([A.numpy(), np.asarray(B)], expected[1:])
+    assert np.array_equal(np.concatenate([each.numpy() for each in shards]), expected[1])
+    assert [each.__dlpack_device__()[1] for each in shards] == list(devices)
+    shards[1][0] = 5.0
+    assert A.numpy()[A.cuts[1]] == 5.0
+    A.copy_from(x)
+    assert np.array_equal(A.numpy(), x)
+    jacobi_1d(A, y.copy(), 2, opts=options(parts + 1))  # other blocks: copied there and back
+    assert np.array_equal(A.numpy(), alone(jacobi_1d, (x, y, 2))[1])
+    with pytest.raises(ValueError, match="shape"):
+        A.copy_from(x[1:])
+
+
+@on_gpus
+def test_arrays_that_all_devices_need_stay_there_too():
+    @parpy.jit
+    def table(k, values, y):
+        for i in range(len(k)):
+            y[i] = values[k[i]]
+
+    k, values = np.arange(40)[::-1] % 13, np.arange(13.0)
+    held = [parpy.buffer.from_array(each, CUDA, devices=options(3).devices) for each in (k, values, np.zeros(40))]
+    table(*held, opts=options(3))
+    assert np.array_equal(held[2].numpy(), values[k])
+
+
+@on_gpus
+def test_rows_travel_with_and_without_peers():
+    """The same results where no device may touch the memory of another one: test_on_emulated_gpus runs both."""
+    for function in (jacobi_2d, life):
+        args = EXACT[function.__name__][1]
+        agree(shared(function, args, 3), alone(function, args))
+    count = _native.device_count()
+    wanted = os.environ.get("PARPY_PEER_ACCESS") != "0"
+    assert _native.peer_access(0, 0) and (_native.peer_access(0, count - 1) == wanted or count == 1 or ON_GPU)
+
+
+@on_gpus
+def test_a_device_has_memory_for_its_block_and_halo():
+    memory = _native.PartMemory(1 << 26, 0, [0])
+    assert memory.mapped == 0
+    memory.cover(1 << 20, 3 << 20)
+    first = memory.mapped
+    memory.cover(1 << 20, 2 << 20)
+    assert memory.mapped == first
+    memory.cover(0, 1 << 26)
+    assert memory.mapped == 1 << 26
+    for begin, end in ((5 << 20, 7 << 20), (20 << 20, 22 << 20), (6 << 20, 30 << 20), (0, 64 << 20)):
+        memory.cover(begin, end)
+    with pytest.raises(RuntimeError, match=r"P53\d|P52\d"):
+        _native.PartMemory(1 << 50, 0, [0]).cover(0, 1 << 50)
+
+
+@pytest.mark.skipif(not EMULATES, reason="a GPU launches what it is told to")
+def test_an_error_in_one_part_ends_the_call():
+    args = EXACT["jacobi_1d"][1]
+    before, driver = threading.active_count(), fake_driver.state()
+    shared(jacobi_1d, args, 3)
+    for function in (b"cuLaunchKernelEx", b"cuMemcpyPeerAsync", b"cuStreamWaitEvent", b"cuEventRecord"):
+        driver.failing, driver.failure, driver.after, driver.times = function, 2, 5, 1
+        with pytest.raises(parpy.BackendError, match="out of memory"):
+            shared(jacobi_1d, args, 3)
+        assert threading.active_count() == before
+        agree(shared(jacobi_1d, args, 3), alone(jacobi_1d, args))
+
+
+@on_gpus
+def test_devices_that_are_not_there():
+    with pytest.raises(parpy.BackendError, match="there is no GPU 99"):
+        dot(np.ones(9), np.ones(9), opts=parpy.auto(backend=CUDA, devices=(0, 99)))
+
+
+@on_gpus
+def test_calls_of_several_threads_do_not_meet():
+    args, found = EXACT["jacobi_1d"][1], [None] * 3
+
+    def run(number):
+        found[number] = shared(jacobi_1d, args, 2)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(len(found))]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    for each in found:
+        agree(each, alone(jacobi_1d, args))
