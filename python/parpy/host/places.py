@@ -16,10 +16,10 @@ def is_whole(node: ast.expr) -> bool:
 
 
 def is_part(node: ast.expr) -> TypeGuard[ast.Subscript]:
-    """`a[1:, i]`: a part of an array, another name for its elements."""
+    """`a[1:, i]` and `a[:k][::-1]`: a part of an array, another name for its elements."""
     return (
         isinstance(node, ast.Subscript)
-        and is_whole(node.value)
+        and (is_whole(node.value) or is_part(node.value))
         and any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))
     )
 
