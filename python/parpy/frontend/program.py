@@ -54,6 +54,7 @@ class Program:
         # The objects and named tuples among those, and the attributes of them that the program reads so far.
         self.objects: list[Attributes | Members] = []
         self.attributes: set[str] = set()
+        self.of_bases: dict[str, tuple[type, str]] = {}  # of these the methods that super() finds behind a class
         self.named_tuples: dict[type, int] = {}  # the classes of those that it has, numbered
         self.asked: set[str] = set()
         self.asks_all = False

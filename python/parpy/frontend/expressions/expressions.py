@@ -38,7 +38,7 @@ from .effects import has_effects
 from .evaluation import in_order, lower_all, lower_twice
 from .function_values import single
 from .membership import lower_membership
-from .objects import attribute_outside, field, object_outside
+from .objects import attribute_of_base, attribute_outside, field, object_outside
 from .subscripts import array_of, element_of, elements_of, extent_of
 from .tuples import none
 
@@ -148,7 +148,7 @@ def _is_constant(fn: FunctionScope, binding: Binding, node: ast.expr) -> bool:
 
 
 def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
-    if (made := attribute_outside(fn, node)) is not None:
+    if (made := attribute_outside(fn, node) or attribute_of_base(fn, node)) is not None:
         return made
     binding = fn.resolve(node)
     if binding is not None:
