@@ -15,7 +15,8 @@ std::size_t Kind::leaf_count() const {
             count += part.leaf_count();
         return count;
     }
-    return form == Form::kNone ? 0 : form == Form::kOptional ? 2 : 1;
+    if (is_optional()) return parts[0].leaf_count() + 1;
+    return form == Form::kNone ? 0 : 1;
 }
 
 std::optional<std::size_t> Kind::place_of_name(const std::string& name) const {
@@ -68,6 +69,16 @@ FieldName field_name(const ir::Expr& field) {
     return {use, use == kRead ? text : text.substr(1)};
 }
 
+namespace {
+
+// Whether it is a number, or a tuple of such.
+bool has_numbers_alone(const Kind& kind) {
+    if (kind.is_tuple()) return std::ranges::all_of(kind.parts, has_numbers_alone);
+    return kind.is_number() && kind.rank <= 0;
+}
+
+}  // namespace
+
 Kind joined(const Kind& a, const Kind& b) {
     using enum Kind::Form;
     if (a.form == kNothing || a == b) return b;
@@ -84,19 +95,15 @@ Kind joined(const Kind& a, const Kind& b) {
             both.parts[i] = joined(a.parts[i], b.parts[i]);
         return both;
     }
-    const auto number_of = [](const Kind& kind) {
-        return kind.form == kOptional ? kind.parts[0] : kind.form == kNumber ? kind : Kind();
+    const auto value_of = [](const Kind& kind) {
+        return kind.form == kOptional ? kind.parts[0] : kind.form == kNone ? Kind() : kind;
     };
     const auto may_be_none = [](const Kind& kind) {
         return kind.form == kOptional || kind.form == kNone;
     };
     if (may_be_none(a) || may_be_none(b)) {
-        const auto fits = [&](const Kind& kind) {
-            const Kind number = number_of(kind);
-            return kind.form == kNone || (number.form == kNumber && number.rank <= 0);
-        };
-        if (!fits(a) || !fits(b)) return Kind::mixed();
-        return Kind::optional(joined(number_of(a), number_of(b)));
+        const Kind value = joined(value_of(a), value_of(b));
+        return has_numbers_alone(value) ? Kind::optional(value) : Kind::mixed();
     }
     if (a.form != b.form) return Kind::mixed();
     if (a.form == kNumber) return Kind::number(Kind::kUnknownRank);
@@ -183,7 +190,7 @@ std::string a_kind(const Kind& kind) {
         case Kind::Form::kNothing:
             return "something else";
         case Kind::Form::kOptional:
-            return "a number or None";
+            return a_kind(kind.parts[0]) + " or None";
         case Kind::Form::kFunction:
             return is_lambda(*kind.function) ? "a lambda"
                                              : "the function " + called(*kind.function);

@@ -21,7 +21,7 @@ struct Kind {
         kTuple,     // of `parts`, which may have `names`
         kRecord,    // an object or a dict with the attributes `parts`, `names`
         kNone,      // Python's None
-        kOptional,  // a number, `parts[0]`, or None, which is known when the program runs
+        kOptional,  // `parts[0]`, a number or a tuple of numbers, or None, as the program finds out
         kFunction,  // `function`
         kText,      // `text`
         kDtype,     // the type of numbers `scalar`
@@ -98,8 +98,8 @@ struct Kind {
     [[nodiscard]] std::optional<std::size_t> place_of_name(const std::string& name) const;
     // The method "f()" or the property "@f" of a named tuple; null where there is none.
     [[nodiscard]] const Kind* member(const std::string& name) const;
-    // How many variables hold such a value. An optional one has two: the number, and whether it is
-    // there.
+    // How many variables hold such a value. An optional one has another one, the last: whether it
+    // is there.
     [[nodiscard]] std::size_t leaf_count() const;
     friend bool operator==(const Kind&, const Kind&) = default;
 };
