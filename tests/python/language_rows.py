@@ -258,6 +258,7 @@ METHODS = [
     "repeat",
     "reshape",
     "searchsorted",
+    "sort",
     "std",
     "sum",
     "transpose",
@@ -404,6 +405,8 @@ Methods of arrays: {methods}
 
 Methods of `np.random.Generator` and `np.random.RandomState`: {draws}
 
+Where no loop is around the call, NumPy itself runs {for_loops}.
+
 A function of this list may still refuse some arguments in a parallel loop, such as an `axis` that is not a constant.
 The error names the argument.
 
@@ -422,6 +425,7 @@ def numpy_page() -> str:
         methods_of_ufuncs=_listed(ufunc_methods()),
         methods=_listed(METHODS),
         draws=_listed(sorted(draws.METHODS)),
+        for_loops=_listed(sorted(_name_of(each).removeprefix("np.") for each in table.for_loops())),
         **{kind: _listed(names) for kind, names in numpy_functions().items()},
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from enum import Enum
@@ -200,7 +201,7 @@ class Reads:
     def _look_at(self, tree: ast.AST) -> None:
         self.stored.update(stored_names(tree))
         subscripts = {_subscript_names(part) for part in ast.walk(tree)} - {None}
-        dicts = {_entry_owner(part) for part in ast.walk(tree)} - {None}
+        dicts = {_entry_owner(part) for part in ast.walk(tree)} - {None} | _counted_alone(tree)
         for part in ast.walk(tree):
             self.all_entries |= _is_of_entries(part) or _loop_names(part) in subscripts or _counted(part) in dicts
             if isinstance(part, ast.Assign | ast.AnnAssign):
@@ -324,6 +325,15 @@ def _counted(node: ast.AST) -> str | None:
         case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
             return name
     return None
+
+
+def _counted_alone(tree: ast.AST) -> set[str]:
+    """The names of which nothing but the length is asked."""
+    counted = Counter(name for part in ast.walk(tree) if (name := _counted(part)) is not None)
+    if not counted:
+        return set()
+    used = Counter(part.id for part in ast.walk(tree) if isinstance(part, ast.Name))
+    return {name for name, count in counted.items() if used[name] == count}
 
 
 def _is_of_entries(node: ast.AST) -> bool:

@@ -16,7 +16,7 @@ from .forms import Composed, Kind, Span
 from .uses import Uses
 
 if TYPE_CHECKING:
-    from .expressions.objects import Attributes
+    from .expressions.objects import Attributes, Members
     from .lowering import Language
     from .scope import FunctionScope
 
@@ -51,9 +51,10 @@ class Program:
         # all of them, and whether it does, so that functions are told as well.
         self.known: dict[str, Kind] = {}
         self.known_kinds: dict[str, Composed] = {}  # those that are no numbers and no arrays
-        # The objects among those, and the attributes of them that the program reads as far as it is made.
-        self.objects: list[Attributes] = []
+        # The objects and named tuples among those, and the attributes of them that the program reads so far.
+        self.objects: list[Attributes | Members] = []
         self.attributes: set[str] = set()
+        self.of_bases: dict[str, tuple[type, str]] = {}  # of these the methods that super() finds behind a class
         self.named_tuples: dict[type, int] = {}  # the classes of those that it has, numbered
         self.asked: set[str] = set()
         self.asks_all = False

@@ -112,7 +112,14 @@ def has_open_keyword(call: ast.Call) -> bool:
     if name in ("argmax", "argmin") and any(each.arg == "out" for each in call.keywords):  # of which the type counts
         return True
     return name in _REDUCTIONS and any(
-        each.arg in ("ddof", "where", "initial")
+        each.arg in ("where", "initial")
+        or (each.arg == "ddof" and not (name in ("std", "var") and _counts_along(call)))
         or (each.arg in ("axis", "keepdims") and any(isinstance(part, ast.Name) for part in ast.walk(each.value)))
         for each in call.keywords
     )
+
+
+def _counts_along(call: ast.Call) -> bool:
+    """Whether the axes of a reduction, if it has some, are counted from the first one, as sizes of arrays are."""
+    axes = [each.value for each in call.keywords if each.arg == "axis"]
+    return all(isinstance(part, ast.Constant | ast.Tuple | ast.Load) for axis in axes for part in ast.walk(axis))

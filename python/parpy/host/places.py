@@ -16,12 +16,16 @@ def is_whole(node: ast.expr) -> bool:
 
 
 def is_part(node: ast.expr) -> TypeGuard[ast.Subscript]:
-    """`a[1:, i]`: a part of an array, another name for its elements."""
+    """`a[1:, i]` and `a[:k][::-1]`: a part of an array, another name for its elements."""
     return (
         isinstance(node, ast.Subscript)
-        and is_whole(node.value)
+        and (is_whole(node.value) or (is_part(node.value) and not _has_list(node)))
         and any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))
     )
+
+
+def _has_list(node: ast.expr) -> bool:
+    return any(isinstance(part, ast.List) for part in ast.walk(node))
 
 
 def is_shape(node: ast.expr) -> bool:

@@ -16,7 +16,7 @@ from ..calls.callback import Callback
 from ..calls.errors import CompileError
 from ..frontend.draws import OTHERS, Draws
 from ..frontend.statements.nests import is_nest
-from ..library import gives_array, is_in_library
+from ..library import gives_array, is_for_loops, is_in_library, stores_method
 from ..pragmas.words import StatementPragma
 from ..syntax.fields import is_of_value
 from ..syntax.lazy import lazy
@@ -389,7 +389,10 @@ class Resolver(Lookup):
         if not isinstance(func, ast.Attribute):
             return False
         of_local = root_of(func.value) in self.scope.locals and is_of_value(func)
-        return (of_local and (func.attr in METHODS or func.attr in OTHERS)) or has_open_keyword(call)
+        known = func.attr in METHODS or func.attr in OTHERS
+        if stores_method(func.attr, call) and (self._called or call in self._in_loops):
+            known = False
+        return (of_local and known) or has_open_keyword(call)
 
     def is_called_by_python(self, value: object, call: ast.Call) -> bool:
         """Whether Python makes this call of an object."""
@@ -400,6 +403,7 @@ class Resolver(Lookup):
         if is_universal(value):
             return call not in self._in_loops or not takes_elements(call, value, self._is_of_array)
         left = is_left_to_python(value) or (is_left_to_numpy(value, call) and not self._is_compiled_besides(call))
+        left = left or (is_for_loops(value) and not self._called and call not in self._in_loops)
         return left or is_foreign(value) or self.has_driver(value)
 
     @lazy

@@ -9,7 +9,6 @@ import math
 import numpy as np
 
 from .. import builtin
-from ..calls.options import CompileBackend
 
 # ------------------------------------------------------------ running values
 
@@ -61,9 +60,9 @@ def diff(a):
 
 
 def gradient(f):
-    if f.ndim != 1 and f.ndim != 2:
-        builtin.static_fail("np.gradient takes an array of one or two dimensions here")
-    if f.shape[0] < 2 or f.shape[-1] < 2:
+    if f.ndim < 1 or f.ndim > 3:
+        builtin.static_fail("np.gradient takes an array of one to three dimensions here")
+    if f.shape[0] < 2 or f.shape[f.ndim // 2] < 2 or f.shape[-1] < 2:
         raise ValueError("np.gradient takes an array of 2 or more elements along each dimension")
     slopes = f / 1
     slopes[0] = f[1] - f[0]
@@ -75,7 +74,13 @@ def gradient(f):
     across[:, 0] = f[:, 1] - f[:, 0]
     across[:, 1:-1] = (f[:, 2:] - f[:, :-2]) / 2
     across[:, -1] = f[:, -1] - f[:, -2]
-    return slopes, across
+    if f.ndim == 2:
+        return slopes, across
+    inward = f / 1
+    inward[:, :, 0] = f[:, :, 1] - f[:, :, 0]
+    inward[:, :, 1:-1] = (f[:, :, 2:] - f[:, :, :-2]) / 2
+    inward[:, :, -1] = f[:, :, -1] - f[:, :, -2]
+    return slopes, across, inward
 
 
 def trapezoid(y, *, dx=1.0):
@@ -114,171 +119,6 @@ def linspace(start, stop, num=50):
     if num > 1:
         made[num - 1] = stop
     return made
-
-
-# ------------------------------------------------------------ order
-
-
-def _first_place(a, value):
-    """Where `value`, an element of a, comes first, or NaN."""
-    place = a.shape[0]
-    for i in range(a.shape[0]):
-        if a[i] == value or a[i] != a[i]:
-            place = min(place, i)
-    return place
-
-
-def argmax(a):
-    if a.shape[0] == 0:
-        raise ValueError("attempt to get argmax of an empty sequence")
-    best = 0
-    if a.ndim != 1:
-        x = np.ravel(a)
-        best = int(np.argmax(x))
-    elif builtin.static_backend_eq(CompileBackend.Cuda):  # two reductions, which run in parallel
-        best = _first_place(a, np.max(a))
-    else:
-        for i in range(1, a.shape[0]):
-            if a[i] > a[best] or (a[i] != a[i] and a[best] == a[best]):
-                best = i
-    return np.int64(best)
-
-
-def argmin(a):
-    if a.shape[0] == 0:
-        raise ValueError("attempt to get argmin of an empty sequence")
-    best = 0
-    if a.ndim != 1:
-        x = np.ravel(a)
-        best = int(np.argmin(x))
-    elif builtin.static_backend_eq(CompileBackend.Cuda):  # two reductions, which run in parallel
-        best = _first_place(a, np.min(a))
-    else:
-        for i in range(1, a.shape[0]):
-            if a[i] < a[best] or (a[i] != a[i] and a[best] == a[best]):
-                best = i
-    return np.int64(best)
-
-
-def sort(a):
-    """Merges runs that get twice as long each time; elements that are equal keep their order, NaN comes last."""
-    if a.ndim == 2:
-        done = np.sort(a, axis=1)
-    elif a.ndim != 1:
-        builtin.static_fail("np.sort takes arrays of one or two dimensions here: loop over the others")
-    else:
-        n = a.shape[0]
-        done, merged = a.copy(), a.copy()
-        width = 1
-        while width < n:
-            for first in range(0, n, 2 * width):
-                middle, last = min(first + width, n), min(first + 2 * width, n)
-                i, j = first, middle
-                for k in range(first, last):
-                    take = j >= last
-                    if i < middle and j < last:
-                        take = not (done[j] < done[i] or (done[i] != done[i] and done[j] == done[j]))
-                    if take:
-                        merged[k] = done[i]
-                        i += 1
-                    else:
-                        merged[k] = done[j]
-                        j += 1
-            done[:] = merged
-            width *= 2
-    return done
-
-
-def argsort(a):
-    """As `sort`, of the places of the elements: a gather by them would take longer than moving the elements."""
-    if a.ndim == 2:
-        done = np.argsort(a, axis=1)
-    elif a.ndim != 1:
-        builtin.static_fail("np.argsort takes arrays of one or two dimensions here: loop over the others")
-    else:
-        n = a.shape[0]
-        done, merged = np.empty(a.shape[0], dtype=np.int64), np.empty(a.shape[0], dtype=np.int64)
-        for i in range(n):
-            done[i] = i
-        width = 1
-        while width < n:
-            for first in range(0, n, 2 * width):
-                middle, last = min(first + width, n), min(first + 2 * width, n)
-                i, j = first, middle
-                for k in range(first, last):
-                    take = j >= last
-                    if i < middle and j < last:
-                        left, right = a[done[i]], a[done[j]]
-                        take = not (right < left or (left != left and right == right))
-                    if take:
-                        merged[k] = done[i]
-                        i += 1
-                    else:
-                        merged[k] = done[j]
-                        j += 1
-            done[:] = merged
-            width *= 2
-    return done
-
-
-def median(a):
-    """NaN of no elements, as NumPy's, which warns."""
-    middle = np.sum(a[:0]) / 1 * np.nan
-    if a.ndim == 1:
-        n = a.shape[0]
-        s = np.sort(a)
-        if n > 0:
-            middle = (s[(n - 1) // 2] / 1 + s[n // 2] / 1) / 2
-            if s[n - 1] != s[n - 1]:
-                middle = s[n - 1] / 1
-    else:
-        x = np.ravel(a)
-        middle = np.median(x)
-    return middle
-
-
-def quantile(a, q):
-    """Between the two nearest elements, by NumPy's formula for its method `linear`."""
-    if a.ndim != 1:
-        builtin.static_fail("np.quantile takes an array of one dimension here: take np.ravel of it")
-    n = a.shape[0]
-    if q < 0 or q > 1:
-        raise ValueError("Quantiles must be in the range [0, 1]")
-    if n == 0:
-        raise IndexError("there is no quantile of no elements")
-    s = np.sort(a)
-    place = (n - 1) * q
-    below = min(int(place), n - 1)
-    t = place - below
-    low, high = s[below], s[min(below + 1, n - 1)]
-    step = high - low
-    between = high - step * (1 - t) if t >= 0.5 else low + step * t
-    return between if s[n - 1] == s[n - 1] else s[n - 1] * q
-
-
-def percentile(a, q):
-    if q < 0 or q > 100:
-        raise ValueError("Percentiles must be in the range [0, 100]")
-    return np.quantile(a, q / 100)
-
-
-def searchsorted(a, v):
-    """Where the number `v` goes in front of elements that are equal; of an array, where each of its elements goes."""
-    if v.ndim > 1:
-        builtin.static_fail("np.searchsorted takes numbers and arrays of one dimension here")
-    if v.ndim == 1:
-        places = np.zeros(v.shape[0], np.int64)
-        for i in range(v.shape[0]):
-            places[i] = np.searchsorted(a, v[i])
-        return places
-    low, high = 0, a.shape[0]
-    while low < high:
-        middle = (low + high) // 2
-        if a[middle] < v or (v != v and a[middle] == a[middle]):
-            low = middle + 1
-        else:
-            high = middle
-    return np.int64(low)
 
 
 # ------------------------------------------------------------ other places
@@ -365,7 +205,118 @@ def triu(m, k=0):
     return upper
 
 
+def fliplr(m):
+    if m.ndim < 2:
+        builtin.static_fail("np.fliplr takes an array of two or more dimensions")
+    return m[:, ::-1]
+
+
+def take(a, indices):
+    if a.ndim != 1:
+        builtin.static_fail("np.take takes an array of one dimension here")
+    return a[indices]
+
+
+def delete(arr, obj):
+    if arr.ndim != 1 or obj.ndim != 0:
+        builtin.static_fail("np.delete takes an array of one dimension and the place of an element here")
+    n = arr.shape[0]
+    if obj < -n or obj >= n:
+        raise IndexError("index is out of bounds")
+    k = obj % n
+    left = np.empty(n - 1, dtype=arr.dtype)
+    left[:k] = arr[:k]
+    left[k:] = arr[k + 1 :]
+    return left
+
+
+def diag(v):
+    if v.ndim != 1:
+        builtin.static_fail("np.diag takes an array of one dimension here")
+    made = np.zeros((v.shape[0], v.shape[0]), dtype=v.dtype)
+    for i in range(v.shape[0]):
+        made[i, i] = v[i]
+    return made
+
+
+# ------------------------------------------------------------ functions of distances
+
+
+def interp(x, xp, fp):
+    if x.ndim > 1:
+        builtin.static_fail("np.interp takes numbers and arrays of one dimension here")
+    if x.ndim == 1:
+        values = np.empty(x.shape[0])
+        for i in range(x.shape[0]):
+            values[i] = np.interp(x[i], xp, fp)
+        return values
+    n = xp.shape[0]
+    if n == 0:
+        raise ValueError("array of sample points is empty")
+    value = fp[n - 1] / 1
+    k = np.searchsorted(xp, x, side="right") - 1
+    if x != x:
+        value = x / 1
+    elif k < 0:
+        value = fp[0] / 1
+    elif k < n - 1:
+        slope = (fp[k + 1] - fp[k]) / (xp[k + 1] - xp[k])
+        value = slope * (x - xp[k]) + fp[k]
+        if xp[k] == x:
+            value = fp[k] / 1
+        elif value != value:
+            value = slope * (x - xp[k + 1]) + fp[k + 1]
+            if value != value and fp[k] == fp[k + 1]:
+                value = fp[k] / 1
+    return value
+
+
+def convolve(a, v, mode="full"):
+    if a.ndim != 1 or v.ndim != 1:
+        builtin.static_fail("np.convolve takes arrays of one dimension")
+    n, m = a.shape[0], v.shape[0]
+    if n == 0 or m == 0:
+        raise ValueError("a and v cannot be empty")
+    begin, count = 0, n + m - 1
+    if mode == "same":
+        begin, count = (min(n, m) - 1) // 2, max(n, m)
+    elif mode == "valid":
+        begin, count = min(n, m) - 1, max(n, m) - min(n, m) + 1
+    elif mode != "full":
+        raise ValueError("mode must be one of 'valid', 'same', or 'full'")
+    made = np.full(count, 0 * a[0] * v[0])
+    for k in range(count):
+        for i in range(max(begin + k - m + 1, 0), min(begin + k + 1, n)):
+            made[k] += a[i] * v[begin + k - i]
+    return made
+
+
 # ------------------------------------------------------------ products and sums
+
+
+def average(a, weights=None):
+    if weights is None:
+        return np.mean(a)
+    else:
+        if a.ndim != weights.ndim:
+            builtin.static_fail("np.average takes as many weights as elements here")
+        total = np.sum(weights)
+        if total == 0:
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+        return np.sum(a * weights) / total
+
+
+def kron(a, b):
+    if a.ndim != 2 or b.ndim != 2:
+        builtin.static_fail("np.kron takes arrays of two dimensions here")
+    p, q = b.shape[0], b.shape[1]
+    made = np.empty((a.shape[0] * b.shape[0], a.shape[1] * b.shape[1]), dtype=np.result_type(a, b))
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            for k in range(p):
+                for m in range(q):
+                    made[i * p + k, j * q + m] = a[i, j] * b[k, m]
+    return made
 
 
 def cross(a, b):
@@ -409,8 +360,36 @@ def trace(a):
     return s
 
 
-def norm(x):
-    return np.sqrt(np.sum((np.abs(x) / 1) ** 2))
+def norm(x, ord=None):
+    if ord is None:
+        return np.sqrt(np.sum((np.abs(x) / 1) ** 2))
+    else:
+        if x.ndim != 1:
+            builtin.static_fail("np.linalg.norm takes an order for arrays of one dimension here")
+        sizes = np.abs(x) / 1
+        if ord == np.inf:
+            return np.max(sizes)
+        elif ord == -np.inf:
+            return np.min(sizes)
+        elif ord == 1:
+            return np.sum(sizes)
+        elif ord == 2:
+            return np.sqrt(np.sum(sizes**2))
+        elif ord == 0:
+            return np.sum(np.where(sizes != 0, 1 + 0 * sizes, 0 * sizes))
+        else:
+            return np.sum(sizes**ord) ** (1 / ord)
+
+
+def norm_along(x, *, axis):
+    if x.ndim != 2:
+        builtin.static_fail("np.linalg.norm takes an axis of arrays of two dimensions here")
+    if axis == 0 or axis == -2:
+        return np.sqrt(np.sum((np.abs(x) / 1) ** 2, axis=0))
+    elif axis == 1 or axis == -1:
+        return np.sqrt(np.sum((np.abs(x) / 1) ** 2, axis=1))
+    else:
+        raise np.exceptions.AxisError("the axis of np.linalg.norm is out of bounds")
 
 
 def polyval(p, x):

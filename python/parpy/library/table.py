@@ -15,7 +15,7 @@ import numpy as np
 from ..syntax.names import callable_source
 from ..syntax.patterns import is_none
 from ..syntax.source import FunctionSource, capture
-from . import arrays, joining, without_nan
+from . import arrays, counting, joining, order, without_nan
 from .along import along, at
 from .einsum import einsum, subscripts_of
 
@@ -23,39 +23,53 @@ from .einsum import einsum, subscripts_of
 _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.allclose: (arrays.allclose,),
     np.arange: (arrays.arange_to, arrays.arange),
-    np.argmax: (arrays.argmax, partial(along, "argmax")),
-    np.argmin: (arrays.argmin, partial(along, "argmin")),
-    np.argsort: (arrays.argsort, partial(along, "argsort")),
+    np.argmax: (order.argmax, partial(along, "argmax")),
+    np.argmin: (order.argmin, partial(along, "argmin")),
+    np.argsort: (order.argsort, partial(along, "argsort")),
+    np.array_equal: (counting.array_equal,),
     np.atleast_2d: (joining.atleast_2d,),
+    np.average: (arrays.average,),
     np.column_stack: (joining.column_stack,),
     np.concatenate: (joining.concatenate,),
+    np.convolve: (arrays.convolve,),
     np.cross: (arrays.cross,),
     np.cumprod: (arrays.cumprod, partial(along, "cumprod")),
     np.cumsum: (arrays.cumsum, partial(along, "cumsum")),
+    np.delete: (arrays.delete,),
+    np.diag: (arrays.diag,),
     np.diff: (arrays.diff,),
+    np.digitize: (counting.digitize,),
     np.dstack: (joining.dstack,),
+    np.flatnonzero: (counting.flatnonzero,),
     np.flip: (arrays.flip,),
+    np.fliplr: (arrays.fliplr,),
     np.flipud: (arrays.flipud,),
     np.gradient: (arrays.gradient,),
+    np.histogram: (counting.histogram,),
     np.hstack: (joining.hstack,),
     np.inner: (arrays.inner,),
+    np.interp: (arrays.interp,),
     np.isclose: (arrays.isclose,),
     np.isin: (arrays.isin,),
-    np.linalg.norm: (arrays.norm,),
+    np.kron: (arrays.kron,),
+    np.linalg.norm: (arrays.norm, arrays.norm_along),
     np.linspace: (arrays.linspace,),
-    np.median: (arrays.median, partial(along, "median")),
-    np.percentile: (arrays.percentile,),
+    np.median: (order.median, partial(along, "median")),
+    np.nonzero: (counting.nonzero,),
+    np.percentile: (order.percentile,),
     np.polyval: (arrays.polyval,),
-    np.quantile: (arrays.quantile,),
+    np.quantile: (order.quantile,),
     np.repeat: (arrays.repeat,),
     np.roll: (arrays.roll, arrays.roll_along),
-    np.searchsorted: (arrays.searchsorted,),
-    np.sort: (arrays.sort, partial(along, "sort")),
+    np.searchsorted: (order.searchsorted,),
+    np.sort: (order.sort, partial(along, "sort")),
+    np.take: (arrays.take,),
     np.tile: (arrays.tile,),
     np.trace: (arrays.trace,),
     np.tril: (arrays.tril,),
     np.triu: (arrays.triu,),
     np.stack: (joining.stack,),
+    np.unique: (counting.unique,),
     np.vdot: (arrays.vdot,),
     np.vstack: (joining.vstack,),
 }
@@ -70,6 +84,11 @@ _WITHOUT_NAN = {
     for each in ("nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar")
 }
 _FUNCTIONS |= _WITHOUT_NAN
+# Functions that NumPy itself runs where no loop is around the call: ours are for the small arrays of iterations.
+_FOR_LOOPS: frozenset[Any] = frozenset((
+    np.array_equal, np.average, np.convolve, np.delete, np.diag, np.digitize, np.flatnonzero, np.histogram,
+    np.interp, np.kron, np.nonzero, np.take, np.unique,
+))  # fmt: skip
 # Functions that need no memory of their own, which kernels call too.
 _NUMBERS = frozenset((np.argmax, np.argmin, *_WITHOUT_NAN))
 # Functions that give arrays of what are arrays, whatever else they get.
@@ -84,6 +103,8 @@ for _name in ("trapezoid", "trapz"):  # before and after NumPy 2
         _FUNCTIONS[getattr(np, _name)] = (arrays.trapezoid, arrays.trapezoid_over)
 # Methods that are the functions of the same names.
 _METHODS = ("argmax", "argmin", "argsort", "cumprod", "cumsum", "repeat", "searchsorted", "trace")
+# Methods that store to their array.
+_STORING_METHODS = {"sort": order.sort_in_place}
 # Functions that take all elements where `axis` is None, as where it is left out.
 _WITHOUT_AXIS = {np.argmax, np.argmin, np.cumprod, np.cumsum, np.median}
 _ALONG_AXIS = {*_WITHOUT_AXIS, np.argsort, np.sort}
@@ -160,6 +181,16 @@ def gives_number(function: object) -> bool:
     return callable(function) and any(function is each for each in _NUMBERS)
 
 
+def for_loops() -> frozenset[Any]:
+    """Those of them that NumPy itself runs where no loop is around the call."""
+    return _FOR_LOOPS
+
+
+def is_for_loops(function: object) -> bool:
+    """Whether the library has a function of NumPy for calls in loops alone."""
+    return callable(function) and any(function is each for each in _FOR_LOOPS)
+
+
 def is_update(function: object) -> bool:
     """Whether it is np.add.at or its like, which stores to its first argument."""
     return isinstance(function, BuiltinMethodType) and function in _UPDATES
@@ -201,9 +232,16 @@ def is_in_library(function: object) -> bool:
 
 def library_method(name: str, owner: ast.expr, node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
     """The same for a method of an array."""
+    if stores_method(name, node):
+        return _source(_STORING_METHODS[name]), _with_arguments(node, [owner])
     if name not in _METHODS:
         return None
     return library_function(getattr(np, name), _with_arguments(node, [owner, *node.args]))
+
+
+def stores_method(name: str, node: ast.Call) -> bool:
+    """Whether the library has a method of arrays of this name that stores to its array, if it is one's."""
+    return name in _STORING_METHODS and not node.args and not node.keywords
 
 
 def _takes(function: Callable[..., Any], count: int, node: ast.Call) -> bool:

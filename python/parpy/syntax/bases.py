@@ -1,5 +1,5 @@
-"""Calls of methods of base classes: `super().f(x)` in a method of C is `__class__.__base__.f(self, x)`, where
-`__class__` is the variable in which Python keeps C."""
+"""Calls of methods of base classes: `super().f(x)` in a method of C is `super(__class__, self).f(x)`, which Python runs
+anywhere. `__class__` is the variable in which it keeps C."""
 
 from __future__ import annotations
 
@@ -14,25 +14,23 @@ _CLASS = "__class__"
 
 def with_bases(node: Function, function: FunctionType) -> Function:
     """The function with such calls; `node` itself if it has none."""
-    if not calls_base(function) or not node.args.args:
+    if not _calls_base(function) or not node.args.args:
         return node
     made = copy.deepcopy(node)
     made.body = [_Bases(node.args.args[0].arg).visit(each) for each in made.body]
     return made
 
 
-def calls_base(function: FunctionType) -> bool:
-    """Whether it is a method with such calls."""
+def of_base(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    """The variables `__class__` and `self` of such a call of super; None of others."""
+    match node:
+        case ast.Call(func=ast.Name(id="super"), args=[ast.Name(id=name) as kind, owner]) if name == _CLASS:
+            return kind, owner
+    return None
+
+
+def _calls_base(function: FunctionType) -> bool:
     return "super" in function.__code__.co_names and _CLASS in function.__code__.co_freevars
-
-
-def finds_bases(function: FunctionType, kind: type) -> bool:
-    """Whether such calls of an object of this class are those that `super()` finds: with several base classes it may
-    find others."""
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    defined: type = cells[_CLASS].cell_contents
-    base = defined.__base__
-    return base is not None and kind.__mro__[kind.__mro__.index(defined) + 1 :] == base.__mro__
 
 
 class _Bases(ast.NodeTransformer):
@@ -41,11 +39,6 @@ class _Bases(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        match node.func:
-            case ast.Attribute(value=ast.Call(func=ast.Name(id="super"), args=[]), attr=name):
-                base = ast.Attribute(ast.Name(_CLASS, ast.Load()), "__base__", ast.Load())
-                node.func = ast.Attribute(base, name, ast.Load())
-                node.args = [ast.Name(self._owner, ast.Load()), *node.args]
-                for part in (node.func, *ast.walk(node.func), node.args[0]):
-                    ast.copy_location(part, node)
+        if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
+            node.args = [ast.copy_location(ast.Name(name, ast.Load()), node) for name in (_CLASS, self._owner)]
         return node

@@ -54,12 +54,17 @@ Parts Lowering::field(Expr& e) {
     if (refuses_assignment(kind, named, e.span)) return poison(e.span);
     const auto method = kind.place_of_name(name + "()"), property = kind.place_of_name("@" + name);
     if (const auto place = kind.place_of_name(name)) return part_of(owner, *place);
-    if (method || property) {
+    const bool is_method = method || kind.member(name + "()") != nullptr;
+    if (is_method || property || kind.member("@" + name) != nullptr) {
         owner = held(carried(std::move(owner), e.span), e.span);
-        Parts function = part_of(owner, method ? *method : *property);
+        Parts function;
+        if (method || property)
+            function = part_of(owner, method ? *method : *property);
+        else
+            function.kind = *kind.member(is_method ? name + "()" : "@" + name);
         for (Expr*& leaf : function.leaves)
             leaf = clone(module_, leaf);
-        if (method) {
+        if (is_method) {
             const auto at = std::accumulate(
                 function.kind.parts.begin(),
                 function.kind.parts.begin() + static_cast<std::ptrdiff_t>(function.kind.defaults),

@@ -17,7 +17,7 @@ Expr* Lowering::same(Expr& e) {
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
         const bool other_is_none = walk_.of(*e.operands[1 - i], here_).is_none();
         if (!other_is_none || !walk_.of(*e.operands[i], here_).is_optional()) continue;
-        return surface(Op::kNot, {lower(e.operands[i]).leaves[1]}, e.span);
+        return surface(Op::kNot, {lower(e.operands[i]).leaves.back()}, e.span);
     }
     fail(Code::kP011, e.span, "the operator 'is' compares with None alone",
          "compare values with '=='");
@@ -118,6 +118,11 @@ Parts Lowering::compare(Expr& e) {
 Parts Lowering::compare_with_none(Expr& e) {
     const Span span = e.span;
     std::vector<Parts> sides = lower_all(e.operands);
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+        if (!sides[1 - i].kind.is_none() || !sides[i].kind.is_optional()) continue;
+        Expr* is_there = sides[i].leaves.back();
+        return {Kind::number(), {e.op == Op::kNe ? is_there : surface(Op::kNot, {is_there}, span)}};
+    }
     Expr* both = nullptr;  // whether neither is None
     Expr* none = nullptr;  // whether both are
     for (std::size_t i = 0; i < sides.size(); ++i) {

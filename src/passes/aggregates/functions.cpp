@@ -63,8 +63,41 @@ void Lowering::carry(const Parts& value, Span span, int depth, Parts& result) {
     }
 }
 
+// `p._replace(x=1)` of a named tuple: p with other elements.
+Parts Lowering::replaced(Expr& e, Expr& whole) {
+    std::vector<Expr*> written{&whole};
+    for (std::size_t i = 1; i < e.operands.size(); ++i)
+        written.push_back(e.operands[i]->operands[0]);
+    std::vector<Parts> values = lower_all(written);
+    const Kind& kind = values[0].kind;
+    std::vector<Parts> parts;
+    for (std::size_t i = 0; i < kind.parts.size(); ++i)
+        parts.push_back(part_of(values[0], i));
+    for (std::size_t i = 1; i < e.operands.size(); ++i) {
+        const std::string& name = *e.operands[i]->text;
+        const auto place = kind.place_of_name(name);
+        if (!place) {
+            fail(Code::kP105, e.operands[i]->span,
+                 a_kind(kind) + " gets a value for '" + name + "', which it does not have",
+                 "give one for its elements");
+            return poison(e.span);
+        }
+        parts[*place] = std::move(values[i]);
+    }
+    Parts result{kind, {}};
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        result.kind.parts[i] = parts[i].kind;
+        result.leaves.insert(result.leaves.end(), parts[i].leaves.begin(), parts[i].leaves.end());
+    }
+    return result;
+}
+
 // A call of a value.
 Parts Lowering::apply(Expr& e) {
+    if (const Expr* whole = replaced_tuple(e)) {
+        const Kind kind = walk_.of(*whole, here_);
+        if (kind.is_tuple() && !kind.names.empty()) return replaced(e, *e.operands[0]->operands[0]);
+    }
     if (const Kind called = walk_.of(*e.operands[0], here_); called.is_callable_object()) {
         e.operands[0] = surface(Op::kField, {e.operands[0]}, e.span);
         e.operands[0]->text = std::make_shared<const std::string>("__call__");

@@ -92,7 +92,12 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
             Kind kind = Kind::of(expr.index == 1 ? Kind::Form::kTuple : Kind::Form::kRecord);
             kind.text = *expr.operands[0]->text;
             for (std::size_t i = 1; i + 1 < expr.operands.size(); i += 2) {
-                kind.names.push_back(*expr.operands[i]->text);
+                const std::string& name = *expr.operands[i]->text;
+                if (is_member(expr, name)) {
+                    kind.members.emplace_back(name, operand(i + 1));
+                    continue;
+                }
+                kind.names.push_back(name);
                 kind.parts.push_back(operand(i + 1));
             }
             return kind;

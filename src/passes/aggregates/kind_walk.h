@@ -91,6 +91,8 @@ struct Bound {
     std::string problem, help;  // what is wrong with the arguments, if anything is
 };
 [[nodiscard]] Bound bound_arguments(const ir::Expr& apply, const Kind& function);
+// The p of `p._replace(x=1)`; null of other calls.
+[[nodiscard]] const ir::Expr* replaced_tuple(const ir::Expr& apply);
 
 // The kind of a variable at this place.
 [[nodiscard]] Kind kind_of(const ir::Var& var, const KindsHere& here);

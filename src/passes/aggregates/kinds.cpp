@@ -15,13 +15,23 @@ std::size_t Kind::leaf_count() const {
             count += part.leaf_count();
         return count;
     }
-    return form == Form::kNone ? 0 : form == Form::kOptional ? 2 : 1;
+    if (is_optional()) return parts[0].leaf_count() + 1;
+    return form == Form::kNone ? 0 : 1;
 }
 
 std::optional<std::size_t> Kind::place_of_name(const std::string& name) const {
     const auto found = std::ranges::find(names, name);
     if (found == names.end()) return std::nullopt;
     return static_cast<std::size_t>(found - names.begin());
+}
+
+const Kind* Kind::member(const std::string& name) const {
+    const auto found = std::ranges::find(members, name, &std::pair<std::string, Kind>::first);
+    return found == members.end() ? nullptr : &found->second;
+}
+
+bool is_member(const ir::Expr& record, const std::string& name) {
+    return record.index == 1 && (name.starts_with('@') || name.ends_with("()"));
 }
 
 Kind bound_to(Kind function, Kind self) {
@@ -59,6 +69,16 @@ FieldName field_name(const ir::Expr& field) {
     return {use, use == kRead ? text : text.substr(1)};
 }
 
+namespace {
+
+// Whether it is a number, or a tuple of such.
+bool has_numbers_alone(const Kind& kind) {
+    if (kind.is_tuple()) return std::ranges::all_of(kind.parts, has_numbers_alone);
+    return kind.is_number() && kind.rank <= 0;
+}
+
+}  // namespace
+
 Kind joined(const Kind& a, const Kind& b) {
     using enum Kind::Form;
     if (a.form == kNothing || a == b) return b;
@@ -75,19 +95,15 @@ Kind joined(const Kind& a, const Kind& b) {
             both.parts[i] = joined(a.parts[i], b.parts[i]);
         return both;
     }
-    const auto number_of = [](const Kind& kind) {
-        return kind.form == kOptional ? kind.parts[0] : kind.form == kNumber ? kind : Kind();
+    const auto value_of = [](const Kind& kind) {
+        return kind.form == kOptional ? kind.parts[0] : kind.form == kNone ? Kind() : kind;
     };
     const auto may_be_none = [](const Kind& kind) {
         return kind.form == kOptional || kind.form == kNone;
     };
     if (may_be_none(a) || may_be_none(b)) {
-        const auto fits = [&](const Kind& kind) {
-            const Kind number = number_of(kind);
-            return kind.form == kNone || (number.form == kNumber && number.rank <= 0);
-        };
-        if (!fits(a) || !fits(b)) return Kind::mixed();
-        return Kind::optional(joined(number_of(a), number_of(b)));
+        const Kind value = joined(value_of(a), value_of(b));
+        return has_numbers_alone(value) ? Kind::optional(value) : Kind::mixed();
     }
     if (a.form != b.form) return Kind::mixed();
     if (a.form == kNumber) return Kind::number(Kind::kUnknownRank);
@@ -97,6 +113,7 @@ Kind joined(const Kind& a, const Kind& b) {
     Kind both = a;
     if (a.names != b.names || a.text != b.text) {
         both.names.clear();
+        both.members.clear();
         both.text.clear();
     }
     for (std::size_t i = 0; i < a.parts.size(); ++i)
@@ -127,6 +144,7 @@ Kind unnamed(const Kind& kind) {
     Kind result = kind;
     if (kind.is_tuple()) {
         result.names.clear();
+        result.members.clear();
         result.text.clear();
     }
     for (Kind& part : result.parts)
@@ -172,7 +190,7 @@ std::string a_kind(const Kind& kind) {
         case Kind::Form::kNothing:
             return "something else";
         case Kind::Form::kOptional:
-            return "a number or None";
+            return a_kind(kind.parts[0]) + " or None";
         case Kind::Form::kFunction:
             return is_lambda(*kind.function) ? "a lambda"
                                              : "the function " + called(*kind.function);

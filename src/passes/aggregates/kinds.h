@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ir/ir.h"
@@ -20,7 +21,7 @@ struct Kind {
         kTuple,     // of `parts`, which may have `names`
         kRecord,    // an object or a dict with the attributes `parts`, `names`
         kNone,      // Python's None
-        kOptional,  // a number, `parts[0]`, or None, which is known when the program runs
+        kOptional,  // `parts[0]`, a number or a tuple of numbers, or None, as the program finds out
         kFunction,  // `function`
         kText,      // `text`
         kDtype,     // the type of numbers `scalar`
@@ -33,9 +34,11 @@ struct Kind {
     // of that one, its last. kMixed: two that meet, where one of them is a function, a text or a
     // type.
     std::vector<Kind> parts;
-    // kRecord; of named tuples. A method "f()" and a property "@f" are functions whose first
-    // parameter is the object; "*x" is an array of one element, the number x.
+    // kRecord; of the elements of named tuples. A method "f()" and a property "@f" are functions
+    // whose first parameter is the object; "*x" is an array of one element, the number x.
     std::vector<std::string> names;
+    // Of named tuples: methods and properties, which have no values of their own.
+    std::vector<std::pair<std::string, Kind>> members;
     // kFunction
     const ir::Function* function = nullptr;
     std::size_t defaults = 0;
@@ -93,8 +96,10 @@ struct Kind {
     [[nodiscard]] std::size_t own_parts() const { return defaults + (bound ? 1 : 0); }
     // The place of the attribute of this name, nothing where there is none.
     [[nodiscard]] std::optional<std::size_t> place_of_name(const std::string& name) const;
-    // How many variables hold such a value. An optional one has two: the number, and whether it is
-    // there.
+    // The method "f()" or the property "@f" of a named tuple; null where there is none.
+    [[nodiscard]] const Kind* member(const std::string& name) const;
+    // How many variables hold such a value. An optional one has another one, the last: whether it
+    // is there.
     [[nodiscard]] std::size_t leaf_count() const;
     friend bool operator==(const Kind&, const Kind&) = default;
 };
@@ -112,6 +117,8 @@ struct FieldName {
     std::string name;
 };
 [[nodiscard]] FieldName field_name(const ir::Expr& field);
+// Whether an operand of a kRecord of this name is one of the `members` of a named tuple.
+[[nodiscard]] bool is_member(const ir::Expr& record, const std::string& name);
 
 // What holds where one path gives `a` and another `b`.
 [[nodiscard]] Kind joined(const Kind& a, const Kind& b);

@@ -1,4 +1,6 @@
 // Kinds of what functions as values give, and of what they read (kind_walk.h).
+#include <algorithm>
+
 #include "passes/aggregates/kind_walk.h"
 
 namespace parpy {
@@ -6,6 +8,14 @@ namespace parpy {
 using namespace ir;
 
 Kind KindWalk::of_applied(const Expr& expr, const KindsHere& here) const {
+    if (const Expr* whole = replaced_tuple(expr)) {
+        Kind kind = of(*whole, here);
+        for (std::size_t i = 1; kind.is_tuple() && i < expr.operands.size(); ++i) {
+            if (const auto place = kind.place_of_name(*expr.operands[i]->text))
+                kind.parts[*place] = of(*expr.operands[i]->operands[0], here);
+        }
+        if (kind.is_tuple() && !kind.names.empty()) return kind;
+    }
     Kind called = of(*expr.operands[0], here);
     if (called.is_callable_object()) called = of_field(called, "__call__", here);
     const Kind function = carried(called, here);
@@ -25,15 +35,26 @@ Kind KindWalk::of_applied(const Expr& expr, const KindsHere& here) const {
     return result_of_(*function.function, kinds);
 }
 
+const Expr* replaced_tuple(const Expr& apply) {
+    const Expr& called = *apply.operands[0];
+    const auto is_named = [](const Expr* e) { return e->op == Op::kNamed; };
+    const bool replaces = called.op == Op::kField && *called.text == "_replace" &&
+                          std::all_of(apply.operands.begin() + 1, apply.operands.end(), is_named);
+    return replaces ? called.operands[0] : nullptr;
+}
+
 // An attribute of an object, which may be a method or what a property gives.
 Kind KindWalk::of_field(const Kind& owner, const std::string& name, const KindsHere& here) const {
     if (const auto place = owner.place_of_name(name)) return owner.parts[*place];
     if (owner.place_of_name("*" + name)) return Kind::number();
     if (const auto place = owner.place_of_name(name + "()"))
         return bound_to(carried(owner.parts[*place], here), carried(owner, here));
+    if (const Kind* method = owner.member(name + "()"))
+        return bound_to(*method, carried(owner, here));
     const auto place = owner.place_of_name("@" + name);
-    if (!place) return Kind::number();
-    const Kind function = carried(owner.parts[*place], here);
+    const Kind* const property = place ? &owner.parts[*place] : owner.member("@" + name);
+    if (property == nullptr) return Kind::number();
+    const Kind function = carried(*property, here);
     std::vector<Kind> kinds{carried(owner, here)};
     kinds.insert(kinds.end(), function.parts.begin(), function.parts.end());
     return result_of_(*function.function, kinds);

@@ -412,12 +412,23 @@ void Lowering::spell(const Parts& value, const Expr& written, std::vector<std::s
 
 // ------------------------------------------------------------ results
 
+namespace {
+
+// A tuple or None, or a tuple with such a value.
+bool may_be_no_tuple(const Kind& kind) {
+    if (kind.is_optional()) return kind.parts[0].is_tuple();
+    return kind.is_tuple() && std::ranges::any_of(kind.parts, may_be_no_tuple);
+}
+
+}  // namespace
+
 void Lowering::leave(Return& stmt) {
     const bool to_python = function_.kind == FunctionKind::kEntry && in_place_.empty();
     if (stmt.value == nullptr) {
         out_->push_back(&stmt);
     } else {
         Parts value = lower(stmt.value);
+        if (in_place_.empty() && may_be_no_tuple(value.kind)) value = {Kind::mixed(), {}};
         if (value.kind.form == Kind::Form::kMixed) fail_mixed(*stmt.value, value.kind);
         if (!in_place_.empty()) {
             return_in_place(std::move(value), stmt.span);
@@ -465,7 +476,8 @@ void Lowering::return_to_python(const Return& stmt, Parts value) {
         (void)number_in({*part, {}}, *stmt.value);
         return;
     }
-    if (!has_mixed(result_kind_)) value = as_kind(std::move(value), result_kind_, span);
+    if (!has_mixed(result_kind_) && !may_be_no_tuple(result_kind_))
+        value = as_kind(std::move(value), result_kind_, span);
     Body stores;
     b_.span = span;
     const std::vector<Var*>& results = results_for(form_of(value.kind), value.leaves, stores);

@@ -146,6 +146,7 @@ private:
     // ------------------------------------------------------------ functions (functions.cpp)
     Parts function_value(ir::Expr& expr);
     Parts apply(ir::Expr& expr);
+    Parts replaced(ir::Expr& e, ir::Expr& whole);
     // As another function gets it (KindWalk::carried).
     Parts carried(Parts value, Span span);
     // For a parameter: functions that read variables are lent to this one.

@@ -96,13 +96,14 @@ std::vector<Expr*> Lowering::numbers(const std::vector<Expr*>& operands) {
 Expr* Lowering::number_in(Parts parts, const Expr& written) {
     if (parts.kind.is_number()) return parts.leaves.front();
     const std::string name = shown(written);
-    if (parts.kind.is_optional()) {  // an error where it is None when the program runs
+    if (parts.kind.is_optional() &&
+        parts.kind.parts[0].is_number()) {  // an error where it is None when the program runs
         b_.span = written.span;
         FailBuilder failing(b_, Code::kP434);
         failing.site().message =
             (name.empty() ? "a value" : name) + " is None, but is used as a number";
         Stmt* failure = failing.make();
-        Expr* none = surface(Op::kNot, {parts.leaves[1]}, written.span);
+        Expr* none = surface(Op::kNot, {parts.leaves.back()}, written.span);
         out_->push_back(b_.if_(none, {failure}));
         return parts.leaves.front();
     }
@@ -154,7 +155,12 @@ Expr* Lowering::number_in(Parts parts, const Expr& written) {
 
 // A name, or a value, that has one kind on a path and another on another.
 void Lowering::fail_mixed(const Expr& written, const Kind& kind) {
-    if (!kind.parts.empty()) {
+    if (kind.is_optional()) {
+        const std::string name = shown(written);
+        fail(Code::kP217, written.span, (name.empty() ? "this" : name) + " is " + a_kind(kind),
+             "compare it before it is used: if " + (name.empty() ? "p" : name_of(written)) +
+                 " is not None");
+    } else if (!kind.parts.empty()) {
         const std::string name = shown(written);
         const Kind& first = kind.parts[0];
         const bool calls = first.is_function() || kind.parts[1].is_function();
@@ -258,8 +264,9 @@ Parts Lowering::lower(Expr* expr) {
         case Op::kRecord: {
             Parts all{walk_.of(e, here_), {}};
             std::vector<Expr*> values;
-            for (std::size_t i = 2; i < e.operands.size(); i += 2)
-                values.push_back(e.operands[i]);
+            for (std::size_t i = 2; i < e.operands.size(); i += 2) {
+                if (!is_member(e, *e.operands[i - 1]->text)) values.push_back(e.operands[i]);
+            }
             for (Parts& part : lower_all(values))
                 all.leaves.insert(all.leaves.end(), part.leaves.begin(), part.leaves.end());
             return all;
@@ -331,8 +338,10 @@ Expr* Lowering::lowered(Expr* expr) {
 Expr* Lowering::condition(Expr* expr) {
     Parts value = lower(expr);
     if (!value.kind.is_optional()) return number_in(std::move(value), *expr);
+    if (value.kind.parts[0].is_tuple())
+        return value.kind.parts[0].parts.empty() ? truth(false, expr->span) : value.leaves.back();
     Expr* holds = surface(Op::kPyBool, {value.leaves[0]}, expr->span);
-    return surface(Op::kAnd, {value.leaves[1], holds}, expr->span);
+    return surface(Op::kAnd, {value.leaves.back(), holds}, expr->span);
 }
 
 }  // namespace parpy

@@ -64,13 +64,17 @@ void Lowering::variables(Var* name, const Kind& kind, const std::string& place,
         return;
     }
     if (kind.is_none()) return;
+    if (kind.is_optional()) {
+        variables(name, kind.parts[0], place, found);
+        variables(name, Kind::number(), place + "_is_set", found);
+        return;
+    }
     const auto part = [&](const std::string& of_name) {
         Var*& own = places_[name][of_name];
         if (own == nullptr) own = make_variable(name->name + of_name, name->span, name->shown());
         return own;
     };
     found.push_back(place.empty() ? name : part(place));
-    if (kind.is_optional()) found.push_back(part(place + "_is_set"));
 }
 
 Var* Lowering::make_variable(const std::string& wanted, Span span, const std::string& shown) {
@@ -125,10 +129,16 @@ void Lowering::set(Var* name, Parts value, Span span) {
 Parts Lowering::as_kind(Parts value, const Kind& kind, Span span) {
     if (!has_optional(kind) || value.kind == kind) return value;
     if (kind.is_optional()) {
-        if (value.kind.is_optional()) return {kind, std::move(value.leaves)};
-        if (value.kind.is_none()) return {kind, {truth(false, span), truth(false, span)}};
-        if (value.kind.is_number()) return {kind, {value.leaves.front(), truth(true, span)}};
-        return value;
+        if (value.kind.is_none()) {
+            Parts none{kind, {}};
+            while (none.leaves.size() < kind.leaf_count())
+                none.leaves.push_back(truth(false, span));
+            return none;
+        }
+        const bool is_there = !value.kind.is_optional();
+        if (value.leaves.size() + (is_there ? 1 : 0) != kind.leaf_count()) return value;
+        if (is_there) value.leaves.push_back(truth(true, span));
+        return {kind, std::move(value.leaves)};
     }
     const bool has_parts = value.kind.is_tuple() || value.kind.is_record();
     if (!has_parts || value.kind.parts.size() != kind.parts.size()) return value;

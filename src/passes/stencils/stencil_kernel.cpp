@@ -168,18 +168,23 @@ Body StencilKernel::each_element(bool in) {
     for (const StencilArray& each : stencil_.arrays) {
         if (!each.carried) continue;
         Var* state = states_.at(each.array);
-        Expr* exists = in_extents(*each.array, places);
         if (in) {
+            Expr* wanted = nullptr;
+            for (std::size_t k = 0; k < stencil_.rank; ++k) {
+                const Range range = loaded(*each.array, k);
+                wanted =
+                    both(wanted, both(at_most(range.begin, places[k]), less(places[k], range.end)));
+            }
             Var* value = b_.scalar("value", type_);
             inner.push_back(b_.assign(value, b_.constant(Type::of(type_), {std::int64_t{0}})));
-            inner.push_back(b_.if_(exists, {b_.assign(value, element(each.array, places))}));
+            inner.push_back(b_.if_(wanted, {b_.assign(value, element(each.array, places))}));
             inner.push_back(b_.store(state, in_state(0), b_.var(value)));
             inner.push_back(b_.store(state, in_state(1), b_.var(value)));
         } else {
             std::vector<Expr*> to;
             for (const Expr* place : places)
                 to.push_back(copy(place));
-            inner.push_back(b_.if_(both(copy(written), exists),
+            inner.push_back(b_.if_(both(copy(written), in_extents(*each.array, places)),
                                    {b_.store(each.array, to, b_.load(state, in_state(0)))}));
         }
     }
@@ -261,6 +266,16 @@ Expr* StencilKernel::in_extents(const Var& array, const std::vector<Expr*>& plac
         result = both(result, both(at_most(number(0), places[k]), less(places[k], extent)));
     }
     return result;
+}
+// The places along an axis that sweeps load: a part of a call has no others.
+StencilKernel::Range StencilKernel::loaded(const Var& array, std::size_t axis) {
+    std::int64_t below = 0, above = 0;
+    for (const StencilSweep& s : stencil_.sweeps) {
+        below = std::max(below, s.below[axis]);
+        above = std::max(above, s.above[axis]);
+    }
+    return {math_.greatest(add(copy(first_[axis]), -below), number(0)),
+            math_.least(b_.extent(array.dims[axis]), add(copy(end_[axis]), above))};
 }
 Expr* StencilKernel::element(Var* array, const std::vector<Expr*>& places) {
     std::vector<Expr*> indices;

@@ -94,6 +94,7 @@ private:
                    ir::Body& out);
     ir::Expr* marked(ir::Expr* marks, ir::Var* which);
     ir::Expr* is_written(const StencilSweep& sweep, ir::Var* r, ir::Var* c);
+    Range loaded(const ir::Var& array, std::size_t axis);
     ir::Expr* in_extents(const ir::Var& array, const std::vector<ir::Expr*>& places);
     ir::Expr* element(ir::Var* array, const std::vector<ir::Expr*>& places);
 

@@ -227,11 +227,12 @@ void StencilKernel::restore(const StencilSweep& s, Body& out) {
         if (of.carried) {
             before = b_.load(states_.at(array), state_places(b_.var(from_), r, c));
         } else {
-            // Beyond the array any element will do.
+            // Beyond the places that sweeps load any element will do.
             std::vector<Expr*> at = places(r, c);
             for (std::size_t k = 0; k < at.size(); ++k) {
-                Expr* last = math_.add(b_.extent(array->dims[k]), number(-1));
-                at[k] = math_.least(math_.greatest(at[k], number(0)), last);
+                const Range range = loaded(*array, k);
+                at[k] = math_.least(math_.greatest(at[k], range.begin),
+                                    math_.add(range.end, number(-1)));
                 if (!array->dims[k].extent)
                     exists = both(exists, less(number(0), b_.extent(array->dims[k])));
             }

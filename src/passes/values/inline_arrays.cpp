@@ -2,6 +2,7 @@
 #include "passes/values/inline_arrays.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "ir/clone.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
+#include "passes/slices/value_memory.h"
 #include "passes/types/function_names.h"
 
 namespace parpy {
@@ -39,36 +41,52 @@ std::string may_be_unset(const Function& function) {
     return {};
 }
 
-// Nobody outside of the function notices that it runs, unless it fails. `open`: the functions that
-// call it, on whose own effects that does not depend.
-bool is_pure(const Function& function, std::unordered_set<const Function*>& open) {
-    if (function.kind == FunctionKind::kForeign) return false;
-    if (!open.insert(&function).second) return true;
-    const bool stores = std::ranges::any_of(
-        function.params, [](const Var* param) { return param->type.is_array() && param->written; });
-    const auto acts = [](const Stmt& stmt) {
+// Whether it does more than to store to arrays. `open`: the functions that call it, on whose own
+// effects that does not depend.
+bool acts(const Function& function, std::unordered_set<const Function*>& open) {
+    if (function.kind == FunctionKind::kForeign) return true;
+    if (!open.insert(&function).second) return false;
+    const auto is_seen = [](const Stmt& stmt) {
         return stmt.kind == StmtKind::kPrint || stmt.kind == StmtKind::kGpu;
     };
-    return !stores && !any_stmt(function.body, acts) &&
-           !any_expr(function.body, [&](const Expr& e) {
-               return e.op == Op::kCall ? !is_pure(*e.callee, open) : has_effects(e.op);
+    return any_stmt(function.body, is_seen) || any_expr(function.body, [&](const Expr& e) {
+               return e.op == Op::kCall ? acts(*e.callee, open) : has_effects(e.op);
            });
 }
 
+// Nobody outside of the function notices that it runs, unless it fails: it stores to arrays of its
+// own alone, as do the functions that get these.
 bool is_pure(const Function& function) {
     std::unordered_set<const Function*> open;
-    return is_pure(function, open);
+    return !acts(function, open) && std::ranges::none_of(function.params, [](const Var* param) {
+        return param->type.is_array() && param->written;
+    });
 }
 
-bool is_of_constant_size(const Expr& value) {
-    if (value.op == Op::kEmpty) return is_of_constant_size(*value.operands[0]);
-    if (value.op == Op::kFull) {
-        return std::all_of(value.operands.begin() + 1, value.operands.end(),
-                           [](const Expr* e) { return constant_integer(e).has_value(); });
+// At most so many elements are taken, if that is known.
+std::optional<std::int64_t> most_elements(const Expr& load) {
+    std::int64_t count = 1;
+    for (std::size_t i = 0; i < load.operands.size(); ++i) {
+        if (load.operands[i]->op != Op::kSlice) continue;
+        if (i >= load.var->dims.size() || !load.var->dims[i].extent) return std::nullopt;
+        count *= *load.var->dims[i].extent;
     }
-    return !any_expr(value, [](const Expr& e) {
-        return e.op == Op::kLoad &&
-               std::ranges::any_of(e.var->dims, [](const Dim& dim) { return !dim.extent; });
+    return count;
+}
+
+// Whether a called function has room for the new array.
+bool is_small(const Expr& value) {
+    if (value.op == Op::kEmpty) return is_small(*value.operands[0]);
+    const std::int64_t most = kMostLocalBytes / std::max(size_in_bytes(value.type.scalar), 1);
+    if (value.op == Op::kFull) {
+        std::int64_t count = 1;
+        return std::all_of(value.operands.begin() + 1, value.operands.end(), [&](const Expr* e) {
+            count *= constant_integer(e).value_or(0);
+            return constant_integer(e).has_value() && count <= most;
+        });
+    }
+    return !any_expr(value, [&](const Expr& e) {
+        return e.op == Op::kLoad && most_elements(e).value_or(most + 1) > most;
     });
 }
 
@@ -87,8 +105,7 @@ bool is_returned(const Bind& bind) {
 bool makes_arrays(const Function& function) {
     return any_stmt(function.body, [](const Stmt& stmt) {
         const auto* bind = stmt.as<Bind>();
-        return bind != nullptr && bind->fresh &&
-               (is_returned(*bind) || !is_of_constant_size(*bind->value));
+        return bind != nullptr && bind->fresh && (is_returned(*bind) || !is_small(*bind->value));
     });
 }
 

@@ -133,3 +133,30 @@ def test_every_thread_has_an_array_that_one_loop_fills_beside_others(backend):
     run(backend, turned, (a, b, 0.5), {"i": 32, "j": 64})
     assert np.array_equal(a, before + 0.5)
     assert np.array_equal(b, want[:, ::-1] * 0.5)
+
+
+@parpy.jit
+def turn(o, a, b):
+    return (a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0])
+
+
+def rows_under_conditions(pts, k, out):
+    """Rows that are only looked at if what stands in front of them holds."""
+    n = 0
+    while n + 2 < len(pts) and turn(pts[n], pts[n + 1], pts[n + 2]) > -0.5:
+        n += 1
+    out[0] = n
+    for i in range(1, len(out)):
+        if i < 2 or turn(pts[i - 2], pts[i - 1], pts[i]) > 0:
+            out[i] += 1.0
+        out[i] += turn(pts[k[i]], pts[i - 1], pts[i]) if k[i] >= 0 else -1.0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_rows_under_conditions(backend):
+    rng = np.random.default_rng(3)
+    pts, k = rng.random((9, 2)), np.array([0, -1, 3, 8, -1, 2, 0])
+    got, want = np.zeros(7), np.zeros(7)
+    run(backend, parpy.jit(rows_under_conditions), (pts, k, got), {})
+    rows_under_conditions(pts, k, want)
+    np.testing.assert_allclose(got, want, rtol=1e-12)

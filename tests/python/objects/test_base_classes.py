@@ -54,6 +54,31 @@ class Diamond(Twice, Between):
     """Behind Twice comes Between, not Shifted, its base."""
 
 
+class Mixin:
+    """Its super() is whatever comes behind it."""
+
+    def scale(self, v):
+        return super().scale(v) + 100
+
+    @property
+    def unit(self):
+        return super().unit + 1
+
+
+class Unit:
+    @property
+    def unit(self):
+        return 0.25
+
+    def scale(self, v):
+        return v * self.unit
+
+
+class Mixed(Mixin, Base, Unit):
+    def scale(self, v):
+        return super().scale(v) + self.unit
+
+
 def calls(o, x):
     for i in range(len(x)):
         x[i] = o.scale(x[i])
@@ -65,17 +90,9 @@ def hands_on(o, x):
 
 @pytest.mark.parametrize("backend", TARGETS)
 @pytest.mark.parametrize("function", [calls, hands_on])
-@pytest.mark.parametrize("kind", [Base, Shifted, Twice, ByName])
+@pytest.mark.parametrize("kind", [Base, Shifted, Twice, ByName, OfTwo, Diamond, Mixed])
 def test_as_python(backend, function, kind):
     got, want = np.arange(4.0), np.arange(4.0)
     parpy.jit(function)(kind(), got, opts=options(backend, {}))
     function(kind(), want)
     np.testing.assert_array_equal(got, want)
-
-
-@pytest.mark.parametrize("kind", [OfTwo, Diamond])
-def test_several_bases_are_refused(kind):
-    x = np.arange(4.0)
-    with pytest.raises(parpy.CompileError, match=r"P024\]: .* without 'scale'"):
-        parpy.jit(calls)(kind(), x)
-    np.testing.assert_array_equal(x, np.arange(4.0))

@@ -83,3 +83,13 @@ def test_as_python(backend, function, given):
             assert same(compiled(got, x, opts=options(backend, {})), function(want, y))
             assert got == want
             assert same(x, y)
+
+
+@parpy.jit
+def only_counted(d):
+    return len(d)
+
+
+def test_a_dict_of_which_the_length_alone_is_asked():
+    assert only_counted({"a": 1.0, "b": np.zeros(2)}) == 2
+    assert only_counted({}) == 0

@@ -449,3 +449,20 @@ def test_loops_that_python_runs_are_told(function, arguments, reason, monkeypatc
     text = reason.replace("(", ".").replace(")", ".")
     with pytest.warns(parpy.PerformanceWarning, match=rf"P315.*Python runs this loop: ({text})"):
         parpy.jit(function)(*copy.deepcopy(arguments))
+
+
+@parpy.jit
+def backward(x, n):
+    found = np.empty(len(x))
+    k = 0
+    for i in range(n):
+        if x[i] > 0.5:
+            found[k] = x[i]
+            k += 1
+    return found[:k][::-1]
+
+
+@pytest.mark.filterwarnings("error::parpy.PerformanceWarning")
+def test_a_part_of_a_part_is_returned():
+    x = np.random.default_rng(1).random(20)
+    np.testing.assert_array_equal(backward(x, 20), backward.__wrapped__(x, 20))

@@ -194,7 +194,7 @@ def of_partly(x):
             np.ones(3),
             r"P017\]: 'unequal' returns a tuple of 2 elements elsewhere",
         ),
-        (of_partly, np.ones(3), r"P017\]: 'partly' returns a tuple of 2 elements elsewhere, and None here"),
+        (of_partly, np.ones(3), r"P217\]: 'partly\(x\)' is a tuple of 2 elements or None"),
     ],
 )
 def test_mistakes(program, argument, text):

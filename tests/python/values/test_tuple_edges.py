@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, options
+from backends import BACKENDS, TARGETS, options, run
 from results import same
 
 
@@ -192,3 +192,70 @@ def test_arrays_of_other_lengths_are_not_taken_apart(backend):
     for n in (3, 1, 0):
         with pytest.raises(ValueError, match=f"{n} elements cannot be assigned to 2 targets"):
             compiled(np.zeros(n), opts=options(backend, {}))
+
+
+# ------------------------------------------------------------ a tuple or None
+
+
+def hit(o, d, k):
+    b = o[0] * d[0] + o[1] * d[1]
+    rest = b * b - o[0] * o[0] - o[1] * o[1] + 0.2 * k
+    if rest < 0:
+        return None
+    return -b - rest**0.5, k
+
+
+def nearest(origins, directions, out):
+    parpy.label("n")
+    for i in range(len(out)):
+        near, which = 100.0, -1
+        for k in range(4):
+            found = hit(origins[i], directions[i], k)
+            if found is None:
+                continue
+            t, at = found
+            if t < near:
+                near, which = t, at
+        out[i] = near + 10 * which
+
+
+def asked(v):
+    found = hit((v, 0.5), (0.25, v), 1)
+    answers = 0
+    if found:
+        answers += 1
+    if found == None:  # noqa: E711
+        answers += 2
+    if found != None:  # noqa: E711
+        answers += 4
+    if found is not None:
+        answers += found[0] * 8 + len(found)
+    return answers
+
+
+@pytest.mark.parametrize("mapping", [{}, {"n": 5}], ids=["sequential", "parallel"])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_functions_return_a_tuple_or_none(backend, mapping):
+    rng = np.random.default_rng(4)
+    given = rng.random((5, 2)) - 0.5, rng.random((5, 2)) - 0.5
+    got, want = np.zeros(5), np.zeros(5)
+    run(backend, parpy.jit(nearest), (*given, got), mapping)
+    nearest(*given, want)
+    np.testing.assert_allclose(got, want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_a_tuple_or_none_is_asked_for(backend):
+    compiled = parpy.jit(asked)
+    for v in (0.1, -0.3, 4.0):
+        np.testing.assert_allclose(compiled(v, opts=options(backend, {})), asked(v), rtol=1e-12)
+
+
+@parpy.jit
+def unasked(v):
+    return hit((v, 0.5), (0.25, v), 1)[0]
+
+
+def test_a_tuple_or_none_has_to_be_asked_for():
+    with pytest.raises(parpy.CompileError, match="a tuple of 2 elements or"):
+        unasked(0.1)

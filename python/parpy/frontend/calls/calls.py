@@ -50,6 +50,11 @@ from .reductions import method_of_value, reduction_method
 # Methods that are functions of NumPy.
 _FUNCTIONS = {"dot": np.dot, "clip": np.clip, "round": np.round, "conj": np.conj, "conjugate": np.conj}
 
+# What such subscripts consist of.
+_SETTLED = (
+    ast.Name, ast.Constant, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.Add, ast.Sub, ast.Mult, ast.USub, ast.expr_context,
+)  # fmt: skip
+
 # As the core numbers them.
 _BACKENDS = [CompileBackend.Cpu, CompileBackend.Cuda, CompileBackend.Metal]
 
@@ -497,5 +502,13 @@ def _argument(fn: FunctionScope, node: ast.expr) -> _native.Expr:
     value = lower(fn, node)
     if not isinstance(node, ast.Subscript) or not subscripts_array(fn, node):
         return value
-    reads, chosen_among = fn.kernel and _reads_in_subscripts(node), fn.choices and (fn.kernel or has_slice(node))
-    return fn.module.read(fn.hold(value, node), fn.span(node)) if reads or chosen_among else value
+    if fn.choices:
+        held = fn.kernel or has_slice(node) or not _is_settled(node.slice)
+    else:
+        held = fn.kernel and _reads_in_subscripts(node)
+    return fn.module.read(fn.hold(value, node), fn.span(node)) if held else value
+
+
+def _is_settled(node: ast.expr) -> bool:
+    """Whether subscripts may be evaluated where the statement would not: they read nothing and cannot fail."""
+    return all(isinstance(part, _SETTLED) for part in ast.walk(node))

@@ -224,6 +224,7 @@ def _cmath_rows() -> Iterator[tuple[Any, Intrinsic]]:
 
 REDUCTIONS = ("sum", "prod", "min", "max", "any", "all", "mean")
 DEVIATIONS = ("var", "std")
+DEVIATION_KEYWORDS = ("axis", "keepdims", "ddof")
 
 
 def _reduction_rows() -> Iterator[tuple[Any, Intrinsic]]:
@@ -236,7 +237,7 @@ def _reduction_rows() -> Iterator[tuple[Any, Intrinsic]]:
     for name in ("ptp", "count_nonzero"):
         yield getattr(np, name), Intrinsic(f"np.{name}", name, "", 1, 2, ("axis", "keepdims"))
     for name in DEVIATIONS:
-        yield getattr(np, name), Intrinsic(f"np.{name}", "deviation", name, 1, 2, ("axis", "keepdims"))
+        yield getattr(np, name), Intrinsic(f"np.{name}", "deviation", name, 1, 2, DEVIATION_KEYWORDS)
 
 
 def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:

@@ -13,7 +13,8 @@ from ...syntax.patterns import integer_constant, is_none
 from ..lowering import lower
 from ..scope import FunctionScope
 from .arguments import fits
-from .intrinsics import DEVIATIONS, REDUCTIONS, Intrinsic
+from .functions import by_numpy
+from .intrinsics import DEVIATION_KEYWORDS, DEVIATIONS, REDUCTIONS, Intrinsic
 
 
 def method_of_value(fn: FunctionScope, node: ast.Call) -> ast.Attribute | None:
@@ -32,7 +33,8 @@ def reduction_method(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
     func = method_of_value(fn, node)
     if func is None or func.attr not in (*REDUCTIONS, *DEVIATIONS):
         return None
-    intrinsic = Intrinsic(func.attr, "reduce", func.attr, 0, 1, ("axis", "keepdims"))
+    keywords = DEVIATION_KEYWORDS if func.attr in DEVIATIONS else ("axis", "keepdims")
+    intrinsic = Intrinsic(func.attr, "reduce", func.attr, 0, 1, keywords)
     if not fits(fn, node, intrinsic):
         return fn.poison(node)
     lowers = _deviation if func.attr in DEVIATIONS else _reduce
@@ -80,11 +82,22 @@ def lower_deviation(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> 
 def _deviation(fn: FunctionScope, node: ast.Call, name: str, operand: ast.expr, more: list[ast.expr]) -> _native.Expr:
     """The mean of the squares of what is left without the mean, as NumPy computes it, or its root."""
     axes, keeps = _shape_of_result(fn, node, name, more)
+    ddof = next((each.value for each in node.keywords if each.arg == "ddof"), None)
     span, module = fn.span(node), fn.module
     array = fn.hold(lower(fn, operand), operand, shown=ast.unparse(operand))
+    fewer = None if ddof is None else lower(fn, ddof)
     mean = module.reduce("mean", module.read(array, span), axes, True, span)
     rest = module.op("abs", [module.op("-", [module.read(array, span), mean], span)], span)
-    variance = module.reduce("mean", module.op("square", [rest], span), axes, keeps, span)
+    squares = module.op("square", [rest], span)
+    if fewer is None:
+        variance = module.reduce("mean", squares, axes, keeps, span)
+    else:
+        count = module.size(array, span) if not axes else module.extent(array, axes[0], span)
+        for axis in axes[1:]:
+            count = module.op("*", [count, module.extent(array, axis, span)], span)
+        free = module.op("max", [module.op("-", [count, fewer], span), module.constant(0, span)], span)
+        variance = module.op("/", [module.reduce("sum", squares, axes, keeps, span), free], span)
+        variance = by_numpy(fn, variance, node)
     return variance if name == "var" else module.op("sqrt", [variance], span)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...calls.external import External
-from ...library import is_update
+from ...library import is_update, stores_method
 from ...syntax.names import callable_source
 from ...syntax.patterns import string_key
 from ...vocabulary.device import DeviceFunction, ForeignFunction
@@ -76,6 +76,8 @@ def _acts(fn: FunctionScope, part: ast.AST) -> bool:
     if not isinstance(part, ast.Call) or _function_of(fn, part) is not None:
         return False
     called = fn.resolve(part.func)
+    if called is None and isinstance(part.func, ast.Attribute) and stores_method(part.func.attr, part):
+        return True
     if fn.is_applied(part) or output_of(fn, part) is not None or (called is not None and is_update(called.value)):
         return True
     if fn.streams and fn.program.draws.drawn(part, fn.scope) is not None:

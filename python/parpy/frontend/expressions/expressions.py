@@ -38,7 +38,7 @@ from .effects import has_effects
 from .evaluation import in_order, lower_all, lower_twice
 from .function_values import single
 from .membership import lower_membership
-from .objects import attribute_outside, field, object_outside
+from .objects import attribute_of_base, attribute_outside, field, object_outside
 from .subscripts import array_of, element_of, elements_of, extent_of
 from .tuples import none
 
@@ -148,7 +148,7 @@ def _is_constant(fn: FunctionScope, binding: Binding, node: ast.expr) -> bool:
 
 
 def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
-    if (made := attribute_outside(fn, node)) is not None:
+    if (made := attribute_outside(fn, node) or attribute_of_base(fn, node)) is not None:
         return made
     binding = fn.resolve(node)
     if binding is not None:
@@ -165,7 +165,9 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
             return fn.poison(node)
         if node.attr == "shape":
             return fn.op("shape", node, fn.module.read(array, span))
-        return fn.module.rank(array, span) if node.attr == "ndim" else fn.module.size(array, span)
+        return _rank_or_size(fn, array, node)
+    if node.attr in ("size", "ndim") and fn.names_arrays and _is_of_call(node.value):
+        return _rank_or_size(fn, fn.hold(lower(fn, node.value), node.value, shown=ast.unparse(node.value)), node)
     if node.attr in _ARRAY_ATTRIBUTES and fn.resolve(node.value) is None:
         refuse_shape(fn, node.value)
         return fn.poison(node)
@@ -197,6 +199,18 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
             "shape, ndim, size, real and imag can, and dtype where types are compared",
         )
     return fn.poison(node)
+
+
+def _is_of_call(node: ast.expr) -> bool:
+    """Whether it is f(x), or f(x)[0]."""
+    while isinstance(node, ast.Subscript) and string_key(node) is None:
+        node = node.value
+    return isinstance(node, ast.Call)
+
+
+def _rank_or_size(fn: FunctionScope, array: _native.Var, node: ast.Attribute) -> _native.Expr:
+    span = fn.span(node)
+    return fn.module.rank(array, span) if node.attr == "ndim" else fn.module.size(array, span)
 
 
 def _strides(fn: FunctionScope, array: _native.Var, node: ast.expr) -> _native.Expr:

@@ -7,13 +7,13 @@ import ast
 import dataclasses
 import inspect
 from collections.abc import Callable, Container, Mapping
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 from ... import _native
 from ...calls.elements import comes_apart
 from ...calls.objects import functions_of, is_object
-from ...syntax.bases import calls_base, finds_bases
+from ...syntax.bases import of_base
 from ...syntax.names import MISSING, NO_PLACE, OBJECT, Binding, attribute, callable_source, is_array, is_scalar
 from ...syntax.patterns import string_key
 from ...syntax.source import FunctionSource
@@ -47,30 +47,90 @@ class Attributes:
         fn, span = self._fn, self._fn.span(self._node)
         for name in sorted(fn.program.attributes - self._taken):
             self._taken.add(name)
+            if name in fn.program.of_bases:
+                self._add_function_of_base(name, *fn.program.of_bases[name])
+                continue
             found = inspect.getattr_static(self._class, name, None)
             value = None if isinstance(found, property) else self._attribute(name)  # which hide its own
             if value is not None:
                 add_attribute(fn, self.value, f"*{name}" if name in self._cells else name, value, span)
             elif (function := next(functions_of(self._class, name), None)) is not None:
-                self._add_function(name, found, callable_source(function))
+                self._add_function(name, name, self._class.__mro__, found, callable_source(function))
 
-    def _add_function(self, name: str, found: object, source: FunctionSource | None) -> None:
-        parameters = () if source is None else source.function.__code__.co_varnames
-        is_static = isinstance(found, staticmethod)
-        if source is None or not (is_static or parameters):
-            return
-        if calls_base(source.function) and not finds_bases(source.function, self._class):
-            return
-        fn = self._fn
-        for kind in self._class.__mro__:  # later calls check that it is still this one
-            space = fn.program.class_spaces.setdefault(kind, kind.__dict__)
-            fn.scope.rely_on(Binding(space.get(name, MISSING), space, name))
-            if name in space:
-                break
-        known = {} if is_static else {parameters[0]: OBJECT}
-        shown = f"@{name}" if isinstance(found, property) else name if is_static else f"{name}()"
-        value = function_value(fn, fn.helper(source, (), known), source, self._node)
-        add_attribute(fn, self.value, shown, value, fn.span(self._node))
+    def _add_function_of_base(self, name: str, below: type, attribute: str) -> None:
+        """What the classes of the object have behind that one."""
+        classes = self._class.__mro__
+        classes = classes[classes.index(below) + 1 :] if below in classes else ()
+        kind = next((each for each in classes if attribute in vars(each)), None)
+        function = None if kind is None else next(functions_of(kind, attribute), None)
+        if kind is not None and function is not None:
+            self._add_function(name, attribute, classes, vars(kind)[attribute], callable_source(function))
+
+    def _add_function(
+        self, shown: str, name: str, classes: tuple[type, ...], found: object, source: FunctionSource | None
+    ) -> None:
+        made = _function_of_class(self._fn, classes, name, found, source, self._node)
+        if made is not None:
+            add_attribute(self._fn, self.value, made[0].format(shown), made[1], self._fn.span(self._node))
+
+
+class Members:
+    """The methods and properties of a named tuple that the program reads, as far as they need no values besides their
+    arguments."""
+
+    def __init__(self, fn: FunctionScope, node: Any, of_class: type, value: _native.Expr) -> None:
+        self._fn, self._node, self._class, self._value = fn, node, of_class, value
+        self._taken: set[str] = set()
+        fn.program.objects.append(self)
+
+    def settle(self) -> None:
+        """Takes those that are read by now."""
+        for name in sorted(self._fn.program.attributes - self._taken):
+            self._taken.add(name)
+            found = inspect.getattr_static(self._class, name, None)
+            function = next(functions_of(self._class, name), None)
+            source = None if name.startswith("_") or function is None else callable_source(function)
+            if source is None or isinstance(found, staticmethod) or _needs_values(source.function):
+                continue
+            made = _function_of_class(self._fn, self._class.__mro__, name, found, source, self._node)
+            if made is not None:
+                add_attribute(self._fn, self._value, made[0].format(name), made[1], self._fn.span(self._node))
+
+
+def _needs_values(function: FunctionType) -> bool:
+    return bool(function.__defaults__ or function.__kwdefaults__ or function.__closure__)
+
+
+def _function_of_class(
+    fn: FunctionScope, classes: tuple[type, ...], name: str, found: object, source: FunctionSource | None, node: Any
+) -> tuple[str, _native.Expr] | None:
+    """The method, static method or property of this name that the first of the classes has, with the form of the names
+    by which the core tells these apart."""
+    parameters = () if source is None else source.function.__code__.co_varnames
+    is_static = isinstance(found, staticmethod)
+    if source is None or not (is_static or parameters):
+        return None
+    for kind in classes:  # later calls check that it is still this one
+        space = fn.program.class_spaces.setdefault(kind, kind.__dict__)
+        fn.scope.rely_on(Binding(space.get(name, MISSING), space, name))
+        if name in space:
+            break
+    known = {} if is_static else {parameters[0]: OBJECT}
+    form = "@{}" if isinstance(found, property) else "{}" if is_static else "{}()"
+    return form, function_value(fn, fn.helper(source, (), known), source, node)
+
+
+def attribute_of_base(fn: FunctionScope, node: ast.Attribute) -> _native.Expr | None:
+    """`super().f`; None of other attributes."""
+    found = of_base(node.value)
+    below = None if found is None else fn.resolve(found[0])
+    if found is None or below is None or fn.kernel:
+        return None
+    fn.rely_on(below)
+    name = f"{node.attr} of a base of {below.value.__qualname__}"
+    while fn.program.of_bases.setdefault(name, (below.value, node.attr)) != (below.value, node.attr):
+        name += "_"  # of another class of this name
+    return field(fn, lower(fn, found[1]), name, node)
 
 
 def add_attribute(fn: FunctionScope, record: _native.Expr, name: str, value: _native.Expr, span: Span) -> None:
@@ -143,7 +203,9 @@ def begin_named_tuple(fn: FunctionScope, of_class: type, node: Any) -> _native.E
     """A named tuple, whose elements are to be added."""
     classes = fn.program.named_tuples
     number = classes.setdefault(of_class, len(classes))
-    return fn.module.record(str(number), True, fn.span(node))
+    value = fn.module.record(str(number), True, fn.span(node))
+    Members(fn, node, of_class, value)
+    return value
 
 
 # ------------------------------------------------------------ objects outside of functions

@@ -62,7 +62,7 @@ ArgumentKey Typer::argument_key(Expr*& slot) {
 int Typer::rank_of_copy(const Expr& expr) const {
     Typer typer(context_, instances_, instance_, Phase::kFind);
     Body before;
-    typer.before_ = &before;
+    typer.before_ = typer.ahead_ = &before;
     Expr* copy = clone(context_.module, &expr);
     return typer.walk(copy).rank;
 }

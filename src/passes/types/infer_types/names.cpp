@@ -205,10 +205,40 @@ Operand Typer::walk_filled(Expr*& slot) {
     return result;
 }
 
+namespace {
+
+// Whether it can be evaluated anywhere in the statement, and also where the statement would not.
+bool is_settled(const Expr& e) {
+    switch (e.op) {
+        case Op::kVar:
+            return !e.var->type.is_array();
+        case Op::kConst:
+        case Op::kExtent:
+        case Op::kSlice:
+        case Op::kConvert:
+        case Op::kNeg:
+        case Op::kAdd:
+        case Op::kSub:
+        case Op::kMul:
+            return std::ranges::all_of(e.operands, [](const Expr* o) { return is_settled(*o); });
+        default:
+            return false;
+    }
+}
+
+// x[i, k - 1], which is a row: naming it reads nothing.
+bool is_settled_row(const Expr& e) {
+    return e.op == Op::kLoad && !e.operands.empty() &&
+           std::ranges::all_of(e.operands, [](const Expr* o) { return is_settled(*o); });
+}
+
+}  // namespace
+
 // An argument that is a part of an array, or computed, gets a name in front of the statement.
 ArgumentKey Typer::named_key(Expr*& slot, const Operand& operand, bool fresh) {
     ArgumentKey key;
-    const bool once = before_ != nullptr && !instances_.element_functions.acts(*slot);
+    Body* const before = before_ != nullptr || !is_settled_row(*slot) ? before_ : ahead_;
+    const bool once = before != nullptr && !instances_.element_functions.acts(*slot);
     fresh = fresh || (rewriting() && slot->op == Op::kLoad && !is_view(*slot));  // x[k], gathered
     if (!once || (rewriting() && !fresh && !is_view(*slot))) {
         report(Code::kP223, slot->span,
@@ -227,7 +257,7 @@ ArgumentKey Typer::named_key(Expr*& slot, const Operand& operand, bool fresh) {
     if (fresh || std::ranges::any_of(slot->operands, reads))
         instances_.moved_arguments.push_back({slot->span, name, stmt_});
     bind(name, fresh ? convert(slot, operand.type, Type::of(key.type.scalar)) : slot, fresh,
-         slot->span, *before_);
+         slot->span, *before);
     slot = Builder(context_.module, slot->span).array(name);
     return key;
 }

@@ -118,7 +118,7 @@ void Typer::walk(Body& body) {
 }
 
 void Typer::walk(Stmt& stmt, Body& out) {
-    before_ = &out;
+    before_ = ahead_ = &out;
     stmt_ = &stmt;
     switch (stmt.kind) {
         case StmtKind::kAssign:
@@ -133,7 +133,7 @@ void Typer::walk(Stmt& stmt, Body& out) {
         case StmtKind::kWhile: {
             auto& loop = static_cast<While&>(stmt);
             Body before;  // of each iteration
-            before_ = &before;
+            before_ = ahead_ = &before;
             walk_test(loop.condition);
             const Reach around = reach_;
             walk(loop.body);

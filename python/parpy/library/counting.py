@@ -1,0 +1,98 @@
+"""NumPy's functions that count elements or find places of them, as functions of the language. They are never run by
+Python."""
+
+from __future__ import annotations
+
+# mypy: ignore-errors
+import numpy as np
+
+from .. import builtin
+
+
+def histogram(a, bins=10, range=None):
+    """Elements belong to the bin of their distance from the first edge, but where rounding puts them beside it."""
+    if bins.ndim != 0:
+        builtin.static_fail("np.histogram takes a number of bins here")
+    x = np.ravel(a)
+    first, last = 0.0, 1.0
+    if range is None:
+        if x.shape[0] > 0:
+            first, last = np.min(x) / 1, np.max(x) / 1
+    else:
+        first, last = range[0] / 1, range[1] / 1
+    if last < first:
+        raise ValueError("max must be larger than min in range parameter.")
+    if first == last:
+        first, last = first - 0.5, last + 0.5
+    edges = np.linspace(first, last, bins + 1)
+    counts = np.zeros(bins, dtype=np.int64)
+    for v in x:
+        if v >= first and v <= last:
+            k = min(int((v - first) / (last - first) * bins), bins - 1)
+            if v < edges[k]:
+                k -= 1
+            elif v >= edges[k + 1] and k != bins - 1:
+                k += 1
+            counts[k] += 1
+    return counts, edges
+
+
+def digitize(x, bins, right=False):
+    if x.ndim > 1:
+        builtin.static_fail("np.digitize takes numbers and arrays of one dimension here")
+    n = bins.shape[0]
+    if n > 1 and bins[0] > bins[n - 1]:
+        ascending = bins[::-1]
+        if right:
+            return n - np.searchsorted(ascending, x, side="right")
+        else:
+            return n - np.searchsorted(ascending, x, side="left")
+    if right:
+        return np.searchsorted(bins, x, side="left")
+    else:
+        return np.searchsorted(bins, x, side="right")
+
+
+def flatnonzero(a):
+    x = np.ravel(a)
+    places = np.empty(x.shape[0], dtype=np.int64)
+    count = 0
+    for i in range(x.shape[0]):
+        if x[i] != 0:
+            places[count] = i
+            count += 1
+    return places[:count]
+
+
+def nonzero(a):
+    places = np.flatnonzero(a)
+    if a.ndim == 1:
+        return (places,)
+    elif a.ndim == 2:
+        return places // a.shape[1], places % a.shape[1]
+    else:
+        builtin.static_fail("np.nonzero takes arrays of one or two dimensions here")
+
+
+def unique(ar):
+    """One of the elements that are equal, in order; one NaN."""
+    s = np.sort(np.ravel(ar))
+    count = 0
+    for i in range(s.shape[0]):
+        if i == 0 or (s[i] != s[i - 1] and (s[i] == s[i] or s[i - 1] == s[i - 1])):
+            s[count] = s[i]
+            count += 1
+    return s[:count]
+
+
+def array_equal(a1, a2):
+    if a1.ndim != a2.ndim:
+        return False
+    x, y = np.ravel(a1), np.ravel(a2)
+    same = True
+    for k in range(a1.ndim):
+        same = same and a1.shape[k] == a2.shape[k]
+    if same:
+        for i in range(x.shape[0]):
+            same = same and x[i] == y[i]
+    return same

@@ -1,0 +1,296 @@
+"""NumPy's functions of the order of elements, as functions of the language. They are never run by Python."""
+
+from __future__ import annotations
+
+# mypy: ignore-errors
+import numpy as np
+
+from .. import builtin
+from ..calls.options import CompileBackend
+
+
+def _first_place(a, value):
+    """Where `value`, an element of a, comes first, or NaN."""
+    place = a.shape[0]
+    for i in range(a.shape[0]):
+        if a[i] == value or a[i] != a[i]:
+            place = min(place, i)
+    return place
+
+
+def argmax(a):
+    if a.shape[0] == 0:
+        raise ValueError("attempt to get argmax of an empty sequence")
+    best = 0
+    if a.ndim != 1:
+        x = np.ravel(a)
+        best = int(np.argmax(x))
+    elif builtin.static_backend_eq(CompileBackend.Cuda):  # two reductions, which run in parallel
+        best = _first_place(a, np.max(a))
+    else:
+        for i in range(1, a.shape[0]):
+            if a[i] > a[best] or (a[i] != a[i] and a[best] == a[best]):
+                best = i
+    return np.int64(best)
+
+
+def argmin(a):
+    if a.shape[0] == 0:
+        raise ValueError("attempt to get argmin of an empty sequence")
+    best = 0
+    if a.ndim != 1:
+        x = np.ravel(a)
+        best = int(np.argmin(x))
+    elif builtin.static_backend_eq(CompileBackend.Cuda):  # two reductions, which run in parallel
+        best = _first_place(a, np.min(a))
+    else:
+        for i in range(1, a.shape[0]):
+            if a[i] < a[best] or (a[i] != a[i] and a[best] == a[best]):
+                best = i
+    return np.int64(best)
+
+
+def sort(a):
+    """Merges runs that get twice as long each time; elements that are equal keep their order, NaN comes last."""
+    if a.ndim == 2:
+        done = np.sort(a, axis=1)
+    elif a.ndim != 1:
+        builtin.static_fail("np.sort takes arrays of one or two dimensions here: loop over the others")
+    else:
+        n = a.shape[0]
+        done, merged = a.copy(), a.copy()
+        width = 1
+        while width < n:
+            for first in range(0, n, 2 * width):
+                middle, last = min(first + width, n), min(first + 2 * width, n)
+                i, j = first, middle
+                for k in range(first, last):
+                    take = j >= last
+                    if i < middle and j < last:
+                        take = not (done[j] < done[i] or (done[i] != done[i] and done[j] == done[j]))
+                    if take:
+                        merged[k] = done[i]
+                        i += 1
+                    else:
+                        merged[k] = done[j]
+                        j += 1
+            done[:] = merged
+            width *= 2
+    return done
+
+
+def argsort(a):
+    """As `sort`, of the places of the elements: a gather by them would take longer than moving the elements."""
+    if a.ndim == 2:
+        done = np.argsort(a, axis=1)
+    elif a.ndim != 1:
+        builtin.static_fail("np.argsort takes arrays of one or two dimensions here: loop over the others")
+    else:
+        n = a.shape[0]
+        done, merged = np.empty(a.shape[0], dtype=np.int64), np.empty(a.shape[0], dtype=np.int64)
+        for i in range(n):
+            done[i] = i
+        width = 1
+        while width < n:
+            for first in range(0, n, 2 * width):
+                middle, last = min(first + width, n), min(first + 2 * width, n)
+                i, j = first, middle
+                for k in range(first, last):
+                    take = j >= last
+                    if i < middle and j < last:
+                        left, right = a[done[i]], a[done[j]]
+                        take = not (right < left or (left != left and right == right))
+                    if take:
+                        merged[k] = done[i]
+                        i += 1
+                    else:
+                        merged[k] = done[j]
+                        j += 1
+            done[:] = merged
+            width *= 2
+    return done
+
+
+def sort_in_place(a):
+    if a.ndim == 1:
+        quicksort(a)
+    elif a.ndim == 2:
+        for i in range(a.shape[0]):
+            quicksort(a[i])
+    else:
+        builtin.static_fail("the method sort takes arrays of one or two dimensions here: loop over the others")
+
+
+def quicksort(s):
+    """In place, with no memory but the ends of the parts that are left: of each the larger one waits. NaN comes last;
+    short parts are sorted by insertion."""
+    n = without_nan_at_its_end(s)
+    begins, ends = np.empty(64, dtype=np.int64), np.empty(64, dtype=np.int64)
+    waiting = 0
+    low, high = 0, n - 1
+    while True:
+        while high - low > 15:
+            i, j = divided(s, low, high)
+            if j - low > high - i:
+                begins[waiting], ends[waiting] = low, j
+                low = i
+            else:
+                begins[waiting], ends[waiting] = i, high
+                high = j
+            waiting += 1
+        if waiting == 0:
+            break
+        waiting -= 1
+        low, high = begins[waiting], ends[waiting]
+    for k in range(1, n):
+        v = s[k]
+        place = k
+        while place > 0 and v < s[place - 1]:
+            s[place] = s[place - 1]
+            place -= 1
+        s[place] = v
+
+
+def without_nan_at_its_end(s):
+    """The number of elements that are no NaN, which come first from now on."""
+    n, k = s.shape[0], 0
+    while k < n:
+        v = s[k]
+        if v != v:
+            n -= 1
+            s[k] = s[n]
+            s[n] = v
+        else:
+            k += 1
+    return n
+
+
+def divided(s, low, high):
+    """The begin of the part of s[low : high + 1] whose elements are not below the middle one of three, and the last
+    place of the part in front of it whose elements are not above it."""
+    part = (high - low) // 4
+    first, pivot, last = s[low + part], s[low + 2 * part], s[high - part]
+    if last < first:
+        first, last = last, first
+    pivot = min(max(pivot, first), last)
+    i, j = low, high
+    while i <= j:
+        while s[i] < pivot:
+            i += 1
+        while pivot < s[j]:
+            j -= 1
+        if i <= j:
+            left = s[i]
+            s[i] = s[j]
+            s[j] = left
+            i += 1
+            j -= 1
+    return i, j
+
+
+def select(s, k):
+    """Moves the elements, of which none is NaN, so that s[k] is the one that belongs there in order, with no larger one
+    in front of it and no smaller one behind it."""
+    low, high = 0, s.shape[0] - 1
+    while low < high:
+        i, j = divided(s, low, high)
+        if k <= j:
+            high = j
+        elif k >= i:
+            low = i
+        else:
+            low = high
+
+
+def any_nan(s):
+    found = False
+    for i in range(s.shape[0]):
+        if s[i] != s[i]:
+            found = True
+    return found
+
+
+def median(a):
+    """NaN of no elements, as NumPy's, which warns."""
+    middle = np.sum(a[:0]) / 1 * np.nan
+    if a.ndim == 1:
+        n = a.shape[0]
+        s = a.copy()
+        if n > 0 and any_nan(a):
+            middle = middle + np.nan
+        elif n > 0:
+            select(s, n // 2)
+            upper = s[n // 2]
+            lower = upper
+            if n % 2 == 0:
+                lower = s[0]
+                for i in range(n // 2):
+                    lower = max(lower, s[i])
+            middle = (lower / 1 + upper / 1) / 2
+    else:
+        x = np.ravel(a)
+        middle = np.median(x)
+    return middle
+
+
+def quantile(a, q):
+    """Between the two nearest elements, by NumPy's formula for its method `linear`."""
+    if a.ndim != 1:
+        builtin.static_fail("np.quantile takes an array of one dimension here: take np.ravel of it")
+    n = a.shape[0]
+    if q < 0 or q > 1:
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    if n == 0:
+        raise IndexError("there is no quantile of no elements")
+    s = a.copy()
+    place = (n - 1) * q
+    below = min(int(place), n - 1)
+    t = place - below
+    between = np.nan * (s[0] * q)
+    if not any_nan(a):
+        select(s, below)
+        low = s[below]
+        high = low
+        if below + 1 < n:
+            high = s[below + 1]
+            for i in range(below + 2, n):
+                high = min(high, s[i])
+        step = high - low
+        between = high - step * (1 - t) if t >= 0.5 else low + step * t
+    return between
+
+
+def percentile(a, q):
+    if q < 0 or q > 100:
+        raise ValueError("Percentiles must be in the range [0, 100]")
+    return np.quantile(a, q / 100)
+
+
+def searchsorted(a, v, side="left"):
+    """Where the number `v` goes in front of elements that are equal, or behind them; of an array, where each of its
+    elements goes."""
+    if v.ndim > 1:
+        builtin.static_fail("np.searchsorted takes numbers and arrays of one dimension here")
+    if v.ndim == 1:
+        places = np.zeros(v.shape[0], np.int64)
+        for i in range(v.shape[0]):
+            places[i] = np.searchsorted(a, v[i], side)
+        return places
+    low, high = 0, a.shape[0]
+    if side == "left":
+        while low < high:
+            middle = (low + high) // 2
+            if a[middle] < v or (v != v and a[middle] == a[middle]):
+                low = middle + 1
+            else:
+                high = middle
+    elif side == "right":
+        while low < high:
+            middle = (low + high) // 2
+            if a[middle] <= v or v != v:
+                low = middle + 1
+            else:
+                high = middle
+    else:
+        raise ValueError("side must be 'left' or 'right'")
+    return np.int64(low)

@@ -1,0 +1,126 @@
+"""NumPy's functions that compiled code has for loops, and Python calls elsewhere, against NumPy; methods that store."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import parpy
+from backends import BACKENDS, options, run
+from fresh_functions import plain_function
+
+rng = np.random.default_rng(41)
+
+# Expressions of x, y (one dimension, in order), w (none), A (two dimensions) and i.
+EXPRESSIONS = (
+    "np.array_equal(x, y)", "np.array_equal(x, x) + np.array_equal(x, A)", "np.average(w)",
+    "np.average(w, weights=x + i)", "np.convolve(w, y)[i + 2]", "np.convolve(w, y[:3], mode='same')[i]",
+    "np.convolve(y[:2], w, mode='valid')[i]", "np.delete(w, i)[-i - 1] + np.delete(w, -2)[0]", "np.diag(w)[i, i]",
+    "np.digitize(w[i], x)", "np.digitize(w, x)[i] + np.digitize(w, x[::-1], right=True)[i]",
+    "np.flatnonzero(w > 0.3).sum()", "np.flatnonzero(A > 0.3)[-1]", "np.nonzero(w > 0.2)[0].size",
+    "np.nonzero(A > 0.5)[1].sum()", "np.histogram(w, 4)[0][i]", "np.histogram(w, bins=5, range=(0.2, 0.9))[1][i]",
+    "np.interp(w[i], x, y)", "np.interp(w * 3 - 1, x, y)[i]", "np.kron(A, A)[i, 2]", "np.take(w, k)[i]",
+    "np.unique(k // 2).size", "np.unique(np.round(w, 1))[i]", "np.fliplr(A)[i, 0]",
+    "np.linalg.norm(A, axis=1)[i]", "np.linalg.norm(A, axis=-2)[i]", "np.linalg.norm(w, 1)",
+    "np.linalg.norm(w, ord=np.inf)", "np.linalg.norm(w, 3)", "np.var(w, ddof=1)", "np.std(A, axis=0, ddof=i)[1]",
+    "w.std(ddof=2)", "np.searchsorted(x, x[i], side='right')", "np.searchsorted(x, w, 'right')[i]",
+    "np.median(w[: i + 2])", "np.percentile(w[i:], 30.0)", "np.quantile(w, 0.5)",
+)  # fmt: skip
+
+
+def program(expression: str):
+    text = f"def f(x, y, w, A, k, out):\n    for i in range(3):\n        out[i] = {expression}\n"
+    return plain_function(text, f"<{expression}>")
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_as_numpy(backend, expression):
+    function = program(expression)
+    x, y, w = np.sort(rng.random(7)), np.sort(rng.random(7)), rng.random(7)
+    given = x, y, w, rng.random((4, 3)), rng.integers(0, 7, 7)
+    got, want = np.zeros(3), np.zeros(3)
+    function(*given, want)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", parpy.PerformanceWarning)  # Python runs nothing
+        warnings.filterwarnings("ignore", message="(?s).*P316")  # nothing is mapped
+        run(backend, parpy.jit(function), (*given, got), {})
+    np.testing.assert_allclose(got, want, rtol=1e-12)
+
+
+def hard_orders():
+    n = 900
+    pipe = np.minimum(np.arange(n), np.arange(n)[::-1]) * 1.0
+    yield from (pipe, np.arange(n) * 1.0, np.arange(n)[::-1] * 1.0, np.zeros(n), np.arange(n) % 7 * 1.0, rng.random(n))
+    mixed = rng.random(60)
+    mixed[::7], mixed[3], mixed[5] = np.nan, np.inf, -np.inf
+    yield from (mixed, np.full(20, np.nan), np.zeros(0), np.ones(1))
+
+
+def sorts(x, n):
+    for i in range(n):
+        x[i:].sort()
+    return x
+
+
+def sorts_rows(A):
+    for i in range(2):
+        A[i].sort()
+        A[:, i].sort()
+    for _ in range(1):
+        A.sort()
+
+
+def test_sorting_in_place():
+    compiled = parpy.jit(sorts)
+    for x in hard_orders():
+        np.testing.assert_array_equal(compiled(x.copy(), 2), sorts(x.copy(), 2))
+    np.testing.assert_array_equal(compiled(np.array([3, -1, 2]), 1), [-1, 2, 3])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_sorting_rows_in_place(backend):
+    a = rng.random((40, 30))
+    got = a.copy()
+    run(backend, parpy.jit(sorts_rows), (got,), {})
+    sorts_rows(a)
+    np.testing.assert_array_equal(got, a)
+
+
+def middles(x, out):
+    for i in range(3):
+        out[i] = np.median(x[i:])
+        out[i + 3] = np.quantile(x[i:], 0.3)
+
+
+def test_medians_of_hard_orders():
+    for x in hard_orders():
+        if x.size < 4:
+            continue
+        got, want = np.zeros(6), np.zeros(6)
+        with np.errstate(all="ignore"):
+            middles(x, want)
+        parpy.jit(middles)(x, got)
+        np.testing.assert_array_equal(got, want)
+
+
+def test_sorting_takes_no_time_that_grows_with_the_square():
+    """Arrays that rise and fall again, of which the middle element is the largest."""
+    n = 200_000
+    x = np.minimum(np.arange(n), np.arange(n)[::-1]) * 1.0
+    compiled = parpy.jit(sorts)
+    np.testing.assert_array_equal(compiled(x.copy(), 1), np.sort(x))
+
+
+def outside(x, y):
+    return np.convolve(x, y), np.unique(x), np.interp(x, y, y)
+
+
+@pytest.mark.parametrize("backend", ["cpu"])
+def test_outside_of_loops_numpy_computes(backend):
+    x, y = np.round(rng.random(50), 1), np.sort(rng.random(9))
+    got = parpy.jit(outside)(x, y, opts=options(backend, {}))
+    for ours, numpys in zip(got, outside(x, y), strict=True):
+        np.testing.assert_array_equal(ours, numpys)  # to the last bit
