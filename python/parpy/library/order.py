@@ -9,15 +9,6 @@ from .. import builtin
 from ..calls.options import CompileBackend
 
 
-def _first_place(a, value):
-    """Where `value`, an element of a, comes first, or NaN."""
-    place = a.shape[0]
-    for i in range(a.shape[0]):
-        if a[i] == value or a[i] != a[i]:
-            place = min(place, i)
-    return place
-
-
 def argmax(a):
     if a.shape[0] == 0:
         raise ValueError("attempt to get argmax of an empty sequence")
@@ -26,7 +17,11 @@ def argmax(a):
         x = np.ravel(a)
         best = int(np.argmax(x))
     elif builtin.static_backend_eq(CompileBackend.Cuda):  # two reductions, which run in parallel
-        best = _first_place(a, np.max(a))
+        value = np.max(a)
+        best = a.shape[0]
+        for i in range(a.shape[0]):
+            if a[i] == value or a[i] != a[i]:
+                best = min(best, i)
     else:
         for i in range(1, a.shape[0]):
             if a[i] > a[best] or (a[i] != a[i] and a[best] == a[best]):
@@ -42,7 +37,11 @@ def argmin(a):
         x = np.ravel(a)
         best = int(np.argmin(x))
     elif builtin.static_backend_eq(CompileBackend.Cuda):  # two reductions, which run in parallel
-        best = _first_place(a, np.min(a))
+        value = np.min(a)
+        best = a.shape[0]
+        for i in range(a.shape[0]):
+            if a[i] == value or a[i] != a[i]:
+                best = min(best, i)
     else:
         for i in range(1, a.shape[0]):
             if a[i] < a[best] or (a[i] != a[i] and a[best] == a[best]):

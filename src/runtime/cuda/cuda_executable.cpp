@@ -571,7 +571,7 @@ private:
     const bool repeats_;
     // Calls of so many launches are captured where they repeat: a launch takes the host 2 to 3 µs,
     // a node of a graph 0.7 µs of the GPU's time, and some microseconds once.
-    static constexpr std::size_t kFewestCaptured = 32, kMostCaptured = 1 << 17;
+    static constexpr std::size_t kFewestCaptured = 32, kMostCaptured = 1 << 14;
     mutable std::atomic<std::size_t> launches_ = 0;  // of the last call without a graph
     mutable cuda::CapturedGraphs graphs_;
     mutable std::mutex loading_;

@@ -65,7 +65,9 @@ def test_as_python(backend):
         got = compiled(v, 3, opts=options(backend, {}))
         np.testing.assert_allclose(got, of_argument(v, 3), rtol=1e-12)
     got = parpy.jit(of_locals)(3, opts=options(backend, {}))
-    assert got == of_locals(3)
+    (norm, *rest), want = got, of_locals(3)
+    assert norm == pytest.approx(want[0], rel=1e-15)  # a power of 0.5 is no root on a GPU
+    assert tuple(rest) == tuple(want[1:])
     assert type(got[1]) is Vector
 
 
