@@ -52,3 +52,35 @@ def test_gpu_blocks_in_mapped_loops_and_helpers(backend):
     y = np.ones(5)
     cleared(y, 3, opts=options(backend, {}))
     assert y.tolist() == [1, 0, 0, 0, 1]
+
+
+class Spring:
+    def __init__(self, strength):
+        self.strength = strength
+
+    def moved(self, x, s):
+        for q in range(len(x)):
+            x[q] = x[q] * 0.5 + s * self.strength
+        return x[0] if len(x) > 0 else s
+
+
+SPRING = Spring(1.5)
+
+
+@parpy.jit
+def moved(x, y, n):
+    for i in range(n):
+        y[0] += 1.0
+        s = SPRING.moved(x, i + 0.5)
+    return s
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize("size", [0, 1, 5])
+def test_calls_with_empty_arrays(size, backend):
+    """The called function uses no element of one, and yet the host has nothing to pass."""
+    mapping = {} if backend == "cpu" else {"gpu": parpy.threads(1)}
+    want, got = np.ones(size), np.ones(size)
+    expected = moved.py_func(want, np.zeros(1), 3)
+    assert moved(got, np.zeros(1), 3, opts=options(backend, mapping)) == expected
+    np.testing.assert_array_equal(got, want)

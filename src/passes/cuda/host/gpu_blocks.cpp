@@ -1,6 +1,8 @@
 // See gpu_blocks.h.
 #include "passes/cuda/host/gpu_blocks.h"
 
+#include <algorithm>
+
 #include "analysis/host_calls.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
@@ -18,6 +20,16 @@ bool contains_chosen(const Stmt& stmt) {
         const auto* loop = inner.as<For>();
         return loop != nullptr && loop->mapping.parallel();
     });
+}
+
+// Calls with arrays count though the called function may leave them alone: they have none on the
+// host.
+bool needs_gpu(const Stmt& stmt) {
+    return uses_arrays(stmt) || any_expr(stmt, [](const Expr& e) {
+               return e.op == Op::kCall && std::ranges::any_of(e.operands, [](const Expr* o) {
+                          return o->op == Op::kArray;
+                      });
+           });
 }
 
 // Neighbouring statements that use arrays, and what stands between them, in one Gpu block each.
@@ -47,7 +59,7 @@ public:
                 if (!is_kernel_root(*stmt))
                     for_each_body(*stmt, [&](Body& inner) { host_body(inner); });
                 result.push_back(stmt);
-            } else if (uses_arrays(*stmt)) {
+            } else if (needs_gpu(*stmt)) {
                 run.push_back(stmt);
                 used = run.size();
             } else if (run.empty()) {
