@@ -82,7 +82,8 @@ public:
         while (test != nullptr) {
             if (!test->else_body.empty()) return std::nullopt;
             take_apart(test->condition, conditions);
-            const auto* inner = test->then_body.size() == 1 ? test->then_body[0]->as<If>() : nullptr;
+            const auto* inner =
+                test->then_body.size() == 1 ? test->then_body[0]->as<If>() : nullptr;
             if (inner == nullptr) search.taken = test->then_body;
             test = inner;
         }
@@ -243,13 +244,13 @@ private:
         made.push_back(b.assign(place, nowhere()));
         made.push_back(over(search, [&](const Substitution& s) -> Stmt* {
             Expr* is_best = b.binary(Op::kEq, clone(module_, search.value, s), b.var(value));
-            Stmt* found = b.update(place, search.last ? Op::kMax : Op::kMin, b.var(renamed(loop, s)));
+            Stmt* found =
+                b.update(place, search.last ? Op::kMax : Op::kMin, b.var(renamed(loop, s)));
             return b.if_(is_best, {found});
         }));
-        Expr* better = search.last
-                           ? b.binary(Op::kNe, b.var(place), nowhere())
-                           : b.binary(search.greatest ? Op::kGt : Op::kLt, b.var(value),
-                                      clone(module_, search.best));
+        Expr* better = search.last ? b.binary(Op::kNe, b.var(place), nowhere())
+                                   : b.binary(search.greatest ? Op::kGt : Op::kLt, b.var(value),
+                                              clone(module_, search.best));
         Substitution there = renamings(search);
         there.vars[loop.var] = place;
         Body taken = clone(module_, search.first, there);

@@ -305,8 +305,8 @@ std::optional<StencilBands> plan_stencil_bands(const Stencil& stencil, const Tra
     result.block = std::max<std::int64_t>(1, line ? fit / 2 : std::min<std::int64_t>(8, fit / 4));
     const std::int64_t upper = std::max<std::int64_t>(1, upper_slope(stencil).step);
     result.steps = std::min((fit - result.block) / upper, line ? kMostLineSteps : kMostSteps);
-    // Bands are a few times as large as what they lose. Those of a line are short: each worker is to
-    // have one.
+    // Bands are a few times as large as what they lose. Those of a line are short: each worker is
+    // to have one.
     const auto rows = static_cast<std::int64_t>(extents[0]);
     const std::int64_t least_bands = line ? kWorkers : 2;
     const std::int64_t most = rows / least_bands / 2 / std::max<std::int64_t>(1, per_step) - 1;

@@ -233,7 +233,7 @@ private:
     FunctionSet wanted_, reducing_, reading_, acting_, spreading_;
     std::unordered_map<const Function*, std::size_t> sizes_;
     bool automatic_;  // or a mapping with places, which are those of its loops
-    bool by_hand_;  // such kernels have no loops that run in parallel
+    bool by_hand_;    // such kernels have no loops that run in parallel
 };
 
 class Inliner {
