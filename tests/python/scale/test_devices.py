@@ -405,100 +405,6 @@ def test_arrays_are_gathered_when_asked_for(name, parts, backend):
     agree(shared(function, args, parts, backend=backend, gather=True), alone(function, args), rtol)
 
 
-@pytest.mark.parametrize(
-    ("function", "args", "words"),
-    [
-        (power, (np.ones((9, 9)), np.ones(9), np.ones(9), 3), ["'x[j]' in line", "each block needs all of 'x'"]),
-        (back_and_forth, (np.ones((9, 9)), np.ones((9, 9))), ["'x[j, i]' in line", "'x[i, j]' in line"]),
-        (with_border, (np.ones(9), np.ones(9), 2), ["'y[1]' in line"]),
-        (gathered, (np.ones(9), np.zeros(9, np.int64), np.ones(9)), ["data, or", "'x[k[i]]' in line"]),
-    ],
-)
-def test_otherwise_the_accesses_are_named(function, args, words):
-    before = [each.copy() if isinstance(each, np.ndarray) else each for each in args]
-    with pytest.raises(parpy.ParallelError, match="P401") as error:
-        function(*args, opts=options(3))
-    for word in words:
-        assert word in str(error.value)
-    for mine, other in zip(args, before, strict=True):
-        assert np.array_equal(mine, other)
-
-
-def test_recurrences_are_refused_with_their_iterations():
-    @parpy.jit
-    def running_sum(x, y):
-        for i in range(1, len(x)):
-            x[i] += x[i - 1]
-        for i in range(len(x)):
-            y[i] = x[i]
-
-    with pytest.raises(parpy.ParallelError, match=r"iteration i=1 writes x\[1\], iteration i=2 reads x\[1\]"):
-        running_sum(np.ones(9), np.ones(9), opts=options(2))
-    agree(shared(running_sum, (np.ones(9), np.ones(9)), 2, gather=True), alone(running_sum, (np.ones(9), np.ones(9))))
-
-
-def test_other_refusals():
-    @parpy.jit
-    def by_python(A, B, T):
-        for t in range(T):
-            B[1:-1] = A[:-2] + A[2:]
-            A, B = B, A
-
-    @parpy.jit
-    def pairs(d, x):
-        for n in range(0, len(d) - 1, 2):
-            d[n] = x[n]
-            d[n + 1] = 1.0
-
-    with pytest.raises(parpy.ParallelError, match="Python runs a part"):
-        by_python(np.ones(9), np.ones(9), 2, opts=options(2))
-    with pytest.raises(parpy.ParallelError, match="at several offsets"):
-        pairs(np.ones(10), np.ones(10), opts=options(2))
-
-    @parpy.jit
-    def returned(x, y):
-        y[1:] = x[:-1]
-        return y
-
-    @parpy.jit
-    def made(x):
-        return x[1:] + x[:-1]
-
-    for function, args in [(returned, (np.ones(9), np.zeros(9))), (made, (np.ones(9),))]:
-        with pytest.raises(parpy.ParallelError, match=r"array that it returns|Python runs a part"):
-            function(*args, opts=options(2))
-        assert all(np.ptp(each) == 0 for each in args)
-    x = np.ones(20)
-    with pytest.raises(parpy.ParallelError, match="shares memory"):
-        jacobi_1d(x, x[::-1], 2, opts=options(2))
-
-
-def test_bounds_of_loops_that_arrays_say():
-    @parpy.jit
-    def counted(n, x, y):
-        for i in range(len(n)):
-            n[i] = n[i] + 1
-        for i in range(n[25]):
-            y[i] = x[i] * 2
-
-    args = (np.full(30, 19), np.ones(30), np.zeros(30))
-    with pytest.raises(parpy.ParallelError, match=r"needs all of 'n', because of 'n\[25\]' in line"):
-        counted(*args, opts=options(3))
-    agree(shared(counted, args, 3, gather=True), alone(counted, args))
-
-
-def test_random_numbers_are_refused():
-    generator = np.random.default_rng(3)
-
-    @parpy.jit
-    def draws(x):
-        for i in range(len(x)):
-            x[i] = generator.random()
-
-    with pytest.raises(parpy.ParallelError, match="random numbers"):
-        draws(np.zeros(9), opts=options(2))
-
-
 def test_an_error_in_one_part_ends_the_call():
     @parpy.jit
     def checked(x, k, y):
@@ -600,16 +506,6 @@ def test_a_device_has_memory_for_its_block_alone(monkeypatch):
     grown = _resident() - before
     assert made.shards[7].sum() == 1_000_000
     assert 0.9 * x.nbytes < grown < 1.5 * x.nbytes
-
-
-def test_the_options_are_validated():
-    for wrong in (3, "01", (0, -1), (0.5,)):
-        with pytest.raises((TypeError, ValueError)):
-            parpy.auto(devices=wrong)
-    with pytest.raises(ValueError, match="at least one device"):
-        parpy.auto(devices=())
-    assert parpy.auto(devices=[0, 1]).devices == (0, 1)
-    assert parpy.auto().devices is None
 
 
 @parpy.jit

@@ -1,0 +1,135 @@
+// See lower_aggregates.h. What functions return: to their callers, and to Python.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "passes/aggregates/lowering.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+// A tuple or None, or a tuple with such a value.
+bool may_be_no_tuple(const Kind& kind) {
+    if (kind.is_optional()) return kind.parts[0].is_tuple();
+    return kind.is_tuple() && std::ranges::any_of(kind.parts, may_be_no_tuple);
+}
+
+}  // namespace
+
+void Lowering::leave(Return& stmt) {
+    const bool to_python = function_.kind == FunctionKind::kEntry && in_place_.empty();
+    if (stmt.value == nullptr) {
+        out_->push_back(&stmt);
+    } else {
+        Parts value = lower(stmt.value);
+        if (in_place_.empty() && may_be_no_tuple(value.kind)) value = {Kind::mixed(), {}};
+        if (value.kind.form == Kind::Form::kMixed) fail_mixed(*stmt.value, value.kind);
+        if (!in_place_.empty()) {
+            return_in_place(std::move(value), stmt.span);
+        } else if (to_python && !by_hand_) {
+            return_to_python(stmt, std::move(value));
+        } else {
+            stmt.value = number_in(std::move(value), *stmt.value);
+            out_->push_back(&stmt);
+        }
+    }
+    here_.reachable = false;
+}
+
+namespace {
+
+// Whether it is a value that Python does not get, or a tuple with one.
+bool stays_here(const Kind& kind) {
+    if (kind.is_tuple()) return std::ranges::any_of(kind.parts, stays_here);
+    return kind.is_record() || kind.is_single();
+}
+
+bool has_mixed(const Kind& kind) {
+    return kind.form == Kind::Form::kMixed || std::ranges::any_of(kind.parts, has_mixed);
+}
+
+// How a result is put together (Function::result_form). Of several ways, "{.…|…}", the first result
+// says the number.
+std::string form_of(const Kind& kind) {
+    if (!kind.is_tuple()) return kind.is_none() ? "-" : kind.is_optional() ? "?" : ".";
+    std::string out = kind.text.empty() ? "(" : "<" + kind.text + ">(";
+    for (const Kind& part : kind.parts)
+        out += form_of(part);
+    return out + ")";
+}
+
+}  // namespace
+
+// The entry stores its results where the caller finds them.
+void Lowering::return_to_python(const Return& stmt, Parts value) {
+    const Span span = stmt.span;
+    if (stays_here(value.kind)) {
+        const Kind* part = &value.kind;
+        while (part->is_tuple())
+            part = &*std::ranges::find_if(part->parts, stays_here);
+        (void)number_in({*part, {}}, *stmt.value);
+        return;
+    }
+    if (!has_mixed(result_kind_) && !may_be_no_tuple(result_kind_))
+        value = as_kind(std::move(value), result_kind_, span);
+    Body stores;
+    b_.span = span;
+    const std::vector<Var*>& results = results_for(form_of(value.kind), value.leaves, stores);
+    for (std::size_t i = 0; i < results.size(); ++i)
+        stores.push_back(b_.store(results[i], {number(0, span)}, value.leaves[i]));
+    for (Stmt* each : stores)
+        each->labels = stmt.labels;
+    if (on_device_ > 0) {
+        out_->insert(out_->end(), stores.begin(), stores.end());
+    } else if (!stores.empty()) {  // elements of arrays are read on the device
+        auto* gpu = module_.make<Gpu>(span);
+        gpu->body = std::move(stores);
+        out_->push_back(gpu);
+    }
+    if (&stmt != last_) {
+        b_.span = span;
+        out_->push_back(b_.return_());
+    }
+}
+
+// Where results of this form are stored; what says that the function returns such is among
+// `stores`.
+const std::vector<Var*>& Lowering::results_for(const std::string& form,
+                                               const std::vector<Expr*>& leaves, Body& stores) {
+    if (has_mixed(result_kind_) && way_ == nullptr) way_ = add_result(function_.span);
+    auto known = std::ranges::find(ways_, form, &Way::form);
+    if (known == ways_.end()) {
+        Way made{form, {}};
+        for (const Expr* leaf : leaves)
+            made.results.push_back(add_result(leaf->span));
+        ways_.push_back(std::move(made));
+        known = ways_.end() - 1;
+    }
+    if (way_ != nullptr) {
+        Expr* const place = number(known - ways_.begin(), b_.span);
+        stores.push_back(b_.store(way_, {number(0, b_.span)}, place));
+    }
+    return known->results;
+}
+
+Var* Lowering::add_result(Span span) {
+    Var* result = make_variable("result", span, "");
+    result->user_name.clear();
+    result->type = Type::array(Scalar::kI64, 1);
+    result->type.weak = true;
+    result->dims = {Dim{1, 1}};
+    result->origin = {Origin::Kind::kArgument, context_.signature.size() + result_count_++, 0};
+    function_.params.push_back(result);
+    return result;
+}
+
+void Lowering::end_entry() {
+    for (const Way& way : ways_)
+        function_.result_form += (function_.result_form.empty() ? "" : "|") + way.form;
+    if (way_ != nullptr) function_.result_form = "{." + function_.result_form + "}";
+}
+
+}  // namespace parpy
