@@ -104,7 +104,9 @@ bool factors(const PassContext& context) {
     return context.options.restructures() && !context.options.deterministic;
 }
 bool searches(const PassContext& context) {
-    return context.options.restructures() && !context.options.fast_math;
+    // Flags of the user's may fuse operations of one reduction and not of the other.
+    const Options& options = context.options;
+    return options.restructures() && !options.fast_math && options.extra_flags.empty();
 }
 bool is_part(const PassContext& context) {
     return part_text(context.module) != nullptr;
@@ -172,8 +174,8 @@ const std::vector<Row>& table() {
           "last of the normal forms: signs follow from the ranges of the final loop variables"}, On::kAll},
         {{"check-bounds", check_bounds, kLoops,
           "as soon as subscripts have their final form: a refused program needs no mapping"}, On::kAll},
-        {{"partition-loops", partition_loops, kLoops,
-          "opts.devices: while nests are as they were written, which is how they were partitioned; before any is judged or moved", is_part}, On::kAll},
+        {{"partition-loops", partition_cpu_loops, kLoops,
+          "opts.devices: while nests are as they were written, which is how they were partitioned; before any is judged or moved", is_part}, On::kAll, partition_cuda_loops},
         {{"expand-arrays", expand_cpu_arrays, kLoops,
           "before check-pragmas, which has loops run in order that share memory for their values"}, On::kAll, expand_cuda_arrays},
         {{"check-pragmas", check_pragmas, kLoops,

@@ -13,15 +13,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from timing import median
 
 import parpy
 
@@ -46,16 +44,6 @@ def arrays(megabytes: int) -> list[Any]:
     rows = max(megabytes * 1_000_000 // (8 * columns), 8)
     now = np.random.default_rng(1).random((rows, columns))
     return [now, np.zeros_like(now)]
-
-
-def median(call: Callable[[], Any], rounds: int) -> float:
-    call()
-    times = []
-    for _ in range(rounds):
-        begin = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - begin)
-    return 1e3 * statistics.median(times)
 
 
 def on_ranks(options: argparse.Namespace) -> None:

@@ -15,15 +15,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from timing import median
 
 import parpy
 from parpy import _native
@@ -148,18 +147,6 @@ def cases(tiny: bool) -> list[Case]:
         Case("nbody", nbody, bodies(size(262144, 512), 2), True),
         Case("gemm", gemm, matrices(size(8192, 64))),
     ]
-
-
-def median(call: Callable[[], Any], rounds: int) -> float:
-    """Milliseconds."""
-    for _ in range(2):
-        call()
-    times = []
-    for _ in range(rounds):
-        begin = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - begin)
-    return 1e3 * statistics.median(times)
 
 
 def on_one(case: Case, arrays: list[Any], numbers: tuple[Any, ...], rounds: int) -> tuple[float, list[Any]]:

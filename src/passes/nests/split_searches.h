@@ -10,12 +10,13 @@
 //                                                best = x[place]
 //                                                at = place
 //
-// Of `>=` and `<=` it is the last place. The best one so far may be known by its place alone (`if
-// x[i] > x[at]: at = i`); conditions may stand in front of the comparison, and assignments to
-// scalars in front of all. Values are computed twice, and have the same bits both times: elements,
-// arithmetic and roots, not under `fast_math`. Where the GPU's cost model finds a tenth of the
-// time to be gained; a thread of a CPU is faster with the loop. A NaN is never better, and nothing
-// is better than a NaN, as in the loop. Before and after: kLoops, no loop is mapped.
+// With `>=` and `<=` it is the last place. The best one so far may be known by its place alone (`if
+// x[i] > x[at]: at = i`). Conditions may stand in front of the comparison, and assignments to
+// scalars in front of all. Values are computed twice, and have the same bits both times: they are
+// elements, arithmetic and roots, and neither `fast_math` nor flags of the user's may fuse them.
+// The pass acts where the GPU's cost model finds a tenth of the time to be gained; a thread of a
+// CPU is faster with the loop. A NaN is never better, and nothing is better than a NaN, as in the
+// loop. Before and after: kLoops, no loop is mapped.
 #pragma once
 
 #include "passes/pass.h"

@@ -24,8 +24,8 @@ std::int64_t floor_divided(std::int64_t a, std::int64_t b) {
 class Partition {
 public:
     Partition(PassContext& context, const Halos& halos, const std::vector<HaloLeaf>& leaves,
-              const std::vector<PartStep>& part)
-        : context_(context), part_(part), builder_(context.module) {
+              const std::vector<PartStep>& part, std::string_view target)
+        : context_(context), part_(part), target_(target), builder_(context.module) {
         std::size_t next = 0;
         collect(halos.nodes, leaves, next);
         site_ = context.module.sites.size();
@@ -106,7 +106,7 @@ private:
                 name + "(site, action, array);\n}";
         }
         Function* made = context_.module.make_function(own, FunctionKind::kForeign);
-        made->target = context_.options.backend == Backend::kCpu ? "cpu" : std::string(kCudaHost);
+        made->target = target_;
         made->span.source = source_;
         const Type integer = Type::of(Scalar::kI64);
         made->params = {context_.module.make_var("site", integer),
@@ -217,6 +217,7 @@ private:
 
     PassContext& context_;
     const std::vector<PartStep>& part_;
+    std::string target_;
     Builder builder_;
     std::size_t site_ = 0;
     std::uint32_t source_ = 0;
@@ -230,9 +231,8 @@ private:
     std::unordered_map<const Stmt*, std::vector<Work>> steps_;
 };
 
-}  // namespace
-
-void partition_loops(PassContext& context) {
+// `target`: of the functions that exchange (Function::target).
+void partition(PassContext& context, std::string_view target) {
     std::vector<HaloLeaf> leaves;
     const std::optional<std::size_t> arguments =
         context.signature.empty() ? std::nullopt : std::optional(context.signature.size());
@@ -243,7 +243,17 @@ void partition_loops(PassContext& context) {
                                      "the part was made for another program");
         return;
     }
-    Partition(context, halos, leaves, *part).run(context.module.entry_function()->body);
+    Partition(context, halos, leaves, *part, target).run(context.module.entry_function()->body);
+}
+
+}  // namespace
+
+void partition_cpu_loops(PassContext& context) {
+    partition(context, "cpu");
+}
+
+void partition_cuda_loops(PassContext& context) {
+    partition(context, kCudaHost);
 }
 
 }  // namespace parpy

@@ -21,6 +21,7 @@
 
 namespace parpy {
 
-void partition_loops(PassContext& context);
+void partition_cpu_loops(PassContext& context);
+void partition_cuda_loops(PassContext& context);
 
 }  // namespace parpy

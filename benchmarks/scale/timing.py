@@ -1,0 +1,20 @@
+"""The time of a call, as the benchmarks of this folder take it."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+
+def median(call: Callable[[], Any], rounds: int) -> float:
+    """Milliseconds of so many calls, behind two that are not counted."""
+    for _ in range(2):
+        call()
+    times = []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - begin)
+    return 1e3 * statistics.median(times)
