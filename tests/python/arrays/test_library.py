@@ -60,6 +60,7 @@ EXPRESSIONS = {
     "np.amax(x) - np.amin(x)": NUMBERS, "np.amax(A, axis=1)": NUMBERS, "np.amin(A, 0, keepdims=True)": ("f8",),
     "np.size(A) + np.size(A, 1) + np.ndim(A) + np.ndim(n) + np.shape(A)[0]": ("f8",),
     "np.expand_dims(x, 1) * y": NUMBERS, "np.expand_dims(A, axis=-1) + 1": ("f8",), "np.expand_dims(A, -2)": ("f8",),
+    "np.heaviside(x, 0.5)[1:]": FLOATS, "np.heaviside(x, y)[::-1]": FLOATS,
     "x.dot(y)": FLOATS, "A.dot(x)": FLOATS, "x.clip(-1, 2)": NUMBERS, "x.round(1)": FLOATS, "x.conj()": ("c16",),
 }  # fmt: skip
 

@@ -91,9 +91,7 @@ UNARY = {
     "numpy(not {})": np.logical_not,
 }
 # Complex forms that NumPy has and ParPy leaves out: no back end computes them.
-NO_COMPLEX = {
-    f"numpy({pattern})" for pattern in ("minimum({}, {})", "maximum({}, {})", "fmin({}, {})", "expm1({})", "sign({})")
-} | {"numpy(rint({}))"}
+NO_COMPLEX = {f"numpy({pattern})" for pattern in ("minimum({}, {})", "maximum({}, {})", "fmin({}, {})")}
 
 
 def numpy_type(function, pattern: str, values: tuple) -> str | None:

@@ -189,7 +189,7 @@ class _Composer:
 
     def like(self, value: Term, *operands: Term) -> _native.Expr:
         """`value` in the float type that NumPy's functions give of the operands."""
-        return self.op("select", True, self.term("float", value), self._float_of(*operands))
+        return self.op("numpy", self.term("select", True, self.term("float", value), self._float_of(*operands)))
 
     def _float_of(self, *operands: Term) -> Term:
         """A number of the float type that NumPy's functions give of the operands."""
