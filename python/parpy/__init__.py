@@ -5,7 +5,6 @@ that would change the result. To map loops by hand, name them with ``parpy.label
 opts=parpy.par({'i': parpy.threads(1024)}))``.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 try:
@@ -21,6 +20,7 @@ from .builtin import gpu, label
 from .calls.errors import BackendError, CompileError, InternalError, ParallelError
 from .calls.external import external
 from .calls.jit import clear_cache, jit, njit, print_compiled, sync
+from .calls.late_imports import imported as _imported
 from .calls.options import (
     CompileBackend,
     CompileOptions,
@@ -138,10 +138,10 @@ else:
     def __getattr__(name):
         """What is not needed by every program is loaded when it is asked for."""
         if name in _MODULES:
-            return import_module("." + name, __name__)
+            return _imported(f"{__name__}.{name}")
         if name not in _NAMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = globals()[name] = getattr(import_module(_NAMES[name], __name__), name)
+        found = globals()[name] = getattr(_imported(__name__ + _NAMES[name]), name)
         return found
 
     def __dir__():

@@ -20,6 +20,7 @@ from ..syntax.starred import without_star
 from ..vocabulary.signatures import is_signature
 from . import decorations, environment
 from .argument_lists import arguments_of
+from .late_imports import imported
 from .made import begin
 from .options import CompileBackend, CompileOptions
 from .tracebacks import hides_frames
@@ -138,9 +139,8 @@ class _Later:
 
     @lazy
     def compiling(self) -> Compiling:
-        from .compiling import Compiling
-
-        return Compiling(self._made, self._written, without_star(self._written))
+        kind: type[Compiling] = imported("parpy.calls.compiling").Compiling
+        return kind(self._made, self._written, without_star(self._written))
 
 
 def _as_jit(function: Callable[..., Any]) -> _native.JitFunction:

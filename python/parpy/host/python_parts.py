@@ -52,6 +52,9 @@ from .replaced import Lent, is_builtin, only_reads, stored_names
 from .returns import elements_of, returned_places, returns_parts, shared_roots
 
 _GRIDS = (np.mgrid, np.ogrid, np.r_, np.c_)
+_WITH_TEST = ast.If | ast.While | ast.IfExp | ast.Assert
+# Others never are: most nodes of a function are constants and operators, and those need no further look.
+_MAY_BE_PYTHONS = (ast.stmt, ast.Call, ast.Subscript, ast.Attribute, ast.Name, ast.Yield, ast.YieldFrom)
 
 
 def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bool:
@@ -81,8 +84,11 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
                 return True
         elif is_statement_of_python(part) or (isinstance(part, ast.With) and resolver.is_python(part)):
             return True
-        elif any(resolver.calls_back(getattr(part, head)) for head in ("test", "iter") if hasattr(part, head)):
-            return True  # of a branch, a loop, or a part of an expression
+        elif isinstance(part, _WITH_TEST):
+            if resolver.calls_back(part.test):
+                return True
+        elif isinstance(part, ast.For | ast.comprehension) and resolver.calls_back(part.iter):
+            return True
     return bool(made)
 
 
@@ -154,7 +160,7 @@ class Resolver(Lookup):
         return any(self._is_python_part(part) for part in self.nodes)
 
     def _is_python_part(self, part: ast.AST) -> bool:
-        return (
+        return isinstance(part, _MAY_BE_PYTHONS) and (
             (isinstance(part, ast.Call) and self._calls_python(part))
             or (isinstance(part, ast.Subscript) and self._is_grid(part))
             or (isinstance(part, ast.Assign | ast.AnnAssign) and self._renames(part))

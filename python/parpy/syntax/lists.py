@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from .patterns import is_none
 
+_READING = ast.Subscript | ast.For | ast.comprehension | ast.Compare | ast.Call
 _DISPLAYS = ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp
 _READERS = {builtins.len.__name__, builtins.enumerate.__name__, builtins.zip.__name__, builtins.reversed.__name__}
 
@@ -29,7 +30,8 @@ def fixed_lists(nodes: Iterable[ast.AST]) -> frozenset[str]:
             listed.update(target.id for target in node.targets if isinstance(target, ast.Name))
         elif isinstance(node, ast.Name):
             (loads if isinstance(node.ctx, ast.Load) else stored)[node.id] += 1
-        allowed.update(_names_that_are_read(node))
+        elif isinstance(node, _READING):
+            allowed.update(_names_that_are_read(node))
     return frozenset(name for name in listed if stored[name] == listed[name] and loads[name] == allowed[name])
 
 
@@ -79,7 +81,7 @@ def kept_names(
 def starred_names(node: ast.AST) -> Iterator[str]:
     """The names that an assignment gives lists of what is left: b of `a, *b = x`."""
     for target in node.targets if isinstance(node, ast.Assign) else []:
-        for part in ast.walk(target):
+        for part in ast.walk(target) if isinstance(target, ast.Tuple | ast.List) else []:
             if isinstance(part, ast.Starred) and isinstance(part.value, ast.Name):
                 yield part.value.id
 
