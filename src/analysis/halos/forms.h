@@ -8,8 +8,8 @@
 
 namespace parpy {
 
-// Fills Halos::form and Halos::Loop::position of what halos_of() found in this program, which is
-// no program any more afterwards: bounds of those loops, extents and subscripts are gone.
+// Fills Halos::form and Halos::Loop::position of the facts that halos_of() found in this program.
+// The program is invalid afterwards: bounds of those loops, extents and subscripts are gone.
 void take_form(ir::Module& module, Halos& halos);
 
 }  // namespace parpy

@@ -11,7 +11,7 @@ namespace parpy {
 
 enum class Memory : std::uint8_t {
     kApart,
-    kSameElements,  // elements are the same where, and only where, their subscripts are
+    kSameElements,  // subscripts are equal exactly where the elements are the same
     kSameBytes,     // compare byte addresses
     kUnclear,
 };

@@ -6,9 +6,9 @@
 
 namespace parpy {
 
-// True for one array and itself. Arguments share memory where the call says so (Var::aliased, with
-// Var::placement where it is known how); the arrays of dynamic shared memory all begin at its
-// start. All other arrays that a program makes have memory of their own.
+// True for an array and itself. Arguments share memory where the call says so (Var::aliased, with
+// Var::placement where the overlap is known); arrays in dynamic shared memory all begin at its
+// start. Any other array that a program makes has its own memory.
 [[nodiscard]] bool may_share(const ir::Var& a, const ir::Var& b);
 
 // The same for any of `arrays`, a range of pointers.
