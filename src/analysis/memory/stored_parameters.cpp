@@ -12,7 +12,7 @@ using namespace ir;
 
 namespace {
 
-// What may be a tuple or an object: its parts are what was put into it, and no new values.
+// Whether the value may be a tuple or object, whose parts are the values put into it, not copies.
 bool may_be_tuple(const Expr& value, const VarSet& tuples) {
     switch (value.op) {
         case Op::kTuple:
