@@ -16,7 +16,7 @@ class Verifier {
 public:
     Verifier(const Module& module, Profile profile, Diagnostics& diagnostics)
         : module_(module), profile_(profile), diagnostics_(diagnostics) {}
-    // Whether the module keeps the rules.
+    // Whether the module satisfies the rules.
     bool run();
 
 private:

@@ -1,5 +1,5 @@
-// The rules that a program keeps between passes. Each profile adds to or replaces rules of the one
-// before.
+// The rules that a program satisfies between passes. Each profile adds to or replaces rules of the
+// one before.
 #pragma once
 
 #include "ir/ir.h"
