@@ -1,5 +1,5 @@
-// Headers of CUDA's that device code includes and that the simulator has for itself: NVIDIA's are
-// written for its own compilers. Their contents are in dialects/prelude/sim.inc.
+// The simulator's own versions of CUDA headers that device code includes: NVIDIA's are for NVIDIA's
+// compilers only. Their contents are in dialects/prelude/sim_fp16.inc and sim_groups.inc.
 #pragma once
 
 #include <span>
