@@ -68,7 +68,7 @@ void Block::release_cluster() {
     if ((launch_.kernel->needs & kSpins) != 0) progress();
 }
 
-// Where the block of that rank has what this one has at `address`.
+// The place in the shared memory of the block of that rank that corresponds to `address`.
 void* Block::map_shared(SimFiber& self, int line, const void* address, unsigned rank) {
     self.line = line;
     if (rank >= cluster_.size() || cluster_[rank]->alive_ == 0 || !is_shared(address)) {
