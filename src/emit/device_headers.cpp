@@ -7,7 +7,7 @@ namespace parpy {
 
 namespace {
 
-// As CUDA's own C++ library declares them for NVRTC.
+// The declarations of CUDA's own C++ library for NVRTC.
 constexpr char kIntegers[] = R"(#pragma once
 typedef signed char int8_t;
 typedef short int16_t;
@@ -102,7 +102,7 @@ constexpr char kFloats[] = R"(#pragma once
 #define DBL_EPSILON 2.22044604925031308085e-16
 )";
 
-// INFINITY and NAN as in prelude/cuda.inc, which may stand behind it.
+// INFINITY and NAN as in prelude/cuda.inc, which may precede it.
 constexpr char kMath[] = R"(#pragma once
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fc00000)

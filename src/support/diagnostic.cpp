@@ -91,7 +91,7 @@ std::string place(const Span& span, const std::vector<Source>& sources) {
 
 namespace {
 
-// The source line and the carets under the span; of a span over several lines, its first line.
+// The source line and the carets under the span; the first line, if the span has several.
 void append_excerpt(std::string& out, const Span& span, const std::vector<Source>& sources) {
     const Source* source = source_of(span, sources);
     const auto found = source != nullptr ? line_of(*source, span.line) : std::nullopt;

@@ -1,5 +1,5 @@
-// Source positions. A Span names a range of the user's Python text; every IR node carries one and
-// every rewrite keeps it, so a message about generated code can point at the line that caused it.
+// Source positions. A Span is a range of the user's Python text; every IR node has one and every
+// rewrite keeps it, so a message about generated code can point at the line that caused it.
 #pragma once
 
 #include <cstdint>

@@ -201,8 +201,7 @@ public:
     // Waits for the stream if kernels of the program may fail, and raises the recorded failure.
     [[nodiscard]] RuntimeError take_failure(Stream stream, Failure& failure) const {
         if (record_ == 0 || failure.raised()) return {};
-        // The layout of the device's fail(): whether it failed, the site, the number of values,
-        // values.
+        // The layout of the device's fail(): whether it failed, site, number of values, values.
         std::array<std::int64_t, 67> noted{};
         RuntimeError error =
             cuda::copy_to_host(device_, noted.data(), record_, sizeof noted, stream);
