@@ -374,7 +374,7 @@ Explanation explain_here(const Module& surface, const Signature& signature, cons
     const Options options = with_pragmas(surface, given);
     Explanation out = explain_as(surface, signature, options, diagnostics);
     if (!options.automatic || !out.diagnostics.has_errors()) return out;
-    // As in compile(): the automatic mapping cannot be carried out.
+    // The automatic mapping cannot be carried out: go without it, as compile() does.
     Options sequential = options;
     sequential.automatic = false;
     Explanation without = explain_as(surface, signature, sequential, diagnostics);

@@ -110,7 +110,7 @@ private:
         return parallel(r, i) && !any_inside(r, i);
     }
 
-    // ------------------------------------------------------------ what a step costs
+    // ------------------------------------------------------------ the cost of a step
 
     // Iterations that run at once, if loop `i` contains no parallel loop.
     [[nodiscard]] double at_once(const Requests& r, int i) const {
@@ -137,7 +137,7 @@ private:
         return sum;
     }
 
-    // ------------------------------------------------------------ how a step is told
+    // ------------------------------------------------------------ the description of a step
 
     void add(std::string change, const Requests& r, Tuned tuned) {
         tuned.automatic = false;

@@ -166,7 +166,7 @@ private:
         });
     }
 
-    // ------------------------------------------------------------ what it costs, and is good for
+    // ------------------------------------------------------------ costs and gains
 
     [[nodiscard]] std::int64_t most() const {
         std::int64_t bytes = 0, operators = 1;

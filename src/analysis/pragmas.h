@@ -1,6 +1,6 @@
-// Reads the requests of `#pragma` comments about loops. The frontend writes them as labels that
-// nobody can give a loop, "pragma@7:5:24 parallel simd block=128", so that they go where labels go;
-// a mapping by hand takes their place (normalize_labels).
+// Reads the requests of `#pragma` comments about loops. The frontend writes them as labels that no
+// user can write, "pragma@7:5:24 parallel simd block=128", so that they move together with labels;
+// a mapping by hand replaces them (normalize_labels).
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace parpy {
 struct Pragma {
     bool parallel = false;            // iterations are independent, or reduce
     bool simd = false;                // the same, on one worker
-    bool sequential = false;          // in order, whatever may be proved
+    bool sequential = false;          // in order, even if proved independent
     std::int64_t block = 0;           // threads that run the loop side by side; 0: not given
     std::int64_t warps = 0;           // of a worker
     std::vector<std::string> shared;  // variables that all workers share

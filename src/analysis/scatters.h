@@ -15,7 +15,7 @@ namespace parpy {
 [[nodiscard]] std::vector<Update> scattered_updates(ir::For& loop, const LoopFacts& facts,
                                                     bool deterministic);
 
-// For a loop that is neither proved nor refuted: the updates that may meet others of their kind. If
+// The updates that may meet others of their kind in a loop that is neither proved nor refuted. If
 // they are atomic, none of them is lost when the loop runs in parallel.
 [[nodiscard]] std::vector<Update> updates_that_meet(ir::For& loop, const LoopFacts& facts,
                                                     bool deterministic);

@@ -2,7 +2,7 @@
 //
 // A reduction may reorder and regroup the operands. For min and max this means: a NaN among the
 // elements is skipped, as `m = min(m, e)` and `if e < m: m = e` skip it in sequence; updates with
-// other spellings (Update::forgets_nan) are treated like these where the user asks for it.
+// other spellings (Update::forgets_nan) are treated like these where the user allows it.
 #include "analysis/updates.h"
 
 #include <algorithm>

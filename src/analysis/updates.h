@@ -39,7 +39,7 @@ struct Update {
 [[nodiscard]] std::optional<Update> match_chain(ir::Stmt& stmt);
 // Whether the order of such updates changes the bits of the result for some values.
 [[nodiscard]] bool is_ordered(const Update& update);
-// All updates in `body` and the statements nested in it.
+// The updates in `body` and the statements nested in it.
 [[nodiscard]] std::vector<Update> find_updates(ir::Body& body);
 // The same, with the updates in the functions that it calls, each once.
 [[nodiscard]] std::vector<Update> find_updates_in_calls(ir::Body& body);

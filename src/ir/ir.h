@@ -234,7 +234,7 @@ enum class StmtKind : std::uint8_t {
 struct Stmt {
     const StmtKind kind;
     Span span;
-    std::vector<std::string> labels;  // parpy.label in front of this statement, in order
+    std::vector<std::string> labels;  // parpy.label before this statement, in order
 
     explicit Stmt(StmtKind k) : kind(k) {}
     virtual ~Stmt() = default;

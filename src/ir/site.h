@@ -13,7 +13,7 @@
 
 namespace parpy::ir {
 
-// In the texts `{k}` is replaced by value k, `{ku}` by the same without a sign, `{{` by a brace.
+// The texts contain `{k}` for value k, `{ku}` for the same without a sign, and `{{` for a brace.
 struct Site {
     Code code{};
     Span span;

@@ -10,7 +10,7 @@
 //             left[q + r * left_row + k * left_step] * right[s + k * right_step + c]
 //
 // Products are added to each element in the order of k. The three places are loads of elements of
-// one type, f32 or f64, and stand for the memory from there on; without steps, the last two need
+// one type, f32 or f64, and refer to the memory from there on; without steps, the last two need
 // not exist. All other operands are i64s; the sizes of the tile are constants, and so are `fused`
 // (each product is fused into its addition) and `anew`, which are bools.
 #pragma once
@@ -57,7 +57,7 @@ struct TileShape {
 //
 //     a0, a1: of rows g and g + 8, step q;    a2, a3: of the same rows, step q + 4
 //     b0, b1: of column g, steps q and q + 4
-//     sums[p], and behind it: of row g, columns 2 q and 2 q + 1, then of row g + 8
+//     sums[p], and the elements after it: row g, columns 2 q and 2 q + 1, then row g + 8
 //
 // Each sum is a chain of fused multiply-adds in the order of the steps. The place is an element of
 // an array that is private to the thread.

@@ -8,9 +8,10 @@
 
 namespace parpy {
 
-// For comments that begin with `//` or `#`, and for messages: unchanged, except that characters
-// that end a line or are invisible (control and format characters, bytes that are not UTF-8) become
-// "\n", "\x1b" or "\u2028", and so does a character at the end that joins the line with the next.
+// Text for comments that begin with `//` or `#`, and for messages: unchanged, except that
+// characters that end a line or are invisible (control and format characters, bytes that are not
+// UTF-8) become "\n", "\x1b" or "\u2028", and so does a character at the end that joins the line
+// with the next.
 [[nodiscard]] std::string one_line(std::string_view text);
 
 // A literal of C++ and of the IR's text form, with its quotes.

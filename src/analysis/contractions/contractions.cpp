@@ -1,4 +1,4 @@
-// See contractions.h. Every loop is tried as the top of a contraction, the outermost first.
+// See contractions.h. Tries every loop as the top of a contraction, the outermost first.
 #include "analysis/contractions/contractions.h"
 
 #include <optional>

@@ -1,4 +1,4 @@
-// See match.h. Cheap questions come first, the independence of loops last.
+// See match.h. Cheap tests run first, the independence of loops last.
 #include "analysis/contractions/match.h"
 
 #include <algorithm>

@@ -35,7 +35,7 @@ public:
     [[nodiscard]] bool same_bounds(const ir::For& a, const ir::For& b,
                                    const ir::Substitution& to_b);
 
-    // A level above the steps: the code before and behind the loop inside.
+    // A level above the steps: the code before and after the loop inside.
     struct Level {
         ir::For* loop = nullptr;
         ir::Body before, behind;

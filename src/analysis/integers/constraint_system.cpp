@@ -1,6 +1,6 @@
 // See constraint_system.h. Unknowns are ordered so that the least solution is the first in time:
-// loop counters from the outside in, those of copy 0 before those of copy 1; parameters last, where
-// they can be kept when everything else is projected out.
+// loop counters from the outside in, those of copy 0 before those of copy 1; parameters last, as
+// projecting out everything else keeps them.
 #include "analysis/integers/constraint_system.h"
 
 #include <algorithm>

@@ -37,7 +37,7 @@ public:
         kNever,
         kSurely,        // exactly these constraints have a solution: see least()
         kForSomeCalls,  // exactly these constraints, but they depend on parameters of the call
-        kPerhaps,       // a symbol that is not known takes part
+        kPerhaps,       // depends on a symbol that is not known
     };
     [[nodiscard]] Outcome solve(IntegerSets& sets);
     // kPerhaps only: a program specialised on its arguments would know more.

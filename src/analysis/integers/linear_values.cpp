@@ -1,6 +1,6 @@
-// See linear_values.h. Symbols that stand for the same function of the same values are one symbol,
-// so that two occurrences of `i // 2`, or of `ptr[i]` of an array that nothing stores to, are
-// equal.
+// See linear_values.h. Symbols that denote the same function of the same values are one symbol, so
+// that two occurrences of `i // 2` are equal, and so are two occurrences of `ptr[i]` in an array
+// that nothing stores to.
 #include "analysis/integers/linear_values.h"
 
 #include <algorithm>
@@ -403,7 +403,7 @@ bool LinearValues::count(LoopInstance& loop, int number, const Bounds& bounds) {
     Symbol counter;
     counter.kind = Symbol::Kind::kCounter;
     counter.scope = number;
-    // With a step of one the variable itself is the counter.
+    // If the step is one, the variable itself is the counter.
     const Wide length = values.high > values.low ? values.high - values.low : 0;
     counter.low = by == 1 ? static_cast<std::int64_t>(values.low) : 0;
     counter.high = by == 1   ? static_cast<std::int64_t>(std::max(values.low, values.high))

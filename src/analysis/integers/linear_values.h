@@ -1,8 +1,8 @@
 // Gives the values of integer scalars and expressions at the current place of a walk, as linear
-// expressions on symbols (accesses.h). The walk tells of assignments, branches and loops;
-// evaluating an expression tells the walk of the loads and calls in it. Exact for + - and
+// expressions on symbols (accesses.h). The walk reports assignments, branches and loops to it, and
+// its evaluation of expressions reports their loads and calls to the walk. Exact for + - and
 // multiplication by constants, // and % by constants, shifts, min, max, abs and conditional
-// expressions; anything else, and whatever may wrap around, is an opaque symbol. For sums and
+// expressions; any other value, and one that may wrap around, is an opaque symbol. For sums and
 // products that may wrap around at 64 bits we also keep the unwrapped value: bounds checks use it,
 // and inside an array both agree.
 #pragma once
@@ -84,7 +84,7 @@ public:
     void enter_loop(int number, const ir::Var* var, const Affine& value, const VarSet& written);
     void leave_loop(int outer, const ir::Var* var, const VarSet& written);
 
-    // The scope of a called function: its parameters stand for the arguments.
+    // The scope of a called function: its parameters are names of the arguments.
     struct Frame {
         Environment environment;
         std::unordered_map<const ir::Var*, const ir::Var*> actual;
@@ -92,7 +92,7 @@ public:
     [[nodiscard]] Frame enter(const ir::Function& callee, const std::vector<ir::Expr*>& operands,
                               const std::vector<std::optional<Affine>>& scalars);
     void leave(Frame frame);
-    // The caller's array behind a parameter; null for an array that the called function made.
+    // The caller's array for a parameter; null for an array that the called function made.
     [[nodiscard]] const ir::Var* actual(const ir::Var* array) const;
     void made_in_call(const ir::Var* array) { actual_[array] = nullptr; }
 

@@ -1,5 +1,5 @@
-// See accesses.h. One walk in the order of execution keeps what each integer scalar holds as a
-// linear expression (linear_values.h) and the conditions around the current place.
+// See accesses.h. One walk in the order of execution keeps the value of each integer scalar as a
+// linear expression (linear_values.h), and the conditions around the current place.
 #include "analysis/memory/accesses.h"
 
 #include <algorithm>
@@ -67,7 +67,7 @@ private:
         const Premise* premise = nullptr;
     };
 
-    // ------------------------------------------------------------ what the values report
+    // ------------------------------------------------------------ reports of the values
 
     void read(const Var* array, const std::vector<Affine>& indices, Span span) override {
         Access access;

@@ -76,8 +76,8 @@ struct Access {
     std::vector<const ir::Stmt*> stmts;  // that make the access, in the order of the text
     int loop = -1;                       // the innermost around the access
     Span span;
-    // Not certain: may be left out in iterations that satisfy the bounds and guards. In a `while`
-    // that stands in `while_depth` loops it may also be made several times.
+    // Not certain: iterations that satisfy the bounds and guards may omit it. In a `while` inside
+    // of `while_depth` loops it may also be made several times.
     bool certain = true;
     bool general = false;  // not certain, but would be if the arguments of the call were known
     int while_depth = -1;
@@ -97,7 +97,7 @@ public:
 
     [[nodiscard]] const std::vector<Symbol>& symbols() const { return symbols_; }
     [[nodiscard]] const std::vector<LoopInstance>& loops() const { return loops_; }
-    // In the order of the text; equal accesses appear once.
+    // The accesses in the order of the text; equal ones appear once.
     [[nodiscard]] const std::vector<Access>& all() const { return all_; }
 
     // The entry's own loop; -1 if it is never reached.

@@ -1,4 +1,4 @@
-// Whether the elements of an array lie side by side, as C that gets a pointer to them expects.
+// Whether the elements of an array are contiguous, as C functions expect that receive a pointer.
 #pragma once
 
 #include <optional>

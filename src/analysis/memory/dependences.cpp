@@ -1,6 +1,6 @@
-// See dependences.h. Each pair of accesses to one array is first put to a test that needs a few
-// comparisons and settles most pairs of most programs: dimensions whose subscripts differ whenever
-// the iterations do. ISL answers the remaining questions.
+// See dependences.h. Each pair of accesses to one array first undergoes a test of a few
+// comparisons, which decides most pairs of most programs: dimensions whose subscripts differ
+// whenever the iterations do. ISL answers the remaining questions.
 #include "analysis/memory/dependences.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Which loops of an entry function may run in parallel, and why or why not: the facts that
 // check_legality judges a mapping by. A pair of iterations of a loop conflicts if both touch one
 // byte and one of them writes it; conflicts are looked for between iterations of one execution of
-// the loop (the loops around it stand still). Array conflicts are decided exactly where subscripts,
+// the loop (loops around it do not advance). Array conflicts are decided exactly where subscripts,
 // bounds and conditions are linear; scalars by the data flow on their names.
 //
 // Programs whose arguments are partly run-time values (`general`) are judged for all their values:
@@ -53,8 +53,8 @@ struct LoopFacts {
     std::string reason;                   // kUnknown, kRefuted by a scalar: why it is not proved
     std::vector<Dependence> dependences;  // carried by the loop, at most one per pair of accesses
     std::optional<Dependence> decisive;   // the one that decides the verdict
-    // The updates of scalars, and of elements that the loop touches by these updates alone, as its
-    // text tells or (UpdateGroup::by_analysis) as its subscripts do.
+    // The updates of scalars, and of elements that the loop touches by these updates alone,
+    // according to its text or (UpdateGroup::by_analysis) to its subscripts.
     std::vector<UpdateGroup> reductions;
     // kReduction: there are further conflicts, certain or possible (`reason`), on elements that
     // vary; the updates need to be atomic (scatters.h).

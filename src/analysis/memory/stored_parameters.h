@@ -1,5 +1,5 @@
 // Which parameters a program may store to. Works on a program as parsed: before types are inferred,
-// and hence before arrays are told from other values.
+// and hence before it is known which variables are arrays.
 #pragma once
 
 #include "analysis/uses.h"

@@ -268,7 +268,7 @@ Text ExprPrinter::print_row(const Expr& expr, const Spelling& row) const {
         const bool mixed_halves = expr.op == Op::kSelect && is_half(expr.type.scalar) &&
                                   operands[1].type != operands[2].type;
         if (mixed_halves || (text.type != wanted && text.type != expr.type.scalar)) {
-            // For example literals only, which C++ reads as ints.
+            // C++ reads an expression of literals only as an int, for example.
             substitute(true);
             text.text = std::move(out);
             text.type = result();

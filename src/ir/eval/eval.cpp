@@ -225,7 +225,7 @@ private:
                 [&] { return failed(); }};
     }
 
-    // In Python's order: the right-hand side first, or for an update the element first.
+    // Python's order: the right-hand side first, or for an update the element first.
     void store(Frame& frame, const Store& s) {
         if (std::ranges::any_of(s.indices, [](const Expr* e) { return is_of_slices(e->op); })) {
             store_slices(slices(frame), s);
@@ -477,7 +477,7 @@ private:
                      e.span);
     }
 
-    // Fails if the subscript is outside of the part of an array that a name stands for.
+    // Fails if the subscript is outside of the part of an array that a name refers to.
     void within_name(const Expr& e, std::int64_t subscript, std::int64_t size) {
         if (failed() || (subscript >= -size && subscript < size)) return;
         const std::array values{subscript, size};

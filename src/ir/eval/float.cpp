@@ -296,7 +296,7 @@ std::optional<Constant> evaluate_as(Op op, Scalar type, std::span<const double> 
         return value ? std::optional(rounded(type, *value)) : std::nullopt;
     }
     if (op == Op::kFma && operands.size() == 3) {
-        // In f32 itself for f32; the products of the narrow floats are exact in f64.
+        // f32 is computed in f32 itself; the products of the narrow floats are exact in f64.
         const bool narrow = type == Scalar::kF16 || type == Scalar::kBF16;
         return rounded(type,
                        narrow ? std::fma(operands[0], operands[1], operands[2])

@@ -230,7 +230,7 @@ private:
         return first && !var.type.is_unknown() ? names_(var) + ": " + type_of(var) : names_(var);
     }
 
-    // Variables that are read but that no statement declares get a line at the top.
+    // Prints a line at the top for each variable that is read but not declared by a statement.
     void undeclared(const Function& function) {
         std::unordered_set<const Var*> known = declared_;
         for_each_stmt(function.body, [&](const Stmt& s) {

@@ -18,13 +18,13 @@ struct ArgumentView {
     const std::int64_t* extents;  // arrays: one per dimension
     const std::int64_t* strides;  // arrays: in bytes, multiples of the element size
     std::uint64_t value;          // scalars: as a slot holds it (abi.h)
-    std::uint64_t imaginary;  // c128 scalars: the bits of the imaginary part, right behind value
+    std::uint64_t imaginary;  // c128 scalars: the bits of the imaginary part, directly after value
 
     static constexpr std::uint64_t kWeak = 1u << 4;
     static constexpr std::uint64_t kArray = 1u << 5;
     static constexpr std::uint64_t kReadOnly = 1u << 6;
     static constexpr std::uint64_t kOnDevice = 1u << 7;
-    // In keys only: the argument overlaps another; its strides follow from its extents; its value
+    // Only in keys: the argument overlaps another; its strides follow from its extents; its value
     // is a run-time value, and the bits further up name the run-time extents and strides (0 in the
     // key); the key is of Scope::kShared; the value is larger than kLargestGeneral; all run-time
     // values are small (Generality::Position).

@@ -1,8 +1,8 @@
-// From the arguments of a call to compiled code: the table of specialisations, and the filling of
-// run-time slots. Knows nothing of Python: the bindings hand in ArgumentViews and functions that
-// compile. One Specializations object serves one function under one set of options. Readers take no
-// lock; writers hold one mutex, and of several threads that need the same key one compiles while
-// the others wait.
+// Finds or builds the compiled code for the arguments of a call: the table of specialisations, and
+// the filling of run-time slots. Independent of Python: the bindings pass ArgumentViews and
+// functions that compile. One Specializations object serves one function under one set of options.
+// Readers lock nothing; writers hold one mutex, and of several threads that need the same key one
+// compiles while the others wait.
 //
 // The number of programs stays bounded however arguments change. Values that keep changing become
 // run-time values (generality.h). A call for whose values the general program is not proved legal

@@ -54,7 +54,7 @@ private:
     int number_ = 0;
 };
 
-// For kernels: every part of the first `general` of `count` arguments is a run-time value, from the
+// The generality of kernels: every part of the first `general` of `count` arguments is a run-time
 // first call on. Argument 0 is gridDim.x, which is small only if the total number of threads fits
 // 32 bits too.
 [[nodiscard]] Generality all_general(std::size_t general, std::size_t count);

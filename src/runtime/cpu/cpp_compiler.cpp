@@ -101,7 +101,7 @@ void set_options() {
     constexpr std::pair<const char*, const char*> kOptions[] = {
         // Loop strength reduction takes half of the code generator's time and gains nothing here.
         {"disable-lsr", "true"},
-        // For a pass that only the simulator's text needs.
+        // Only a pass for the simulator's text reads it.
         {"irce-skip-profitability-checks", "true"},
         // The time of both schedulers grows with the square of a block. The second one is of no use
         // to processors with out-of-order execution; the first one compares each access with at
@@ -538,7 +538,7 @@ std::string cpp_compiler_identity(const CppOptions& options) {
         std::string(kPassesToUnswitch) + std::string(kPassesToVectorizer) +
         std::string(kPassesFromVectorizer) + "\nno-lsr nsz-minmax huge-region=200";
     std::string result = compiler;
-    if (options.simulated) result += "\nsimulated 10";  // counts versions of what backend/sim does
+    if (options.simulated) result += "\nsimulated 10";  // the version of the simulated passes
     if (options.watched) result += "\nwatched";
     for (const std::string& argument : cc1_arguments(options))
         result += "\n" + argument;

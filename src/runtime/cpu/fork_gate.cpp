@@ -1,4 +1,4 @@
-// See fork_gate.h. Two counters and no lock, so that the child can simply set them anew.
+// See fork_gate.h. Two counters and no lock, so that the child can simply reset them.
 #include "runtime/cpu/fork_gate.h"
 
 #include <pthread.h>

@@ -94,7 +94,7 @@ llvm::Expected<std::unique_ptr<LLJIT>> make_jit() {
         if (!generator) return generator.takeError();
         main.addGenerator(std::move(*generator));
     }
-    // For headers that users include: std::vector, streams.
+    // Headers that users include need it: std::vector, streams.
     auto standard = llvm::orc::DynamicLibrarySearchGenerator::Load("libstdc++.so.6", prefix);
     if (standard) {
         main.addGenerator(std::move(*standard));

@@ -32,7 +32,7 @@ namespace {
 constexpr double kChunkWork = 5'000;
 constexpr std::int64_t kChunksPerWorker = 4;
 
-// With two or three threads, a loop of fewer nanoseconds is not worth waking them.
+// A loop of fewer nanoseconds is not worth waking two or three threads.
 constexpr std::int64_t kFewWorkers = 4;
 constexpr double kSerialBelowForFew = 40'000;
 
@@ -106,7 +106,7 @@ std::int64_t processor_count() {
     return count;
 }
 
-// In a fork, threads that no longer exist may hold TBB's own locks.
+// TBB's own locks may be held, in a fork, by threads that no longer exist.
 struct LeaveLost {
     void operator()(tbb::task_arena* arena) const {
         if (!workers_lost.load(std::memory_order_relaxed)) delete arena;

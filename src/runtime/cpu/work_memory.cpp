@@ -1,4 +1,4 @@
-// See work_memory.h. In front of each block stands its size.
+// See work_memory.h. The size of each block precedes it.
 #include "runtime/cpu/work_memory.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See driver.h. The library stays open until the process ends: its threads and exit handlers must.
+// See driver.h. The library stays open until the process ends, for its threads and exit handlers.
 #include "runtime/cuda/driver.h"
 
 #include <dlfcn.h>

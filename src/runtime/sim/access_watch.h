@@ -46,7 +46,7 @@ public:
     // Records an access. `lines`: of the device text, the innermost first, ending in 0.
     [[nodiscard]] std::optional<Finding> touch(const Actor& actor, std::uintptr_t address,
                                                std::size_t bytes, Touch how, const int* lines);
-    // As touch(), for memory that only its own thread can use. False: it reads unset bytes.
+    // The same for memory that only its own thread can use. False: it reads unset bytes.
     [[nodiscard]] bool touch_own(std::uintptr_t address, std::size_t bytes, bool writes);
     void fence(const Actor& actor) { fences_[actor.block] = now_; }
 

@@ -1,4 +1,4 @@
-// See device_text.h. The prelude stands in dialects/prelude/sim.inc.
+// See device_text.h. The prelude is dialects/prelude/sim.inc.
 #include "runtime/sim/device_text.h"
 
 #include "emit/emit.h"

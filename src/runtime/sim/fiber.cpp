@@ -1,5 +1,5 @@
-// See fiber.h. The switch saves what a called function must preserve and nothing else: device code
-// does not change floating-point modes.
+// See fiber.h. The switch saves the registers that a called function must preserve and nothing
+// else: device code does not change floating-point modes.
 #include "runtime/sim/fiber.h"
 
 #include <sys/mman.h>
@@ -357,7 +357,7 @@ void FiberThread::abandon(FiberThread& thread, int reason, const void* address, 
 #endif
 }
 
-// ---------------------------------------------------------------- ends that others ask for
+// ---------------------------------------------------------------- interruption
 
 void FiberThread::enlist() {
     Enlisted* list = enlisted;

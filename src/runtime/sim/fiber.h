@@ -42,10 +42,10 @@ public:
     // thread.
     static constexpr std::size_t kStackBytes = std::size_t{2} << 20;
 
-    // With a stack of its own, above a guard page: two mappings. valid() says whether there was
+    // A fiber with its own stack above a guard page: two mappings. valid() says whether there was
     // memory.
     Fiber();
-    // With one of the SmallStacks, which must live longer.
+    // A fiber on one of the SmallStacks, which must live longer.
     explicit Fiber(char* small) : memory_(small), bytes_(SmallStacks::kBytes) {}
     ~Fiber();
     Fiber(const Fiber&) = delete;

@@ -15,7 +15,7 @@ class Module;
 
 namespace parpy::sim {
 
-// For watched code, directly after Clang: marks the memory of local arrays, before optimisations
+// Watched code, directly after Clang: marks the memory of local arrays, before optimisations
 // split it.
 void declare_arrays(llvm::Module& module);
 // Stores the sizes of clusters that kernels are declared with (__cluster_dims__) in their

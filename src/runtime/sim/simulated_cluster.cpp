@@ -43,7 +43,7 @@ void Cluster::report_spinning(bool more) {
         block->report_spinning(more);
 }
 
-// ---------------------------------------------------------------- what its blocks do
+// ---------------------------------------------------------------- operations of its blocks
 
 void Block::join(std::span<const std::unique_ptr<Block>> cluster, unsigned rank) {
     cluster_ = cluster;

@@ -112,7 +112,7 @@ void parpy_sim_sleep(void* fiber, unsigned nanoseconds);
 // those of the calls that lead there, the innermost first, then 0.
 void parpy_sim_touch(parpy::sim::Thread* thread, const void* address, unsigned long long bytes,
                      int how, const int* lines);
-// As parpy_sim_touch, for an ordinary store of `value`.
+// The same for an ordinary store of `value`.
 void parpy_sim_write(parpy::sim::Thread* thread, const void* address, unsigned long long bytes,
                      unsigned long long value, const int* lines);
 void parpy_sim_declare(parpy::sim::Thread* thread, const void* address, unsigned long long bytes);
