@@ -8,10 +8,9 @@
 
 namespace parpy {
 
-// Text for comments that begin with `//` or `#`, and for messages: unchanged, except that
-// characters that end a line or are invisible (control and format characters, bytes that are not
-// UTF-8) become "\n", "\x1b" or "\u2028", and so does a character at the end that joins the line
-// with the next.
+// For `//` and `#` comments and for messages: the text unchanged, except that characters that end a
+// line or are invisible (control and format characters, bytes that are not UTF-8) become "\n",
+// "\x1b" or "\u2028", and so does a character at the end that joins the line with the next.
 [[nodiscard]] std::string one_line(std::string_view text);
 
 // A literal of C++ and of the IR's text form, with its quotes.
