@@ -1,7 +1,7 @@
-// How a kernel's loops lie on the grid. Loops that spread over several blocks are nested in a chain
-// (split_kernels sees to that); each is one level of the grid, the innermost level in x. All other
-// loops run within a block. The sizes are the thread counts the user gave, so they are constants,
-// whatever the trip counts are: each index runs every size-th iteration.
+// The layout of a kernel's loops on the grid. Loops that spread over several blocks are nested in a
+// chain (split_kernels makes sure of it); each is one level of the grid, the innermost level in x.
+// All other loops run within a block. The sizes are the thread counts that the user gave, so they
+// are constants, independent of trip counts: each index runs every size-th iteration.
 #pragma once
 
 #include <array>
@@ -24,10 +24,10 @@ inline constexpr std::int64_t kResidentThreads = 2048, kResidentBlocks = 32;
 inline constexpr std::int64_t kMaxGridX = 2147483647;
 inline constexpr std::int64_t kMaxGridYZ = 65535;
 
-// What a mapping may call the loops of a function besides their labels: "i@7", the variable and the
+// Names of the loops of a function in a mapping, besides their labels: "i@7", the variable and the
 // line; the second such loop in the order of the text is "i@7#2".
 [[nodiscard]] std::unordered_map<const ir::For*, std::string> place_names(const ir::Function& of);
-// What a mapping calls each loop: a label that no other statement carries, else its place.
+// The key of each loop in a mapping: a label that no other statement carries, else its place.
 [[nodiscard]] std::unordered_map<const ir::For*, std::string> mapping_keys(const ir::Function& of);
 [[nodiscard]] std::optional<std::uint32_t> line_of_place(std::string_view name);
 // The place of a loop without the number; and of a name that a mapping uses, if it is a place.
@@ -65,7 +65,7 @@ struct KernelShape {
     std::int64_t block = 1;         // threads per block; 1: no loop or call runs on threads
 
     [[nodiscard]] std::int64_t blocks() const;
-    // Index of `loop` among the levels, or -1.
+    // The index of `loop` among the levels, or -1.
     [[nodiscard]] int level_of(const ir::For* loop) const;
     // x, y, z of the grid. More levels than the grid has dimensions, or outer levels too large for
     // y and z, are flattened into x.
@@ -85,7 +85,7 @@ private:
 [[nodiscard]] std::optional<std::int64_t> constant_trip_count(std::int64_t begin, std::int64_t end,
                                                               std::int64_t step);
 [[nodiscard]] ir::Expr* trip_count(ir::Builder& builder, const ir::For& loop);
-// Whether the loop runs at all, as a new expression; null where constants say that it does.
+// Whether the loop has iterations, as a new expression; null if constants prove that it has.
 [[nodiscard]] ir::Expr* has_iterations(ir::Builder& builder, const ir::For& loop);
 // The number, from 0, of the current iteration: an expression for use inside the loop.
 [[nodiscard]] ir::Expr* iteration_number(ir::Builder& builder, const ir::For& loop);

@@ -1,4 +1,4 @@
-// Calls of functions that only host code may make: external functions that are declared for
+// Finds calls of functions that only host code may make: external functions that are declared for
 // Target.Host, whose Function::target is kHost, or kCudaHost in programs for a GPU. A kCudaHost
 // function may receive arrays, whose elements are on the device, and the stream of the call.
 #pragma once

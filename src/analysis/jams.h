@@ -1,6 +1,6 @@
 // Finds the loops of which one thread may run several iterations side by side (unroll and jam).
-// This pays because an element that a sequential loop inside loads for one iteration is loaded for
-// the others with it.
+// This pays because one load of an element in an inner sequential loop serves several of these
+// iterations.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 
 namespace parpy {
 
-// The outermost first.
+// Loops, the outermost first.
 using Nest = std::vector<ir::For*>;
 
 [[nodiscard]] Nest nest_of(ir::For& outermost);

@@ -315,7 +315,7 @@ std::optional<std::int64_t> Traffic::stride(const Access& access, int loop) cons
     std::optional<Affine> address = byte_address(*access.array, access.indices);
     const std::int64_t size = ir::size_in_bytes(access.array->type.scalar);
     if (!address) {
-        // Strides that the call leaves open: the last axis is taken to be the contiguous one.
+        // If the call leaves strides open, the last axis is assumed to be contiguous.
         for (std::size_t axis = 0; axis + 1 < access.indices.size(); ++axis) {
             if (change(access.indices[axis], loop) != 0) return std::nullopt;
         }

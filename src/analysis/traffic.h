@@ -28,7 +28,7 @@ public:
     [[nodiscard]] double most_trips(const ir::For& loop) const;
     // The same as trips(); nothing where the call leaves them open.
     [[nodiscard]] std::optional<double> known_trips(const ir::For& loop) const;
-    // How often the body of `loop` (an index in Accesses::loops; -1: the function) runs per call.
+    // Runs of the body of `loop` (an index in Accesses::loops; -1: the function) per call.
     [[nodiscard]] double runs(int loop) const;
 
     // Bytes between the elements that neighbouring iterations of `loop` touch, all else being

@@ -224,7 +224,7 @@ private:
         return std::nullopt;
     }
 
-    // The operator that `then if condition else otherwise` is, condition comparing just these two.
+    // The operator that equals `then if condition else otherwise`; the condition compares both.
     static std::optional<Op> picks(const Expr& condition, const Expr& then, const Expr& otherwise) {
         if (condition.operands.size() != 2) return std::nullopt;
         const Expr& a = *condition.operands[0];

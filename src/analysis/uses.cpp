@@ -370,8 +370,8 @@ private:
         return live;
     }
 
-    // A loop that runs no iteration leaves its variable as it was, so it is not killed after it,
-    // unless one certainly runs here and not on another thread.
+    // A loop without iterations does not change its variable, so the variable stays live before the
+    // loop, unless an iteration certainly runs here and not on another thread.
     VarSet for_loop(const For& loop, VarSet after) {
         const bool runs = constant_trip_count(loop).value_or(0) > 0 && !loop.mapping.parallel();
         VarSet head = after;

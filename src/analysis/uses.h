@@ -63,8 +63,8 @@ struct Uses {
 // The same for arrays: the names in `body` that may be used before a Bind has given them an array.
 [[nodiscard]] VarSet unbound_names(const ir::Body& body);
 
-// What `body` needs from outside to run as a function of its own: its exposed scalars and the
-// arrays it uses but does not allocate. Arrays loaded first, then arrays only stored, then scalars.
+// The inputs of `body` as a function of its own: its exposed scalars and the arrays that it uses
+// but does not allocate. Loaded arrays come first, then arrays that are only stored, then scalars.
 [[nodiscard]] VarSet free_variables(const ir::Body& body);
 
 // Whether it loads or stores elements, nested statements included.
@@ -91,7 +91,7 @@ struct Uses {
 [[nodiscard]] std::optional<std::int64_t> constant_offset(const ir::Expr& index,
                                                           const ir::Var& variable);
 
-// Which scalars are read later. Describes the function as it was when the object was made.
+// Which scalars are read later. Describes the function at the time when the object was made.
 class Liveness {
 public:
     explicit Liveness(const ir::Function& function);

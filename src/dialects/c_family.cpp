@@ -1,4 +1,4 @@
-// The spellings that all C-family targets share: infix operators, and the helper snippets that are
+// The spellings common to all C-family targets: infix operators, and the helper snippets that are
 // plain C++ on every target. A dialect's own rows precede them.
 
 #include <algorithm>

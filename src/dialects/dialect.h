@@ -13,7 +13,7 @@
 
 namespace parpy {
 
-// How tightly a spelling binds, as in C++.
+// The precedence of a spelling, as in C++.
 enum class Precedence : std::uint8_t {
     kAssignment,
     kTernary,

@@ -14,7 +14,7 @@ inline constexpr std::string_view kHostMarker = "// ---- host code ----";
 // itself; other programs do without.
 inline constexpr std::string_view kKnownMarker = "// functions that the compiler knows: ";
 
-// `module` satisfies Profile::kTarget for `backend`.
+// `module` must satisfy Profile::kTarget for `backend`.
 [[nodiscard]] Program emit_program(const ir::Module& module, Backend backend,
                                    const Options& options);
 

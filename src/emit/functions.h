@@ -38,7 +38,7 @@ public:
           names_(dialect, facts.taken, facts.words),
           exprs_(dialect, names_, facts.names) {}
 
-    // Each prints one function, once.
+    // Each of these prints one function, and may be called once.
     std::string helper();     // called by the entry, by kernels or by other helpers
     std::string prototype();  // of a helper
     std::string worker();     // a kernel as the body of parpy_parallel_for, with its frame struct

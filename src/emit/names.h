@@ -17,8 +17,8 @@ namespace parpy {
 // compilers and preludes declare get a trailing underscore.
 [[nodiscard]] std::string c_identifier(std::string_view name);
 
-// Identifiers of variables while a function is printed. Scopes nest as blocks do; a name is never
-// the same as a visible one, so nothing is shadowed.
+// Identifiers of variables while a function is printed. Scopes nest as blocks do; a name always
+// differs from the visible ones, so nothing is shadowed.
 class ScopedNames {
 public:
     // `taken`: functions and other names of the whole program.

@@ -1,4 +1,4 @@
-// Makes typed IR: factories that fill in result types as ops.def says. Everything made carries the
+// Makes typed IR: factories that set result types as ops.def says. Every new node has the
 // builder's current span, so a pass sets that once per statement it rewrites. A new node owns its
 // operands, which may have no other parent (pass clone() for a second use).
 //
@@ -42,7 +42,7 @@ public:
     Expr* binary(Op op, Expr* a, Expr* b) { return make(op, {a, b}); }
     Expr* select(Expr* condition, Expr* a, Expr* b) { return make(Op::kSelect, {condition, a, b}); }
     Expr* not_(Expr* a) { return make(Op::kNot, {a}); }
-    // `value` itself if it has the type already.
+    // `value` itself if it already has the type.
     Expr* convert(Expr* value, Scalar type);
     // The result of `old <op>= value`: computed in the type of `value`, then in that of `old`.
     Expr* updated(Expr* old, Op op, Expr* value);

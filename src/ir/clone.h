@@ -1,4 +1,4 @@
-// Copies of IR for a second place in the tree: a node has exactly one parent.
+// Copies of IR for a second place in the tree, since a node has exactly one parent.
 #pragma once
 
 #include <unordered_map>

@@ -1,7 +1,7 @@
 // The one intermediate representation. Stages of the pipeline differ by verifier profile
 // (verify.h), not by node types. Nodes are owned by their Module and referred to by plain pointers;
 // the tree invariant is that a node has exactly one parent (clone.h makes a copy for a second
-// place), while Var and Function are shared by all who name them.
+// place), while all uses share one Var or Function.
 #pragma once
 
 #include <complex>
@@ -75,8 +75,8 @@ enum class Space : std::uint8_t {
     return space == Space::kScratch || space == Space::kResult || space == Space::kWork;
 }
 
-// Where the value of an entry parameter comes from (specialize_arguments): the argument's pointer
-// or scalar itself, or one of its run-time extents or strides.
+// The source of an entry parameter's value (specialize_arguments): the argument's pointer or scalar
+// itself, or one of its run-time extents or strides.
 struct Origin {
     enum class Kind : std::uint8_t { kNone, kArgument, kExtent, kStride };
     Kind kind = Kind::kNone;
@@ -166,7 +166,7 @@ enum class Atomic : int {
 };
 [[nodiscard]] std::string_view text(Atomic atomic);
 [[nodiscard]] std::optional<Atomic> atomic_from_text(std::string_view text);
-// How many operands follow the subscripts.
+// The number of operands after the subscripts.
 [[nodiscard]] constexpr std::size_t value_count(Atomic atomic) {
     return atomic == Atomic::kCompareSwap ? 2 : 1;
 }

@@ -1,5 +1,5 @@
-// Types of IR values. Arrays carry only element type and rank here; extents and strides belong to
-// the array variable (ir.h, Dim), because two arrays of one type may be laid out differently.
+// Types of IR values. Arrays have only element type and rank here; extents and strides belong to
+// the array variable (ir.h, Dim), because two arrays of one type may have different layouts.
 #pragma once
 
 #include <cstdint>

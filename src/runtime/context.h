@@ -75,7 +75,7 @@ struct ParpyContext {
     parpy::Failure* failure = nullptr;        // not owned; null if no check can fail
     parpy::LaunchCounts* launches = nullptr;  // not owned; null if none are counted
 
-    // Keeps the first error; returns the value that generated code passes on as a failure.
+    // Keeps the first error; returns the value that signals failure in generated code.
     int fail(parpy::RuntimeError e) {
         if (!error) error = std::make_unique<parpy::RuntimeError>(std::move(e));
         return 1;

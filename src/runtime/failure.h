@@ -75,7 +75,7 @@ void run_until_failure(Failure& failure, const Run& run, std::int64_t chunk = 0)
     return text.find("parpy_fail") != std::string_view::npos;
 }
 
-// The error of a program that failed, for its caller.
+// The error that a failed program reports to its caller.
 [[nodiscard]] RuntimeError located_error(const Program& program, const Failure& failure);
 
 // To be called after another run has failed: leaves the innermost run.

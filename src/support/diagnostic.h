@@ -66,8 +66,8 @@ struct Diagnostic {
 
 class Diagnostics {
 public:
-    // Each returns the new diagnostic so that the caller can add notes and help (until the next
-    // one).
+    // Each returns the new diagnostic, to which the caller can add notes and help until it adds
+    // another one.
     Diagnostic& error(Code code, Span span, std::string message);
     Diagnostic& warning(Code code, Span span, std::string message);
     Diagnostic& performance(Code code, Span span, std::string message);

@@ -7,8 +7,8 @@
 
 namespace parpy {
 
-// The captured text of one decorated function: the lines of `text` are the lines
-// `first_line`, `first_line + 1`, … of the file called `name`.
+// The captured text of one decorated function: `text` consists of the lines `first_line`,
+// `first_line + 1`, … of the file `name`.
 struct Source {
     std::string name;
     std::string text;

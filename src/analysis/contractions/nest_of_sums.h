@@ -24,13 +24,13 @@ class NestOfSums {
 public:
     NestOfSums(ir::Module& module, ir::For& top, const Judge& judge, bool deterministic);
 
-    // False where `top` is no such nest.
+    // False if `top` is not such a nest.
     bool read();
     std::string reason;  // why read() returned false
     int progress = 0;    // how many tests it passed before; 0: the nest adds no products
 
-    // The expression as it may be evaluated anywhere in the nest, given the loops' variables:
-    // scalars that the nest computes from these are replaced. Null where that cannot be.
+    // The expression rewritten for evaluation anywhere in the nest, given the loops' variables:
+    // scalars that the nest computes from these are replaced. Null if that is impossible.
     [[nodiscard]] ir::Expr* plain(const ir::Expr& e);
     [[nodiscard]] bool same_bounds(const ir::For& a, const ir::For& b,
                                    const ir::Substitution& to_b);

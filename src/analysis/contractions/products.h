@@ -1,4 +1,4 @@
-// Sums of products as statements spell them.
+// Sums of products in the forms that statements have.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // The form of a program: its text without the parts that halos() describes. Two calls of one
 // function with equal forms do the same for equal rows of their arrays, whatever the extents and
-// the numbers of the rows are: where the rows of one are a part of the other's, so are the results.
+// row numbers are: if the rows of one call are a part of the other's, so are the results.
 #pragma once
 
 #include "ir/ir.h"

@@ -21,9 +21,9 @@ public:
     // Each copy has its own iterations of `loop` and of the loops inside it; -1: of all loops.
     ConstraintSystem(const Accesses& accesses, int loop) : accesses_(accesses), loop_(loop) {}
 
-    // The access happens, in this copy. Copies are to be added in the order of time.
+    // Adds the execution of an access in this copy. Add the copies in the order of time.
     void happens(const Access& access, int copy);
-    // The counter of `loop_` is smaller in copy 0 than in copy 1.
+    // Requires the counter of `loop_` to be smaller in copy 0 than in copy 1.
     void ordered();
     // Adds constant + sum of parts >= 0, or == 0; a part is a factor times a copy's expression.
     struct Part {
@@ -49,7 +49,7 @@ public:
     // kForSomeCalls: conditions on parameter symbols under which there is no solution; nothing if
     // they cannot be written down.
     [[nodiscard]] std::optional<std::vector<Alternatives>> excluded(IntegerSets& sets) const;
-    // Range of a linear expression over all solutions.
+    // The range of a linear expression over all solutions.
     [[nodiscard]] IntegerSets::Range range(IntegerSets& sets, const std::vector<Part>& parts) const;
 
 private:

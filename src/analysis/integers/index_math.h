@@ -26,7 +26,7 @@ struct Linear {
 // Replaces operations on one or two constants by their results, in place.
 [[nodiscard]] ir::Expr* folded(ir::Builder& builder, ir::Expr* expr);
 
-// Integer expressions that fold as they are made. Operands become part of the result.
+// Builds integer expressions that are folded at once. Operands become part of the result.
 class IndexMath {
 public:
     IndexMath(ir::Builder& builder, ir::Scalar type) : b_(builder), type_(type) {}

@@ -1,6 +1,6 @@
-// The fixpoint over the assignments of a function. Variables have one
-// range for the whole function, widened to their type's where it keeps growing; conditions narrow
-// it for the statements and operands they guard.
+// The fixpoint over the assignments of a function. Variables have one range for the whole function,
+// widened to their type's if it keeps growing; conditions narrow it for the statements and operands
+// that they guard.
 #include "analysis/integers/intervals.h"
 
 #include <algorithm>

@@ -33,7 +33,7 @@ struct Interval {
 [[nodiscard]] Interval hull(const Interval& a, const Interval& b);
 [[nodiscard]] Interval intersection(const Interval& a, const Interval& b);
 
-// Describes the function as it was when the object was made.
+// Describes the function at the time when the object was made.
 class Intervals {
 public:
     // No array has more elements along an axis than this: addresses have 47 bits.

@@ -28,7 +28,7 @@ struct Guard {
 
     static constexpr std::size_t kMostAlternatives = 8;
     [[nodiscard]] static Guard of(Condition condition);
-    // `all` as one disjunction; nothing if that is long.
+    // `all` as one disjunction; nothing if it would be long.
     [[nodiscard]] std::optional<Alternatives> disjunction() const;
 };
 
@@ -101,7 +101,7 @@ private:
 
     int make(Symbol symbol);
     Affine fresh(ir::Scalar type, bool general);
-    // The symbol of this key, made by `fill` at first.
+    // The symbol of this key; `fill` makes it at the first call.
     template <class Fill>
     Affine shared(Key key, Fill&& fill) {
         const auto found = shared_.find(key);

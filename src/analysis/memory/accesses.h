@@ -5,7 +5,7 @@
 // conclusion from its presence holds where no such symbol takes part and the access is certain.
 //
 // Works on every profile from kTyped to kMapped. Scalars are followed through assignments, so that
-// `k = i + 1; y[k] = …` is linear; conflicts on scalars themselves are not its business.
+// `k = i + 1; y[k] = …` is linear; conflicts on scalars themselves are not recorded.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct Symbol {
     std::int64_t low = 0, high = 0;
     const ir::Var* var = nullptr;          // kParameter
     std::vector<Alternatives> definition;  // kDefined
-    bool general = false;  // kOpaque: would be known if the arguments of the call were
+    bool general = false;  // kOpaque: would be known if the arguments of the call were known
 };
 
 __extension__ using Wide = __int128;

@@ -1,5 +1,5 @@
-// Which loops of an entry function may run in parallel, and why or why not: the facts that
-// check_legality judges a mapping by. A pair of iterations of a loop conflicts if both touch one
+// Which loops of an entry function may run in parallel, and why or why not: the facts by which
+// check_legality judges a mapping. A pair of iterations of a loop conflicts if both touch one
 // byte and one of them writes it; conflicts are looked for between iterations of one execution of
 // the loop (loops around it do not advance). Array conflicts are decided exactly where subscripts,
 // bounds and conditions are linear; scalars by the data flow on their names.
@@ -77,14 +77,14 @@ public:
 
     [[nodiscard]] const Accesses& accesses() const;
 
-    // `loop` is one of the entry's own. `distances`: fill them in too.
+    // `loop` must belong to the entry. `distances`: compute them too.
     [[nodiscard]] LoopFacts of(ir::For& loop, bool distances = false);
 
     // True if iterations (i, j) of the nest `outer` ⊃ `inner` with equal i + j are independent: the
     // diagonals may run one after the other, each in parallel.
     [[nodiscard]] bool wavefront(ir::For& outer, ir::For& inner);
 
-    // True if `outer`, which contains nothing but `inner`, and `inner` may change places: no
+    // True if `outer`, which contains nothing but `inner`, and `inner` may be interchanged: no
     // iterations (i, j) and (i', j') with i < i' and j > j' conflict.
     [[nodiscard]] bool interchangeable(ir::For& outer, ir::For& inner);
 

@@ -1,5 +1,5 @@
-// Whether two arrays may have elements in common: the one answer that every pass asks before it
-// moves, keeps, joins or drops a load or a store. `false` is a promise; `true` is none.
+// Whether two arrays may have elements in common: every pass asks this before it moves, keeps,
+// joins or drops a load or a store. Callers may rely on `false`; `true` is no proof of sharing.
 #pragma once
 
 #include "ir/ir.h"
@@ -20,7 +20,7 @@ template <class Arrays>
     return false;
 }
 
-// Different subscripts within the extents are different elements of memory.
+// Whether different subscripts within the extents are different elements of memory.
 [[nodiscard]] bool is_injective(const ir::Var& array);
 
 }  // namespace parpy

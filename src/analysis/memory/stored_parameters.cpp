@@ -38,7 +38,7 @@ bool may_be_tuple(const Expr& value, const VarSet& tuples) {
     }
 }
 
-// fn(x) for each variable that the value may be, be a part of, or have among its parts.
+// Calls fn(x) for each variable that the value may be, be a part of, or have among its parts.
 template <class F>
 void for_each_root(const Expr& value, const VarSet& tuples, const F& fn) {
     switch (value.op) {

@@ -3,8 +3,8 @@
 // range, reads of variables without a value, endless loops are reported with their place.
 //
 // Runs profiles kTyped … kMapped and CPU programs of kTarget; parallel loops and the chunks of a
-// Launch run one after the other. Not at kKernels, where kernels have reductions but no way to
-// return them, and no CUDA kernels.
+// Launch run one after the other. It runs neither CUDA kernels nor programs at kKernels, whose
+// reductions have no way to return results.
 #pragma once
 
 #include <span>
@@ -44,7 +44,7 @@ struct EvalResult {
 [[nodiscard]] EvalResult evaluate(const Module& module, std::span<const EvalArgument> arguments,
                                   const EvalOptions& options = {});
 
-// One element, from and to memory.
+// Reads and writes one element in memory.
 [[nodiscard]] Constant load_element(Scalar type, const void* from);
 void store_element(Scalar type, void* to, const Constant& value);
 

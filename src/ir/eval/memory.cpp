@@ -1,4 +1,4 @@
-// Elements of arrays, from and to memory (eval.h).
+// Reads and writes elements of arrays in memory (eval.h).
 #include <cstring>
 #include <type_traits>
 

@@ -40,7 +40,7 @@ private:
 
 // The properties that replace a foreign function's body: ` target(cuda) result(first) threads(32)`.
 [[nodiscard]] std::string foreign_properties(const Function& function);
-// ` cluster(4, 1, 1)`, or nothing.
+// The text ` cluster(4, 1, 1)`, or nothing.
 [[nodiscard]] std::string cluster_text(const Launch& launch);
 
 // `# requires n - m >= 1`: a comment, since the passes find requirements anew.

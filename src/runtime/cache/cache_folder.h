@@ -48,7 +48,7 @@ struct Folder {
     [[nodiscard]] bool is_open() const { return descriptor.is_open(); }
     [[nodiscard]] int number() const { return descriptor.number(); }
     [[nodiscard]] std::string path_of(const std::string& name) const { return path + '/' + name; }
-    // Empty when it cannot be read.
+    // The names of its entries; empty if it cannot be read.
     [[nodiscard]] std::vector<std::string> names() const;
     // The status of the entry itself, even if it is a link. Empty if there is no such entry.
     [[nodiscard]] std::optional<struct stat> status(const std::string& name) const;

@@ -22,7 +22,7 @@ namespace parpy {
 
 class KernelCache {
 public:
-    // The cache that the environment describes, read once.
+    // The cache configured by the environment, which is read once.
     static KernelCache& instance();
 
     // An empty directory: no cache, every get misses.

@@ -28,7 +28,7 @@
 
 namespace parpy {
 
-// A program ready to run and how its slots are filled.
+// A program ready to run, and how to fill its slots.
 class Specialization {
 public:
     // `aliased`: the arguments compiled as overlapping. `generality`: their run-time parts.
@@ -100,7 +100,7 @@ public:
 
     const Options options;
 
-    // The specialisation for a call, or nullptr if none was made yet. Takes no lock.
+    // The specialisation for a call, or nullptr if none was made yet. Locks nothing.
     [[nodiscard]] const Specialization* find(Arguments arguments) const;
 
     struct Failure {

@@ -1,4 +1,4 @@
-// Which arguments of a call share memory, and how. The functions that every call runs are inline.
+// Which arguments of a call share memory, and how. Functions that run in every call are inline.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ struct ByteRange {
 // Whether the arrays share no byte, but interleave as the fields of an array of records do.
 [[nodiscard]] bool interleaved(const ArgumentView& a, const ArgumentView& b);
 
-// A bit per argument; past 63 arguments they share the last bit, which errs on the safe side.
+// A bit per argument; arguments from the 63rd on share the last bit, which is conservative.
 constexpr std::uint64_t argument_bit(std::size_t argument) {
     return std::uint64_t{1} << (argument < 63 ? argument : 63);
 }

@@ -1,5 +1,5 @@
-// The embedded Clang: header-free C++ text to machine code in this process, a few milliseconds a
-// kernel. Knows nothing of IR. Used for CPU kernels and for the host part of every back end.
+// The embedded Clang: compiles header-free C++ text to machine code in this process, in a few
+// milliseconds per kernel. Independent of the IR. For CPU kernels and host parts of every back end.
 //
 // The language is C++20 without exceptions, RTTI and standard headers, and with defined results for
 // all operations of kernels: signed overflow wraps, float to integer saturates (NaN: 0), pointers
@@ -31,7 +31,7 @@ namespace parpy {
 struct CppOptions {
     bool fast_math = false;
     bool line_tables = false;  // for profilers and debuggers; costs 5 % of the compile time
-    // The simulator's text (backend/sim): CUDA's rules hold, so signed overflow is undefined.
+    // The simulator's text (runtime/sim): CUDA's rules hold, so signed overflow is undefined.
     bool simulated = false;
     bool watched = false;  // the simulator's text: it reports its accesses to the simulator
     // The text includes files: the system's C and C++ headers are searched as well. compile_cpp
@@ -57,7 +57,7 @@ struct CppOptions {
 [[nodiscard]] std::string compile_cpp(std::string_view source, std::string_view file_name,
                                       const CppOptions& options, RuntimeError& error);
 
-// An object file linked into this process (ORC/JITLink), with the runtime ABI's functions resolved.
+// An object file linked into this process (ORC/JITLink) with the functions of the runtime ABI.
 class LoadedObject {
 public:
     virtual ~LoadedObject() = default;

@@ -14,7 +14,7 @@ namespace parpy {
 // Belongs to one function under one set of options. Not safe from several threads at once.
 class ThreadCounts {
 public:
-    // Distinct counts of a label before it is rounded.
+    // The number of counts of a label before it is rounded.
     static constexpr std::size_t kDistinctValues = 3;
     // Combinations before all labels with more than one count are rounded; after as many again,
     // these are rounded coarsely.

@@ -61,7 +61,7 @@ private:
 // 0 where CUDA is unavailable.
 [[nodiscard]] int device_count();
 
-// `index` < device_count().
+// Requires `index` < device_count().
 [[nodiscard]] const Device& device(int index);
 
 // The device of the calling thread's current context, so that PyTorch's or CuPy's choice is kept;

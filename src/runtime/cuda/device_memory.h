@@ -11,7 +11,7 @@
 namespace parpy::cuda {
 
 // `bytes` of uninitialised memory that is valid for work on `stream` from here on; 0 and `error`
-// set on failure. Zero bytes give a valid address nothing may be read from. The device is current.
+// set on failure. Zero bytes give a valid address that must not be read. The device is current.
 [[nodiscard]] DevicePointer allocate(const Device& device, std::size_t bytes, Stream stream,
                                      RuntimeError& error);
 // The error of a failed allocation, with the bytes that are free. The device is current.

@@ -1,5 +1,5 @@
-// Stacks of a GPU's threads for recursive functions. The driver reserves them for as many threads
-// as the GPU holds at once, so they are as large as that while a module needs them, and no longer.
+// Stacks of a GPU's threads for recursive functions. The driver reserves them for all threads that
+// the GPU can hold at once, so they are large only while a module needs them.
 #pragma once
 
 #include <cstddef>

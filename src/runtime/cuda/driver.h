@@ -116,7 +116,7 @@ struct Driver {
     [[nodiscard]] static bool in_use();
     [[nodiscard]] static Driver load(const std::string& file);
 
-    // "CUDA_ERROR_INVALID_VALUE (invalid argument)".
+    // The text "CUDA_ERROR_INVALID_VALUE (invalid argument)".
     [[nodiscard]] std::string describe(Result result) const;
 
     // The error to report if `attempt` ("copying 'x' to the GPU") gave `result`. Faults of kernels,

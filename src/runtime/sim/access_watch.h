@@ -59,7 +59,7 @@ private:
     };
     // Accesses by two threads: at least one differs from the next thread that touches the bytes.
     using Pair = std::array<Entry, 2>;
-    // The accesses to bytes that were always used together.
+    // The accesses to bytes that were only used together.
     struct Record {
         Entry write;
         Pair reads, atomics;

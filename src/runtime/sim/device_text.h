@@ -12,7 +12,7 @@ namespace parpy::sim {
 // The name of the variable that describes a kernel (runtime/sim/simulator.h: Kernel).
 [[nodiscard]] std::string kernel_symbol(std::string_view kernel);
 
-// Compiler messages and __LINE__ count from the first line of `device`.
+// Compiler messages and __LINE__ count lines from the first line of `device`.
 [[nodiscard]] std::string simulator_text(std::string_view device,
                                          std::span<const std::string> kernels,
                                          std::string_view file_name);

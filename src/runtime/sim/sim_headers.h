@@ -8,8 +8,8 @@
 
 namespace parpy::sim {
 
-// cuda_fp16.h: numbers of 16 bits, computed in float and rounded. cooperative_groups.h: blocks,
-// warps, tiles of them and clusters; no groups of all blocks of a grid.
+// cuda_fp16.h: 16-bit floats, computed in float and rounded. cooperative_groups.h: blocks, warps,
+// tiles of them and clusters, but no groups of all blocks of a grid.
 [[nodiscard]] std::span<const DeviceHeader> own_headers();
 
 }  // namespace parpy::sim

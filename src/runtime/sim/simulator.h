@@ -1,5 +1,5 @@
-// Runs one launch of simulated device code (backend/sim) on the CPU: blocks in parallel, the
-// threads of a block one after the other where they never wait for each other, and as fibers
+// Runs one launch of simulated device code (runtime/sim) on the CPU: blocks in parallel, the
+// threads of a block one after the other if they never wait for each other, and as fibers
 // otherwise, with the barriers, shuffles and votes of a GPU. Deadlocks are reported as errors, and
 // so are stack overflow and accesses to unmapped memory.
 #pragma once
