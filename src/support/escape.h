@@ -8,8 +8,8 @@
 
 namespace parpy {
 
-// For `//` and `#` comments and for messages: the text unchanged, except that characters that end a
-// line or are invisible (control and format characters, bytes that are not UTF-8) become "\n",
+// Makes text for `//` and `#` comments and for messages: unchanged, except that characters that end
+// a line or are invisible (control and format characters, bytes that are not UTF-8) become "\n",
 // "\x1b" or "\u2028", and so does a character at the end that joins the line with the next.
 [[nodiscard]] std::string one_line(std::string_view text);
 

@@ -6,8 +6,8 @@
 // matches order no memory, as CUDA defines them); and a fence after the first access, then an
 // atomic operation of its block, then one of the other's block on the same address. Atomic
 // operations are not in conflict with each other; after a fence they publish the block's accesses.
-// This is coarser than the memory model (a block learns what one of its threads learns, a warp what
-// some of its lanes do), so every finding is a fault, but not every fault is found.
+// This is coarser than the memory model (a block learns what one of its threads learns, and a warp
+// learns what some of its lanes do), so every finding is a fault, but not every fault is found.
 #pragma once
 
 #include <array>
