@@ -191,7 +191,7 @@ Parts Lowering::apply(Expr& e) {
     return call_of(e, callee, std::move(arguments), spans);
 }
 
-// What has the type that a value or a dtype stands for, or that holds the types of all in a tuple.
+// A number of the type of a value or dtype, or of a type that holds the types of all in a tuple.
 Expr* Lowering::of_type(Parts value, const Expr& written) {
     if (value.kind.is_tuple() && !value.kind.parts.empty()) {
         Expr* sum = nullptr;

@@ -62,7 +62,7 @@ bool never_ends(const Body& body) {
 
 namespace {
 
-// The kind of what an operator makes of two numbers or arrays.
+// The rank of the result of an operator on two numbers or arrays.
 int greater_rank(const Kind& a, const Kind& b) {
     const bool known = a.is_number() && b.is_number() && a.rank >= 0 && b.rank >= 0;
     return known ? std::max(a.rank, b.rank) : Kind::kUnknownRank;
@@ -218,7 +218,7 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
     return Kind::number(rank_of(expr, here));
 }
 
-// `x[i, j]`, and `t[0][i]`, of which the subscripts stand in one list.
+// The kind of `x[i, j]`, or of `t[0][i]`, which has all its subscripts in one list.
 Kind KindWalk::of_part(const Expr& load, const KindsHere& here) const {
     Kind part = kind_of(*load.var, here);
     for (std::size_t i = 0; i < load.operands.size() && !part.is_number(); ++i) {
@@ -406,7 +406,7 @@ void KindWalk::walk(const Stmt& stmt, KindsHere& here) {
     }
 }
 
-// Loops in loops are met again with each iteration of those around them, mostly with what is known.
+// Inner loops are visited in each iteration of outer ones, mostly with the same kinds.
 const KindWalk::Known& KindWalk::around(const Stmt& loop, const KindsHere& here) {
     const auto [place, is_new] = known_.try_emplace(&loop);
     Known& known = place->second;
@@ -417,7 +417,7 @@ const KindWalk::Known& KindWalk::around(const Stmt& loop, const KindsHere& here)
         behind = {};
         iterate(loop, again, behind);
         changed = head.merge(again);
-        // What may be None behind the loop may be so in it: the loop may end at its head.
+        // A value that may be None behind the loop may be so in it: the loop may end at its head.
         for (const auto& [var, kind] : behind.of) {
             const auto found = head.of.find(var);
             if (found == head.of.end() || !has_optional(kind)) continue;

@@ -80,15 +80,15 @@ private:
     std::unordered_map<const ir::Stmt*, Known> known_;
 };
 
-// For each parameter of the function: the argument of a kApply, counted from 1, or the part of the
-// function value (a default, the object of a method) that it receives.
+// The source of each parameter of the function: an argument of a kApply, counted from 1, or a part
+// of the function value (a default, the object of a method).
 struct Bound {
     struct Place {
         bool is_part = false;
         std::size_t at = 0;
     };
     std::vector<Place> places;
-    std::string problem, help;  // what is wrong with the arguments, if anything is
+    std::string problem, help;  // the mistake in the arguments, if there is one
 };
 [[nodiscard]] Bound bound_arguments(const ir::Expr& apply, const Kind& function);
 // The p of `p._replace(x=1)`; null for other calls.

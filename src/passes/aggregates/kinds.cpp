@@ -167,7 +167,7 @@ std::optional<Nest> nest_of(const Kind& kind) {
 
 namespace {
 
-// As the frontend names them.
+// The frontend gives lambdas such names.
 bool is_lambda(const ir::Function& function) {
     return function.name.starts_with("nameless");
 }

@@ -1,5 +1,5 @@
-// See lower_aggregates.h. The statements; returns stand in results.cpp, expressions in values.cpp,
-// calls in calls.cpp.
+// See lower_aggregates.h. This file has the statements, results.cpp returns, values.cpp
+// expressions, calls.cpp calls.
 #include "passes/aggregates/lower_aggregates.h"
 
 #include <algorithm>
@@ -155,7 +155,7 @@ void Lowering::statement(Stmt& stmt) {
     out_->push_back(&stmt);
 }
 
-// In front: arrays of functions that stand in place of their calls may be results.
+// Inserted at the front, since arrays of inlined functions may be results.
 void Lowering::allocate_in(Body& stmts) {
     stmts.insert(stmts.begin(), allocations_.begin(), allocations_.end());
     allocations_.clear();
@@ -345,7 +345,7 @@ void Lowering::unroll(const For& loop, const KindWalk::Unrolled& unrolled) {
         substitution.values[loop.var] = number(i, loop.span);
         for (const Var* copy : unrolled.copies)
             substitution.values[copy] = number(i, loop.span);
-        // Behind the loop it has its last value.
+        // Behind the loop the variable has its last value.
         if (here_.reachable) out_->push_back(assigned(loop.var, number(i, loop.span), loop.span));
         for (Stmt* stmt : clone(module_, loop.body, substitution)) {
             if (here_.reachable) statement(*stmt);
@@ -415,7 +415,7 @@ void Lowering::spell(const Parts& value, const Expr& written, std::vector<std::s
 
 namespace {
 
-// Where a function returns values, its other paths return None.
+// If a function returns values, its other paths return None.
 void return_none_elsewhere(Module& module, Function& function) {
     const auto none = [&](Span span) { return module.make_expr(Op::kNone, Type::none(), span); };
     for_each_stmt(function.body, [&](Stmt& stmt) {

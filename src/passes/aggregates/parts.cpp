@@ -1,4 +1,4 @@
-// Parts of tuples, and what is asked of tuples and arrays (lower_aggregates.h).
+// Parts of tuples, and operators on tuples and arrays (lower_aggregates.h).
 #include <algorithm>
 #include <numeric>
 
@@ -215,7 +215,7 @@ std::vector<Expr*> Lowering::subscripts(const std::vector<Expr*>& indices, int r
     return result;
 }
 
-// `x[i]`, and `t[0][i]`, of which the subscripts stand in one list.
+// The parts of `x[i]`, or of `t[0][i]`, which has all its subscripts in one list.
 Parts Lowering::subscript(Expr& e) {
     const Kind whole = kind_of(*e.var, here_);
     const Kind kind = walk_.of(e, here_);
@@ -275,7 +275,7 @@ Parts Lowering::length(Expr& e) {
     return {Kind::number(), {extent(array->var, e.span)}};
 }
 
-// What makes an array with the extents that follow operand 0, also where a tuple has them.
+// An operator that makes an array of the extents behind operand 0; they may be in a tuple.
 Parts Lowering::shaped(Expr& e) {
     const Span span = e.span;
     std::vector<Parts> all = lower_all(e.operands);

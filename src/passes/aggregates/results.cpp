@@ -95,8 +95,8 @@ void Lowering::return_to_python(const Return& stmt, Parts value) {
     }
 }
 
-// Where results of this form are stored; what says that the function returns such is among
-// `stores`.
+// The parameters for results of this form; `stores` gets the statement that records the form that
+// is returned.
 const std::vector<Var*>& Lowering::results_for(const std::string& form,
                                                const std::vector<Expr*>& leaves, Body& stores) {
     if (has_mixed(result_kind_) && way_ == nullptr) way_ = add_result(function_.span);

@@ -52,7 +52,7 @@ std::optional<std::int64_t> KindWalk::shortest_tuple(const Expr& length, bool& u
     }
     const Kind tuple = length.op == Op::kLength ? of(*length.operands[0], here) : Kind::number();
     if (!tuple.is_tuple()) return std::nullopt;
-    // For arrays the dimensions may be unknown, which are then not those of numbers.
+    // The rank of an array may be unknown, and then differs from that of numbers.
     unlike = unlike || tuple.parts.empty() || !is_chosen_at_run_time(any_part(tuple));
     return static_cast<std::int64_t>(tuple.parts.size());
 }

@@ -1,4 +1,4 @@
-// Expressions of lower_aggregates: tuples as their parts, and what is asked of them.
+// Expressions of lower_aggregates: tuples as their parts, and operators on them.
 #include <algorithm>
 
 #include "ir/clone.h"
@@ -334,7 +334,7 @@ Expr* Lowering::lowered(Expr* expr) {
     return number_in(lower(expr), *expr);
 }
 
-// As `lowered`, where its truth counts alone, which None has as well.
+// Like `lowered`, for a value of which only the truth matters: None has one as well.
 Expr* Lowering::condition(Expr* expr) {
     Parts value = lower(expr);
     if (!value.kind.is_optional()) return number_in(std::move(value), *expr);

@@ -112,7 +112,7 @@ void Lowering::set(Var* name, Parts value, Span span) {
     const auto of_target = [&](const Expr& e) {
         return e.var != nullptr && std::ranges::find(targets, e.var) != targets.end();
     };
-    bool interferes = false;  // a later part reads what an earlier one assigns
+    bool interferes = false;  // a later part reads a variable that an earlier one assigns
     for (std::size_t i = 1; i < targets.size(); ++i) {
         const bool itself = value.leaves[i]->op == Op::kVar && value.leaves[i]->var == targets[i];
         interferes = interferes || (!itself && any_expr(*value.leaves[i], of_target));
@@ -152,8 +152,8 @@ Parts Lowering::as_kind(Parts value, const Kind& kind, Span span) {
     return result;
 }
 
-// At the end of `stmts`, from which a path leads to a place where these kinds hold: what may be
-// None there gets its variables.
+// Ends `stmts`, from which a path leads to a place where these kinds hold: values that may be None
+// there are assigned to their variables.
 void Lowering::become(const KindsHere& there, Body& stmts) {
     if (!here_.reachable) return;
     Body* const outer = std::exchange(out_, &stmts);

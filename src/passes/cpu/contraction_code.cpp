@@ -218,7 +218,7 @@ Body ContractionCode::panel(Expr* first, Expr* end) {
     Var* at = b_.scalar("block", Scalar::kI64);
     For* all = loop(at, number(0), named(out, "blocks", blocks), block(b_.var(at), of_rows, strips),
                     level);
-    // For all blocks alike: some of a triangle have nothing to do.
+    // All blocks count the same, though some of a triangle are empty.
     const auto sums = static_cast<double>(plan_.tile.rows * plan_.tile.columns());
     const bool half = c_.is_triangle() || std::ranges::any_of(c_.steps, &ContractionSteps::varies);
     const double product = cost_of_step(plan_.tile, type_) / sums *
@@ -375,7 +375,7 @@ Stmt* ContractionCode::tiles(Expr* first_row, Expr* end_row, Expr* first_strip, 
             Expr* before = mul(sub(b_.var(strip), first_strip), tiles_of_rows);
             tile.sums = named(inner, "first_sum", mul(add(before, number_of), in_tile));
         }
-        // What lies behind the last row may not exist: its tile begins so much earlier.
+        // Elements behind the last row may not exist: the last tile begins that much earlier.
         const auto all_rows = constant_integer(sub(end_row_, first_row_));
         if (!plan_.direct.empty() && all_rows && *all_rows % rows != 0)
             tile.row = named(inner, "first_tile_row", least(row, add(end_row_, -rows)));

@@ -54,7 +54,7 @@ void ContractionCode::store_parts(Var* array, Expr* at, std::int64_t apart, Expr
 
 // ---------------------------------------------------------------- right factors
 
-// Those of a strip, in the place of the strip with that number.
+// Lays out the factors of a strip, in the place of the strip with that number.
 Stmt* ContractionCode::pack_right(const std::vector<Part>& parts, Expr* strip, Expr* number_of) {
     const std::int64_t columns = plan_.tile.columns();
     const auto make = [&](bool full) {
@@ -125,7 +125,7 @@ Body ContractionCode::pack_right(const Part& part, Expr* strip, Expr* number_of,
 
 // ---------------------------------------------------------------- left factors
 
-// Those of a tile's rows.
+// Lays out the factors of a tile's rows.
 void ContractionCode::pack_left(const Part& part, Expr* tile, Expr* first_row, Expr* end_row,
                                 Body& out) {
     const Segment& s = *part.segment;
@@ -162,7 +162,7 @@ void ContractionCode::pack_left(const Part& part, Expr* tile, Expr* first_row, E
             }
             along_rows = along_rows && walks(*range.lefts[p], c_.rows->var);
         }
-        // Steps of one loop are gathered a few at a time, so that what is written stays close.
+        // Steps of one loop are gathered a few at a time, which keeps the stores close together.
         const bool one_loop = inner.size() == 1;
         Var* at = b_.scalar("step", Scalar::kI64);
         Expr* from = one_loop ? b_.var(at) : part.begin;

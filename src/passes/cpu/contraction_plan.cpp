@@ -54,7 +54,7 @@ double waste(const TileShape& tile, const ContractionSizes& sizes) {
     return factor * std::max(1.0, 10 / sums) * (1 + 0.1 * loads);
 }
 
-// Of so many rows for one of the contraction.
+// The best tile, if a row of the contraction has `parts` rows of it.
 TileShape best_tile(ContractionSizes sizes, std::int64_t parts, Scalar type,
                     const VectorUnit& unit) {
     sizes.rows *= static_cast<double>(parts);
@@ -135,7 +135,7 @@ std::optional<ContractionPlan> plan_contraction(const Contraction& contraction,
     for (const ContractionSteps& steps : contraction.steps) {
         const std::int64_t most = plan.products.value_or(kProductsAtOnce);
         const auto& loops = steps.ranges.front().loops;
-        // For the innermost loops as many as fit run as a whole.
+        // As many of the innermost loops as fit run as a whole.
         std::int64_t inside = static_cast<std::int64_t>(steps.rights.size()) * plan.parts;
         std::size_t cut = loops.size() - 1;
         while (cut > 0) {
@@ -179,7 +179,7 @@ std::optional<ContractionPlan> plan_contraction(const Contraction& contraction,
         std::ceil(sizes.rows / static_cast<double>(plan.rows)) * std::max(sizes.outer, 1.0);
     double column_blocks = blocks / row_blocks;
     if (!sizes.serial && !plan.direct.empty() && !plan.rights_of_block) {
-        // Left factors that are read where they are need nothing anew for more columns.
+        // Left factors that are read where they are need no layout for each block of columns.
         const double shares =
             sizes.rows * sizes.columns * sizes.products * sizes.outer / kProductsOfShare;
         column_blocks = std::ceil(std::clamp(shares, kBlocks, kMostBlocks) / row_blocks);

@@ -106,7 +106,7 @@ private:
         return body;
     }
 
-    // All products: those of the innermost loop several at a time.
+    // Adds all products, those of the innermost loop several at a time.
     void add(Body& out) {
         const ContractionSteps& steps = c_.steps.front();
         const ContractionSteps::Range& range = steps.ranges.front();

@@ -57,8 +57,8 @@ Expr* ContractionCode::whole_tile(const Tile& tile) {
     return full;
 }
 
-// Where all rows and columns of a tile are elements of the contraction, the loops have constant
-// trips, which a compiler makes vectors of.
+// If all rows and columns of a tile are elements of the contraction, the loops have constant trips,
+// which the compiler vectorises.
 void ContractionCode::elements(const Tile& tile, Body& out,
                                const std::function<Body(Var*, Var*, Expr*)>& make) {
     const std::int64_t rows = plan_.tile_rows(), columns = plan_.tile.columns();
@@ -182,7 +182,7 @@ Expr* ContractionCode::left_place(const Tile& tile, const Part& part, Expr* row,
     const Segment& s = *part.segment;
     if (!plan_.direct.empty())
         return factor_in_place(*s.steps->ranges.front().lefts.front(), *c_.rows, row, part, step);
-    // Of blocks of rows each begins at a tile.
+    // If blocks of rows share the layout, each begins at a tile.
     Expr* tile_number = plan_.lefts_at_once
                             ? quotient(sub(tile.row, left_first_row_), number(plan_.tile_rows()))
                             : tile.number;
@@ -201,8 +201,8 @@ Expr* ContractionCode::right_place(const Tile& tile, const Part& part, Expr* ste
     return b_.load(right_, {mul(add(right_strip(tile.strip), at), plan_.tile.columns())});
 }
 
-// Whether sums of whole tiles are what they are stored to. Those that begin at zero do so once:
-// of runs inside of loops, and of rows with steps of their own, none is the first for certain.
+// Whether elements serve as the sums of whole tiles (ContractionPlan::result). Sums that start from
+// zero do so once; with runs in loops, or rows with steps of their own, no run is surely the first.
 bool ContractionCode::sums_in_place() const {
     if (!plan_.result) return false;
     const bool runs = !plan_.direct.empty() || !plan_.direct_rights.empty();
@@ -247,7 +247,7 @@ void ContractionCode::add_products(const Tile& tile, const Part& part, Body& out
     out.push_back(tile_call(plan_.tile_rows(), tile, part, tile.row, part.begin, count));
 }
 
-// All steps of a segment, run by run.
+// Adds all steps of a segment, run by run.
 void ContractionCode::add_runs(const Tile& tile, const Segment& s, Body& out) {
     const auto& loops = s.steps->ranges.front().loops;
     Part part;
@@ -268,8 +268,8 @@ void ContractionCode::add_runs(const Tile& tile, const Segment& s, Body& out) {
     out.insert(out.end(), inner.begin(), inner.end());
 }
 
-// Steps that all rows of the tile make; those that only some make are added row by row, in front
-// of them and behind.
+// Adds the steps that all rows of the tile have at once; the other steps, before and behind them,
+// are added row by row.
 void ContractionCode::add_varying(const Tile& tile, const Part& part, Body& out) {
     const Segment& s = *part.segment;
     const std::int64_t rows = plan_.tile_rows();

@@ -187,8 +187,8 @@ private:
 
     // ------------------------------------------------------------ over lanes
 
-    // Which of two equal values the lanes pick is open; where the one that the target begins with
-    // may be another than the rest (a negative zero), it is compared once, behind the loop.
+    // Lanes may pick either of two equal values; if the initial value of the target may differ from
+    // it in its bits (a negative zero), it is compared once, behind the loop.
     [[nodiscard]] bool is_compared_last(const Reduction& reduction, Scalar type) const {
         return settled_ && picks_one(reduction.op) && is_float(type) &&
                !starts_neutral_.contains(reduction.var);

@@ -1,5 +1,5 @@
-// See outline_workers.h. The kernel gets variables of its own; what it needs from outside becomes
-// its parameters.
+// See outline_workers.h. The kernel gets variables of its own; the variables and arrays that it
+// needs from outside become its parameters.
 #include "passes/cpu/outline_workers.h"
 
 #include <algorithm>

@@ -22,7 +22,7 @@ public:
         step_ = constant_integer(loop.step).value_or(0);
     }
 
-    // The statement that sets the condition, or null if no subscript of the loop asks for it.
+    // The statement that sets the condition, or null if no subscript of the loop needs it.
     Assign* run() {
         if (step_ == 0 || uses_.written.contains(loop_.var)) {
             return nullptr;

@@ -10,7 +10,7 @@
 //   - the operands of the subscript do not change;
 //   - the sequence is straight-line code, and does not wait for other blocks.
 //
-// In a run the copy is valid from the first access that every iteration makes.
+// The copy of a run is valid from the first access that every iteration makes.
 #include "passes/cuda/promote_elements.h"
 
 #include <algorithm>

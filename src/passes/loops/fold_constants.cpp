@@ -67,8 +67,8 @@ bool embeds(Scalar from, Scalar to) {
 
 class Folder {
 public:
-    // `checks`: loads are checked while the program runs, so that none is dropped. `settled`: what
-    // is known when the program is compiled has the bits that it would have when it runs.
+    // `checks`: loads are checked at run time, so that none is dropped. `settled`: values folded at
+    // compile time have the same bits as at run time.
     Folder(Module& module, Function& function, bool checks, bool settled)
         : module_(module), function_(function), checks_(checks), settled_(settled) {}
 
@@ -98,7 +98,7 @@ private:
         }
     }
 
-    // A body that may not run: what it assigns is known up to its end.
+    // Walks a body that may not run: values assigned in it are known up to its end.
     void walk_branch(Body& body) {
         const std::size_t before = noted_.size();
         walk(body);
@@ -220,8 +220,8 @@ private:
         return Builder(module_, at->span).constant(at->type, std::move(value));
     }
 
-    // What is computed from elements of slices stays computed: a plain slice is a view, of which
-    // later stores are seen.
+    // An expression over slices is not folded to one of them: a plain slice is a view, which would
+    // show later stores.
     Expr* fold(Expr* expr) {
         Expr* const result = folded(expr);
         return result != expr && result->op == Op::kLoad && has_slices(*result) ? expr : result;
@@ -348,7 +348,7 @@ private:
         if (is(1)) {
             return base;
         }
-        if (is(2)) {  // one correctly rounded product: what pow aims at
+        if (is(2)) {  // one correctly rounded product: the exact result of pow
             Expr* square = module_.make_expr(Op::kSquare, expr->type, expr->span, {base});
             return square;
         }

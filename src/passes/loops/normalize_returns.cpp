@@ -107,7 +107,7 @@ private:
         return builder_.var(returned_);
     }
 
-    // Nesting alone says what runs.
+    // Nesting alone decides which statements run, so the variable is removed.
     void forget() {
         rewrite_stmts(entry_.body, [&](Stmt* stmt, Body& out) {
             const auto* assign = stmt->as<Assign>();

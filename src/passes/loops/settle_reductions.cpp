@@ -94,8 +94,8 @@ private:
         }
     }
 
-    // s += a * b if c else d: a condition that is known early leaves a product alone, so what is
-    // added under one that is not is told apart as well.
+    // s += a * b if c else d: a condition that is known early leaves a product alone, so an update
+    // under an unknown condition is split as well.
     void take_apart(const Update& update) {
         Stmt* whole = spelled_as_update(module_, update);
         Builder b(module_, whole->span);

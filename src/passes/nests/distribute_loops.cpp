@@ -58,7 +58,7 @@ private:
         }
     }
 
-    // The number of nests that stand in the place of one.
+    // Returns the number of nests that replace one.
     std::size_t distribute(Body& stmts, std::size_t place) {
         auto* loop = stmts[place]->as<For>();
         const Nest nest = nest_of(*loop);
@@ -90,7 +90,7 @@ private:
         return nests.size();
     }
 
-    // Each part asks for the same iterations.
+    // Whether each part has the same iterations.
     static bool may_be_cut(const Nest& nest) {
         const Body& innermost = nest.back()->body;
         if (innermost.size() < 2 || !only_computes(innermost)) return false;
@@ -131,8 +131,8 @@ private:
         return cuts;
     }
 
-    // An iteration of what stands behind the cut comes before one of what stands before it,
-    // and they conflict.
+    // Whether an iteration of statements behind the cut precedes a conflicting one of statements
+    // before it.
     static bool handed_back(const Body& innermost, std::size_t cut,
                             const std::vector<Dependence>& dependences) {
         std::unordered_set<const Stmt*> second;
@@ -207,7 +207,7 @@ private:
         return parts;
     }
 
-    // Which of them may run in parallel where they stand.
+    // Decides which of the parts may run in parallel in the place of the nest.
     void judge(Body& stmts, std::size_t place, std::vector<Part>& parts) {
         const Body before = stmts;
         const auto at = stmts.erase(stmts.begin() + static_cast<std::ptrdiff_t>(place));

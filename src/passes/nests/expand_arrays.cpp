@@ -162,7 +162,7 @@ private:
         if (first == stmts.end() || (*first)->kind != StmtKind::kFor) return false;
         auto& loop = *const_cast<For*>((*first)->as<For>());
         if (stores_all(array, loop)) return true;
-        // All of it is in the loop: so does each of its iterations.
+        // The array is used only in the loop: so each iteration must store it first.
         return std::none_of(first + 1, stmts.end(),
                             [&](const Stmt* stmt) { return uses_of(*stmt).touches(&array); }) &&
                stores_first(array, loop.body);

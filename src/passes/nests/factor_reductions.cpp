@@ -28,17 +28,17 @@ using namespace ir;
 namespace {
 
 constexpr double kWorthwhile = 0.9;               // of the time before
-constexpr std::int64_t kThreadsWanted = 1 << 17;  // of all parts: twice what draws the bandwidth
+constexpr std::int64_t kThreadsWanted = 1 << 17;  // of all parts: twice those that saturate memory
 constexpr std::int64_t kFewestColumns = kWarpSize;
 constexpr std::int64_t kFewestInPart = 16;  // iterations that become one partial value
-constexpr std::size_t kMostKept = 4;        // scalars that statements in front hand on
+constexpr std::size_t kMostKept = 4;        // scalars that statements before the sums pass on
 
-// What an iteration of the outer loop consists of.
+// The parts of an iteration of the outer loop.
 struct Parts {
     For* columns = nullptr;
     For* steps = nullptr;
     Body before, behind;
-    std::vector<UpdateGroup> groups;     // what the steps reduce
+    std::vector<UpdateGroup> groups;     // the reductions of the steps
     std::int64_t first = 0, trips = 0;   // of the columns
     std::int64_t parts = 0, length = 0;  // that the steps are cut into; iterations of each
 };
@@ -58,7 +58,7 @@ private:
             auto* loop = stmts[i]->as<For>();
             if (loop != nullptr && loops().legal(*loop)) {
                 while (const std::size_t more = factor(stmts, i))
-                    i += more;  // what finishes the sums may have others behind them
+                    i += more;  // statements that finish the sums may precede others
             } else {
                 for_each_body(*stmts[i], [&](Body& inner) { body(inner); });
             }
@@ -91,7 +91,7 @@ private:
         return nests - 1 + (on_top ? allocs.size() : 0);
     }
 
-    // ------------------------------------------------------------ what may be taken apart
+    // ------------------------------------------------------------ conditions
 
     std::optional<Parts> parts_of(For& columns) {
         if (columns.body.empty() || has_pragma(columns) || loops().reduces(columns))
@@ -122,7 +122,7 @@ private:
         return parts;
     }
 
-    // Whether `steps` reduces what threads of neighbouring columns would load side by side.
+    // Whether `steps` reduces elements that threads of neighbouring columns load side by side.
     bool takes_steps(Parts& parts, For& steps) {
         const auto trips = constant_trip_count(steps);
         const auto step = constant_integer(steps.step);
@@ -178,7 +178,7 @@ private:
 
     // ------------------------------------------------------------ nests
 
-    // Memory, statements in front of the sums where those need them, partial values, the rest.
+    // Memory, statements before the sums if the sums need them, partial values, the rest.
     std::optional<Body> factored(const Parts& parts) {
         const Uses before = uses_of(parts.before);
         const VarSet needed = exposed_reads({parts.steps});
@@ -223,7 +223,7 @@ private:
         return allocs;
     }
 
-    // The scalar, or an element of the array, is what the steps reduce.
+    // Whether the steps reduce the scalar, or an element of the array.
     static bool is_target(const Parts& parts, const Var* var) {
         return std::ranges::any_of(parts.groups, [&](const UpdateGroup& group) {
             return group.updates.front().var == var;
@@ -263,7 +263,7 @@ private:
         return parts.first == 0 ? value : b.binary(Op::kSub, value, b.integer(parts.first));
     }
 
-    // for j_part …: for i_part …: what is kept; partial = identity; the steps of the part; store
+    // for j_part …: for i_part …: passed scalars; partial = identity; the steps of the part; store
     For* partial_values(const Parts& parts, const std::vector<std::pair<Var*, Var*>>& kept,
                         const Body& constants, const std::vector<Var*>& partials) {
         For& steps = *parts.steps;

@@ -51,7 +51,7 @@ private:
         const bool wanted = inside || which_ == FusedLoops::kAll;
         for (auto at = stmts.begin(); wanted && at != stmts.end();) {
             std::vector<const Stmt*>
-                behind;  // of what stands between, what the second nest precedes
+                behind;  // of the statements between the nests, those to put behind them
             auto next = at + 1;
             for (; next != stmts.end(); ++next) {
                 if (may_precede(**next, **at) && !is_tied(**next, behind)) continue;
@@ -71,7 +71,7 @@ private:
         }
     }
 
-    // An assignment that comes to the same in front of `loop`.
+    // Whether an assignment has the same effect before `loop`.
     static bool may_precede(const Stmt& stmt, const Stmt& loop) {
         const auto* assign = stmt.as<Assign>();
         if (assign == nullptr || loop.kind != StmtKind::kFor) return false;
@@ -80,7 +80,7 @@ private:
                !uses_of(*assign->value).calls && invariant(*assign->value, uses);
     }
 
-    // An assignment that reads what others assign, or assigns what they read or assign.
+    // Whether an assignment reads variables that others assign, or assigns variables of theirs.
     static bool is_tied(const Stmt& stmt, const std::vector<const Stmt*>& others) {
         const auto& assign = *stmt.as<Assign>();
         const Uses own = uses_of(assign);
@@ -109,7 +109,7 @@ private:
         return *loops_;
     }
 
-    // `at` and `next`, with what stands between them in front, or `behind`. Keeps `at` valid.
+    // Fuses `at` and `next`; statements between them move before, or `behind`. Keeps `at` valid.
     bool fuse(Body& stmts, Body::iterator at, Body::iterator next,
               const std::vector<const Stmt*>& behind) {
         auto* a = (*at)->as<For>();
@@ -200,7 +200,7 @@ private:
         return found;
     }
 
-    // What can be told without analysis.
+    // The conditions that need no analysis.
     [[nodiscard]] bool comparable(const Nest& first, const Nest& second) const {
         if (first.empty() || first.size() != second.size() ||
             statements(first) + statements(second) > kMostStatements) {

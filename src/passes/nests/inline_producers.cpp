@@ -1,5 +1,5 @@
-// See inline_producers.h. The last nest of a body is tried first: what it is inlined into then
-// holds the uses of those before it, so that an element that several of them need is computed once.
+// See inline_producers.h. The last nest of a body is tried first: the nest that it is inlined into
+// then has the uses of earlier ones, so that an element that several need is computed once.
 #include "passes/nests/inline_producers.h"
 
 #include <algorithm>
@@ -95,7 +95,7 @@ private:
             const Expr* fixed = nullptr;  // does not change with the nest
         };
         std::vector<Axis> axes;
-        std::vector<Assign*> before;  // what the value rests on, in order
+        std::vector<Assign*> before;  // assignments that the value depends on, in order
     };
 
     // A load of the array, in a statement of `body`, behind the producer.
@@ -109,7 +109,7 @@ private:
     // An element that a body needs, and the statements that compute it.
     struct Element {
         Body* body;
-        std::size_t place;  // in front of which
+        std::size_t place;  // the statement that the computation precedes
         std::vector<For*> loops;
         std::vector<Expr*> indices;
         std::vector<Stmt*> stmts;
@@ -160,7 +160,7 @@ private:
     void forward(Body& inner, std::size_t place) {
         auto* store = inner[place]->as<Store>();
         if (store == nullptr || !is_only(*store)) return;
-        if (!is_mentioned(entry_, *store->array)) {  // nobody loads it
+        if (!is_mentioned(entry_, *store->array)) {  // it is never loaded
             if (is_pure(*store->value)) inner.erase(std::ranges::find(inner, store));
             return;
         }
@@ -190,13 +190,13 @@ private:
         if (!is_mentioned(entry_, *store->array)) inner.erase(std::ranges::find(inner, store));
     }
 
-    // All elements of an array of its own that have values have them of this store.
+    // Whether this store gives all elements of an array of the program their only values.
     [[nodiscard]] bool is_only(const Store& store) const {
         return is_plain(store) && made_.contains(store.array) &&
                count_stores(entry_, *store.array) == 1;
     }
 
-    // ------------------------------------------------------------ what may be computed elsewhere
+    // ------------------------------------------------------------ producers
 
     [[nodiscard]] std::optional<Producer> producer_of(Body& stmts, std::size_t place,
                                                       const Nest& nest, Store& store) const {
@@ -222,7 +222,7 @@ private:
             out.axes.push_back(axis);
         }
         if (used.size() != nest.size()) return std::nullopt;
-        // Backwards, what the value rests on.
+        // Collects, backwards, the assignments that the value depends on.
         const Body& inner = nest.back()->body;
         VarSet wanted = uses_of(*store.value).read;
         std::unordered_map<const Var*, int> assigned;
@@ -249,7 +249,7 @@ private:
         return values;
     }
 
-    // All uses of the array; nothing where one of them is of a kind that stays.
+    // All uses of the array; nothing if one of them is of a kind that must stay.
     [[nodiscard]] std::optional<std::vector<Use>> uses(const Producer& producer) const {
         const Var& array = *producer.store->array;
         std::vector<Use> found;
@@ -325,7 +325,7 @@ private:
         std::int64_t offset = 0;
     };
 
-    // Those that the variable of a loop has in its body.
+    // The values of the variable of a loop in its body.
     static std::optional<Interval> values_of(const For& loop, const Intervals& intervals) {
         const auto step = constant_integer(loop.step);
         if (!step || *step < 0) return std::nullopt;
@@ -448,7 +448,7 @@ private:
         return out;
     }
 
-    // The store goes, and what nothing else needs.
+    // Removes the store, and assignments that only it needs.
     void drop(const Producer& producer) {
         Body& inner = producer.nest.back()->body;
         std::erase(inner, producer.store);

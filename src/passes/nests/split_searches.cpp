@@ -54,13 +54,13 @@ bool is_exact(const Expr& expr) {
 // A loop that searches, taken apart.
 struct Search {
     For* loop = nullptr;
-    Body first;                // assignments in front of the conditions
+    Body first;                // assignments that precede the conditions
     std::vector<Expr*> masks;  // elements that do not meet them are passed over
     bool greatest = false;     // else the least
     bool last = false;         // of several that are as good; else the first
     Expr* value = nullptr;     // of an iteration
     Expr* best = nullptr;      // so far
-    Body taken;                // what is assigned where the value is better
+    Body taken;                // assignments that run if the value is better
 };
 
 class Matcher {
@@ -171,7 +171,7 @@ private:
         for (const Stmt* stmt : search.taken) {
             const auto* assign = stmt->as<Assign>();
             if (assign->value->op != Op::kVar || assign->value->var != search.loop->var) continue;
-            // Where `at` is the number of an iteration, a subscript does not count from the end.
+            // If `at` is the number of an iteration, a subscript does not count from the end.
             Substitution here;
             here.vars[assign->var] = search.loop->var;
             Expr* best = without_index(clone(module_, search.best, here));

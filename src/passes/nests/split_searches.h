@@ -10,7 +10,7 @@
 //                                                best = x[place]
 //                                                at = place
 //
-// With `>=` and `<=` the second reduction finds the last place. The search may keep only the place
+// The second reduction finds the last place for `>=` and `<=`. The search may keep only the place
 // of the best element (`if x[i] > x[at]: at = i`). Conditions may precede the comparison, and
 // assignments to scalars may precede both. Values are computed twice with the same bits: they are
 // elements, arithmetic and roots, and neither `fast_math` nor flags of the user's may fuse them.

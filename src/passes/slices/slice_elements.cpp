@@ -380,7 +380,7 @@ void SliceElements::note_hazard(const Expr& load, const Place& place) {
     if (apart) {
         return;
     }
-    // For each loop around: the axis that only it counts on both sides, and the distance there.
+    // Finds for each loop around the axis that only it counts on both sides, and the distance.
     bool known = true;
     bool same_element = true;
     std::vector<std::int64_t> ahead(target.loops.size(), 0);

@@ -21,7 +21,7 @@ struct StencilTile {
     std::int64_t steps = 1;              // of time
     double nanoseconds = 0;              // predicted, of all steps
     double plain = 0;                    // of a kernel for each nest of each step
-    // For each axis of the tile, the last one being columns: all elements, and the correct ones.
+    // The elements, and the correct ones, along each axis of the tile; the last one is columns.
     std::int64_t all[2] = {1, 1}, useful[2] = {1, 1};
 };
 

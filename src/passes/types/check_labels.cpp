@@ -13,7 +13,7 @@ using namespace ir;
 
 namespace {
 
-constexpr std::size_t kWord = 4;  // letters; in shorter ones each tells labels apart
+constexpr std::size_t kWord = 4;  // letters; in shorter words each letter distinguishes labels
 
 bool is_digit(char c) {
     return c >= '0' && c <= '9';

@@ -22,7 +22,7 @@ using namespace ir;
 
 namespace {
 
-// What the mapping names: labels, and places of loops as the automatic mode's mapping has them.
+// The names in the mapping: labels, and places of loops from the automatic mode's mapping.
 class MappedLoops {
 public:
     explicit MappedLoops(const Options& options) : options_(options) {
@@ -34,7 +34,7 @@ public:
 
     [[nodiscard]] bool has_places() const { return !places_.empty(); }
 
-    // What has no label has a name only where the automatic mode puts it.
+    // A statement without a label has a name only from the automatic mode.
     [[nodiscard]] bool names(const Stmt& stmt) const {
         if (stmt.labels.empty()) return false;
         if (has_pragma(stmt)) return true;
@@ -102,7 +102,7 @@ bool is_launch(const Stmt& stmt) {
     return gpu != nullptr && gpu->by_hand();
 }
 
-// What shows the order in which code runs.
+// Effects that show the order in which code runs.
 struct Effects {
     bool reads = false;  // elements of arrays, or it may fail
     bool acts = false;   // on arrays, or on other threads
@@ -118,18 +118,18 @@ struct Effects {
     }
 };
 
-// Statements that take the place of calls in one function though nobody asked for it: what follows
-// takes longer than in proportion to them.
+// The most statements that are inlined into one function without a mark: later passes take more
+// than linear time in them.
 constexpr std::size_t kMostUnasked = 256;
 
-// What the functions of a module do, in those that they call as well.
+// The effects of a module's functions, including those of the functions that they call.
 class Functions {
 public:
     explicit Functions(const PassContext& context) : Functions(context.module, context.options) {}
 
-    // Whether calls have to be replaced though nobody marked them.
+    // Whether calls must be inlined though they have no mark.
     [[nodiscard]] bool wants(const Function& function) const { return wanted_.contains(&function); }
-    // Whether replacing calls in a parallel loop may show that the loop is a reduction.
+    // Whether inlining in a parallel loop may show that the loop is a reduction.
     [[nodiscard]] bool may_reduce(const Function& function) const {
         return reducing_.contains(&function);
     }
@@ -143,7 +143,7 @@ public:
         return sizes_.at(&function);
     }
 
-    // For the operator itself, and of all of the expression.
+    // The effects of the operator itself; effects_of() has those of the whole expression.
     [[nodiscard]] Effects own_effects(const Expr& expr) const {
         if (expr.op == Op::kCall)
             return {reading_.contains(expr.callee), acting_.contains(expr.callee)};
@@ -297,8 +297,8 @@ private:
         for_effects_ = around;
     }
 
-    // Replaces calls in `slot`; their bodies go to `out`. A call for its effects becomes null.
-    // `ahead`: what of the statement is evaluated first and stays there, then with the expression.
+    // Inlines calls in `slot`; their bodies go to `out`. A call for its effects becomes null.
+    // `ahead`: effects of the parts of the statement that are evaluated earlier and stay there.
     void expression(Expr*& slot, Effects& ahead, Body& out) {
         if (slot->op == Op::kAnd || slot->op == Op::kOr || slot->op == Op::kSelect) {
             expression(slot->operands[0], ahead, out);
@@ -346,7 +346,7 @@ private:
         return false;
     }
 
-    // What keeps the call from being replaced, for a message; empty: nothing.
+    // The reason why the call cannot be inlined, for a message; empty: it can be.
     std::string problem_of(const Expr& call) {
         const Function& callee = *call.callee;
         if (callee.params.size() != call.operands.size()) return kReportedLater;
@@ -374,8 +374,8 @@ private:
         });
     }
 
-    // Where the function's body asks for the types of the numbers that it gets: infer_types
-    // answers.
+    // The statements at the front of the body that check the types of the numbers passed to it:
+    // infer_types decides them.
     std::vector<std::size_t> number_checks(const Function& callee) const {
         std::vector<std::size_t> found;
         for (std::size_t i = 0; i < callee.body.size(); ++i) {
@@ -416,7 +416,7 @@ private:
             });
         });
         const std::vector<std::size_t> checks = number_checks(callee);
-        Substitution given;  // what the checks ask of: the arguments, whatever is assigned later
+        Substitution given;  // the operands of the checks: arguments, whatever is assigned later
         for (std::size_t i = 0; i < callee.params.size(); ++i) {
             Var* param = callee.params[i];
             Expr* argument = call.operands[i];
@@ -473,7 +473,7 @@ private:
     const Functions& functions_;
     const Expr* for_effects_ = nullptr;  // the call that the statement is, whose value it drops
     int parallel_ = 0;                   // loops around that are or may be parallel
-    int unasked_ = 0;                    // bodies around that are there though nobody asked
+    int unasked_ = 0;                    // statements inlined around without a mark
     std::size_t room_ = kMostUnasked;
     std::vector<const Function*> open_;  // whose bodies are being expanded, outermost first
 };

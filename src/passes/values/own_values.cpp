@@ -82,7 +82,7 @@ private:
 
     // ------------------------------------------------------------ effects of statements
 
-    // Follows the order of evaluation: later operands read what an earlier call stored.
+    // Follows the order of evaluation: later operands read the stores of earlier calls.
     void use(const Expr& value) {
         for (const Expr* operand : value.operands)
             use(*operand);

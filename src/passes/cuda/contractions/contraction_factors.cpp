@@ -337,8 +337,8 @@ Body ContractionKernel::take(const Segment& s, bool left, std::int64_t product, 
     const auto which = static_cast<std::size_t>(product);
     Body result;
     const auto& ranges = s.steps->ranges;
-    // With several ranges, selects the one that has the step; the last one is the innermost
-    // alternative. Vectors are always in the first one.
+    // Several ranges become nested selects of the one that has the step; the last range is the
+    // innermost one. Vectors are always in the first range.
     for (std::size_t n = left && vector == 1 ? ranges.size() : 1; n-- > 0;) {
         Substitution here = at_step(s, ranges[n], spot.step);
         here.values[along.var] = spot.row;

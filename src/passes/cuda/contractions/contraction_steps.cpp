@@ -132,7 +132,7 @@ Body ContractionKernel::multiply(const Segment& s, Var* at, Var* number_of) {
         body.push_back(unrolled(x, rows, {inner}));
         return {unrolled(k, tile_.products, std::move(body))};
     }
-    // For 8 steps of matrices, each thread has two rows and one column, of two steps each.
+    // Each thread has two rows and one column of 8 steps of matrices, and two steps of each.
     Var* a = b_.local_array("a", type_, {rows / 2, 4}, Space::kLocal);
     Var* b = b_.local_array("b", type_, {columns / 2, 2}, Space::kLocal);
     Var* h = counter("h");

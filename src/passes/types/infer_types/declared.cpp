@@ -42,7 +42,7 @@ struct Side {
 
 class Judge {
 public:
-    // `parts`: what the names of parts of arrays stand for.
+    // `parts`: the parts of arrays that names refer to.
     Judge(const Instance& callee, const Expr& call, const std::vector<ArgumentKey>& key,
           const std::unordered_map<const Var*, const Expr*>& parts)
         : callee_(callee), call_(call), key_(key), parts_(parts) {}
@@ -93,7 +93,7 @@ public:
     }
 
 private:
-    // For a part that takes the dimension whole.
+    // The extent of a part that has the whole dimension.
     Side extent_of_part(const Var* name, std::size_t axis) const {
         Side out;
         const auto part = parts_.find(name);
@@ -236,7 +236,7 @@ void Typer::check_declared(const Expr& call, const std::vector<ArgumentKey>& key
     }
 }
 
-// Where a body took the place of its call.
+// Checks the type of a number in a body that was inlined.
 void Typer::check_type(const If& check) {
     const Expr& first = *check.condition->operands[0];
     const Expr& number = first.op == Op::kPos ? *first.operands[0] : first;

@@ -68,7 +68,7 @@ bool gives_number(const Function& function, std::unordered_set<const Function*>&
            });
 }
 
-// Follows what comes from the arguments at `arrays` through a function that computes numbers.
+// Follows values that come from the arguments at `arrays` through a function of numbers.
 class Follower {
 public:
     Follower(const Module& module, const Function& function, const std::vector<bool>& arrays)
@@ -96,7 +96,7 @@ public:
         });
     }
 
-    // What is done depends on values, which arrays do not decide.
+    // Whether the control flow depends on elements of arrays.
     [[nodiscard]] bool decide() const {
         const auto varies = [&](const Expr* e) { return e != nullptr && comes_from_arrays(*e); };
         return any_stmt(function_.body,

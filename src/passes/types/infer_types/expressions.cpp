@@ -172,7 +172,7 @@ Operand Typer::walk_var(Expr*& slot) {
     return operand;
 }
 
-// x.ndim of a number is 0, as that of NumPy's: by it functions tell arrays from numbers.
+// x.ndim of a number is 0, as for NumPy's: functions use it to distinguish arrays from numbers.
 Operand Typer::walk_rank_of_number(Expr*& slot) {
     Operand operand;
     operand.type = Type::weak_of(Scalar::kI64);
@@ -299,8 +299,8 @@ void Typer::walk_test(Expr*& slot) {
     needs_scalar(*slot, rank);
 }
 
-// One of the two is, or awaits, the result of a function that calls itself: it starts as the type
-// of the other.
+// If one of the two is, or awaits, the result of a recursive function, it starts with the type of
+// the other.
 Type Typer::found_so_far(const Operand& a, const Operand& b) const {
     if (phase_ != Phase::kFind || a.type.is_unknown() == b.type.is_unknown()) return {};
     const Type& known = a.type.is_unknown() ? b.type : a.type;
@@ -381,7 +381,7 @@ Operand Typer::walk_select(Expr*& slot, bool by_numpy) {
 
 // ---------------------------------------------------------------- operators
 
-// What NumPy's function gives is no Python number.
+// The result of a NumPy function is no Python number.
 Operand Typer::walk_numpy(Expr*& slot) {
     Operand operand = walk(slot->operands[0], true);
     operand.type = storage(operand.type);

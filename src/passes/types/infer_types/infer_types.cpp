@@ -1,5 +1,5 @@
-// The pass: all instances to a common fixpoint of types, then each one that is called rewritten,
-// then what flows along calls (which arrays are written, which may overlap).
+// The pass: brings all instances to a common fixpoint of types, rewrites each one that is called,
+// and propagates facts along calls (which arrays are written, which may overlap).
 #include "passes/types/infer_types/infer_types.h"
 
 #include <algorithm>
@@ -97,11 +97,11 @@ void spread_writes(PassContext& context, Instances& instances) {
     }
 }
 
-// After the mistakes in the functions, from which most of these follow.
+// Reported after the mistakes in the functions, from which most of these follow.
 void report_untyped_calls(PassContext& context, const Instances& instances) {
     if (context.diagnostics.has_errors() || instances.untyped_calls.empty()) return;
     // A function that ends with a static_fail, or that has no signature for its arguments, has no
-    // type: what that says is the reason.
+    // type: the reason is that failure.
     for (const Instance& instance : instances.all) {
         if (!instance.called) continue;
         for_each_stmt(instance.function->body, [&](const Stmt& stmt) {
@@ -295,7 +295,7 @@ void check_moved_calls(PassContext& context, const Instances& instances) {
     }
 }
 
-// The same of an argument that got a name there: nothing that is evaluated in front of it writes.
+// The same for an argument that got a name there: no expression evaluated before it may write.
 void check_moved_arguments(PassContext& context, const Instances& instances) {
     for (const Instances::MovedArgument& moved : instances.moved_arguments) {
         bool writes = false, found = false;

@@ -17,7 +17,7 @@ using namespace ir;
 
 namespace {
 
-// What an operand of such an operator is converted to.
+// The type that an operand of such an operator is converted to.
 enum class Wants : std::uint8_t { kNothing, kValue, kTruth, kMask, kInt, kBits };
 
 struct OperandWants {
@@ -144,7 +144,7 @@ Operand Typer::walk_of_kernels(Expr*& slot) {
     return result;
 }
 
-// Value operands become elements; what comes back is the element that was there.
+// Value operands get the element type; the result is the previous element.
 Operand Typer::walk_atomic(Expr*& slot) {
     Expr& expr = *slot;
     const auto atomic = static_cast<Atomic>(expr.index);

@@ -96,7 +96,7 @@ public:
         made->value = value;
         return made;
     }
-    // What loops over the mask do where it selects.
+    // The nest of loops over the mask, which runs `then` for selected elements.
     Stmt* nest(const std::function<Body(const std::vector<Var*>&)>& then) {
         std::vector<Var*> places;
         for (int axis = 0; axis < mask_rank_; ++axis)
@@ -116,7 +116,7 @@ public:
         }
         return inner;
     }
-    // Fails where two sizes differ: `message` tells of them as {0} and {1}.
+    // Makes the program fail if two sizes differ: `message` names them as {0} and {1}.
     void need_same(Code code, Expr* a, Expr* b,
                    const std::function<std::string(std::string, std::string)>& message) {
         FailBuilder fail(b_, code);
@@ -348,7 +348,7 @@ Expr* Typer::unmasked(const Expr& value, const Mask& mask) const {
         return alike ? unselected(value.var, value.operands, *own, value.span) : nullptr;
     }
     if (!any_expr(value, [&](const Expr& e) { return loads_with(*mask.index, e); })) {
-        // The same for all that are selected: it has only axes behind theirs.
+        // All selected elements get the same value: it has only axes behind theirs.
         const int most = mask.leads ? 0 : mask.behind;
         return typed_copy(value).rank <= most ? clone(context_.module, &value) : nullptr;
     }
@@ -392,7 +392,7 @@ Expr* Typer::where(Expr* mask, Expr* value, Expr* otherwise) const {
     return module.make_expr(Op::kNumpy, Type::unknown(), value->span, {choice});
 }
 
-// Whether `out` has got what stands for a store through a mask.
+// Returns whether `out` has got a replacement of a store through a mask.
 bool Typer::store_selected(Store& stmt, Body& out) {
     const auto mask = mask_among(*stmt.array, stmt.indices);
     if (!mask) return false;

@@ -61,7 +61,7 @@ bool Typer::computes(Op written) {
            written != Op::kReal;  // the real part of a real array is itself
 }
 
-// The elements get a name of their own in front of the statement.
+// Assigns the elements to a name of their own before the statement.
 Bind* Typer::name_value(Expr*& slot, int rank) {
     Var* name = context_.module.make_var("copy", Type::array(slot->type.scalar, rank), slot->span);
     instance_.webs.splits.push_back({name, name->name});
@@ -86,8 +86,8 @@ bool keeps_outer_dimension(const Expr& e, int rank) {
 
 }  // namespace
 
-// A sum or product that the elements around it take several times each is computed once: in front
-// of the statement, where labels do not say how that runs.
+// A sum or product that the elements around it use several times each is computed once, before the
+// statement, unless labels map the statement.
 void Typer::hold_contraction(Expr*& slot, int rank) {
     const bool may = rewriting() && before_ != nullptr && rank > 0 &&
                      std::ranges::all_of(stmt_->labels, is_pragma);
@@ -139,7 +139,7 @@ void Typer::name_array(Assign& stmt, const Operand& value, Op written, Body& out
         return;
     }
     if (stmt.value->op == Op::kCall && storage(value.type).scalar != kept.scalar) {
-        name_value(stmt.value, value.rank);  // what it returns has a name, and the name's elements
+        name_value(stmt.value, value.rank);  // the result gets a name, and then its elements
     }
     stmt.value = convert(stmt.value, value.type, Type::of(kept.scalar));
     bind(stmt, fresh, out);
@@ -175,8 +175,8 @@ Operand Typer::walk_named_shape(Expr*& slot, int axis) {
     return operand;
 }
 
-// Arrays of one value: np.full, np.zeros_like and the like. Python's numbers take the type of what
-// they are like.
+// Arrays of one value: np.full, np.zeros_like and the like. A Python number gets the type of the
+// array that it is made like.
 Operand Typer::walk_filled(Expr*& slot) {
     Expr& expr = *slot;
     Operand result;
@@ -234,7 +234,7 @@ bool is_settled_row(const Expr& e) {
 
 }  // namespace
 
-// An argument that is a part of an array, or computed, gets a name in front of the statement.
+// An argument that is a part of an array, or computed, gets a name before the statement.
 ArgumentKey Typer::named_key(Expr*& slot, const Operand& operand, bool fresh) {
     ArgumentKey key;
     Body* const before = before_ != nullptr || !is_settled_row(*slot) ? before_ : ahead_;
@@ -272,7 +272,7 @@ Bind* Typer::bind(Var* name, Expr* value, bool fresh, Span span, Body& out) {
     made->value = value;
     made->fresh = fresh;
     out.push_back(made);
-    // What is stored under the name is stored there.
+    // A store under the name is a store to the array.
     if (!fresh) instances_.passes.push_back({viewed(*value).var, name, span});
     if (!fresh && !parts_.emplace(name, value).second) parts_[name] = value;
     return made;

@@ -48,7 +48,7 @@ std::optional<ParameterBound> bound_of(const Demand& demand) {
     return bound;
 }
 
-// What the parameters of the callee are, put in for them.
+// The bound with the arguments of the call in place of the callee's parameters.
 std::optional<ParameterBound> in_caller(const ParameterBound& value, const NumberPass& pass) {
     ParameterBound result{.terms = {}, .constant = value.constant};
     for (const auto& [var, factor] : value.terms) {
@@ -232,7 +232,7 @@ void Typer::assume(const Expr& condition, bool holds) {
     }
 }
 
-// Loops whose range integer parameters do not tell are taken to run.
+// A loop whose range does not follow from integer parameters counts as running.
 void Typer::assume(const For& loop) {
     if (!rewriting()) return;
     const auto step = constant_integer(loop.step);

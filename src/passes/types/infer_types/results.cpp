@@ -11,9 +11,9 @@ namespace parpy {
 
 using namespace ir;
 
-// The store is that of a result, which the signature has a weak type for: numbers that are returned
-// in several places have the type that holds all of them. Whether `out` has got what stands for the
-// statement.
+// Handles the store of a result, for which the signature has a weak type: numbers that are returned
+// in several places get a type that holds all of them. Returns whether `out` has got a replacement
+// of the statement.
 bool Typer::find_result(Store& stmt, Body& out) {
     const Op written = stmt.value->op;
     const Operand value = walk_value(stmt.value);

@@ -1,4 +1,4 @@
-// Typed expressions: operands converted to the type of their operator, and what that asks of calls.
+// Typed expressions: converts operands to the type of their operator, and adds requirements.
 #include <algorithm>
 
 #include "analysis/integers/intervals.h"

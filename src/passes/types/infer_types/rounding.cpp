@@ -30,8 +30,8 @@ public:
         return b_.binary(back, whole, b_.real(power_, type));
     }
 
-    // Python's: the float64 next to the number that the exact value gives. Products and quotients
-    // are looked at with what their rounding leaves, as halves go to the even side.
+    // Python's rounding: the float64 next to the exact result. Products and quotients are compared
+    // with their rounding errors, as halves go to the even side.
     Expr* nearest() {
         if (digits_ == 0) return b_.unary(Op::kRint, value_);
         Expr* moved = b_.binary(digits_ > 0 ? Op::kMul : Op::kDiv, again(), power());
@@ -41,7 +41,7 @@ public:
         return b_.select(coarse, b_.binary(Op::kCopysign, result, again()), again());
     }
 
-    // Python's of an integer: to a multiple of the power of ten, modulo 2**64.
+    // Python's rounding of an integer: to a multiple of the power of ten, modulo 2**64.
     Expr* nearest_multiple() {
         if (digits_ == -19) return nearest_beyond();
         if (digits_ < -19) return b_.integer(0, value_->type.scalar);
@@ -76,7 +76,7 @@ private:
     // The integer next to value * power or value / power, which `moved` is rounded; of 0 any sign.
     Expr* whole(Expr* moved) {
         Expr* near = b_.unary(Op::kRint, moved);
-        Expr* rest = nullptr;  // what `near` leaves, rounded, and whether it is more than a half
+        Expr* rest = nullptr;  // moved - near, rounded, and whether it is more than a half
         Expr* more = nullptr;
         if (digits_ > 0) {
             Expr* lost = b_.make(Op::kFma, {again(), power(), b_.unary(Op::kNeg, copy(moved))});

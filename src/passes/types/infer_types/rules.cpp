@@ -89,7 +89,7 @@ Typing refuse(Op op, std::span<const Operand> operands, std::string help = {}) {
     return typing;
 }
 
-// min, max and their kin on np.bool_ are logic.
+// +, min, max and similar operators on np.bool_ are logical.
 std::optional<Op> logic_of_bools(Op op) {
     switch (op) {
         case Op::kAdd:

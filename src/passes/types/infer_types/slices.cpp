@@ -1,5 +1,5 @@
-// Subscripts, slices and what is computed from whole arrays: the part of infer_types that knows of
-// dimensions. The type of a slice is that of its elements, beside it goes the rank.
+// Subscripts, slices and expressions over whole arrays: the part of infer_types that computes
+// ranks. The type of a slice is that of its elements, and its rank is kept beside it.
 #include <algorithm>
 
 #include "analysis/integers/intervals.h"
@@ -106,7 +106,7 @@ int Typer::walk_index(Expr*& slot, const Var* array) {
         return 0;
     }
     if (rewriting()) {
-        // From 2**63 on a number is beyond the end of any array, and would turn negative.
+        // Numbers from 2**63 on are beyond the end of any array, and would become negative.
         const auto constant = slot->type.is(Scalar::kU64) ? constant_integer(slot) : std::nullopt;
         if (constant && *constant < 0) {
             const std::int64_t last = Interval::of_type(index_scalar()).high;
@@ -118,8 +118,8 @@ int Typer::walk_index(Expr*& slot, const Var* array) {
     return index.rank;
 }
 
-// Slices count one each; arrays of subscripts (x[k[:]]) stand for themselves. Among slices one
-// array with one dimension may stand, which is a dimension in its place.
+// Returns the rank: each slice adds one, arrays of subscripts (x[k[:]]) add theirs. Among slices
+// there may be one array with one dimension, which replaces the dimension in its place.
 int Typer::walk_indices(std::vector<Expr*>& indices, const Var* array) {
     int slices = 0;
     int gathered = 0;
@@ -340,7 +340,7 @@ Operand Typer::walk_transpose(Expr& expr) {
     return result;
 }
 
-// What is computed gets a name first: its elements are then computed once each.
+// A computed operand gets a name first, so that its elements are computed once each.
 Operand Typer::walk_reshape(Expr& expr) {
     const Operand operand = walk_value(expr.operands[0]);
     for (std::size_t i = 1; i < expr.operands.size(); ++i)
@@ -391,7 +391,7 @@ bool Typer::check_update(const Store& stmt, const Type& result) {
     return false;
 }
 
-// The same of what a function stores to its argument out.
+// The same for stores of a function to its argument out.
 bool Typer::check_output(const Store& stmt, const Type& result) {
     const Type element = Type::of(stmt.array->type.scalar);
     if (is_of_kind(storage(result).scalar, element.scalar)) return true;

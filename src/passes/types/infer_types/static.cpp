@@ -1,6 +1,6 @@
-// Decides questions that the call settles before it runs, such as the back end and types. This
-// happens to each function when the types of its arguments are known, before those of its variables
-// are asked for, so that the branches that are not taken need not make sense for them.
+// Decides conditions that the call determines before it runs, such as those on the back end and
+// types. It runs for each function when the types of its arguments are known, before those of its
+// variables are inferred, so that branches that are not taken need not have valid types.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -124,7 +124,7 @@ private:
         }
     }
 
-    // Of small integers, such as numbers of dimensions.
+    // Folds an operator on small integers, such as numbers of dimensions.
     void compute(Expr*& slot) {
         const Expr& e = *slot;
         const auto a = small_of(*e.operands[0]), b = small_of(*e.operands[1]);
@@ -184,7 +184,7 @@ private:
         return number != nullptr && *number == static_cast<std::int64_t>(backend);
     }
 
-    // What is computed has a type when those of variables are known: the typer decides then.
+    // A computed value has a type only when those of variables are known: the typer decides then.
     std::optional<std::pair<Scalar, Scalar>> both(const Expr& e) {
         const auto a = known_scalar(*e.operands[0]);
         const auto b = known_scalar(*e.operands[1]);

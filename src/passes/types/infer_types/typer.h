@@ -44,7 +44,7 @@ struct Instance {
     std::vector<DeclaredCheck> checks;  // taken from the body
     Webs webs;
     ir::Type result;        // of an element, where arrays are returned
-    int result_rank = 0;    // of what is returned
+    int result_rank = 0;    // of the returned value
     Span result_span;       // of a return with a value
     Span bare_return_span;  // of a return without
     bool called = false;    // by a function that is part of the result

@@ -43,7 +43,7 @@ private:
     std::vector<std::uint32_t> parent_;
 };
 
-// Which definitions of each name may hold here.
+// The definitions of each name that may hold here.
 struct State {
     bool reachable = true;
     std::vector<Definitions> at;  // by index of the name
@@ -262,7 +262,7 @@ private:
         }
     }
 
-    // Runs `begin` and the body until what reaches the head of the loop no longer grows.
+    // Runs `begin` and the body until the state at the head of the loop no longer grows.
     template <class F>
     void iterate(Body& body, State& state, F&& begin, bool ends) {
         State head = state;
@@ -328,7 +328,7 @@ private:
                                    [&](Definition l) { return webs_of_.find(l) == web; });
     }
 
-    // `own`: what the statement of the use defines; a value cannot be its own first.
+    // `own`: the definition by the statement of the use, which cannot be its own first value.
     Var* resolve(const void* site, Var* name, Span span, Definition own) {
         const auto found = uses_.find(site);
         if (found != uses_.end() && found->second != kUndefined &&
