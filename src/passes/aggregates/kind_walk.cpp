@@ -417,7 +417,7 @@ const KindWalk::Known& KindWalk::around(const Stmt& loop, const KindsHere& here)
         behind = {};
         iterate(loop, again, behind);
         changed = head.merge(again);
-        // A value that may be None behind the loop may be so in it: the loop may end at its head.
+        // A value that may be None behind the loop may be None in it: the loop may end at its head.
         for (const auto& [var, kind] : behind.of) {
             const auto found = head.of.find(var);
             if (found == head.of.end() || !has_optional(kind)) continue;

@@ -96,7 +96,7 @@ private:
     void end_entry();
 
     // ------------------------------------------------------------ expressions
-    // In values.cpp, parts.cpp and conditions.cpp.
+    // Defined in values.cpp, parts.cpp and conditions.cpp.
 
     // The parts of `expr`, which is not used again. Statements that must run first are in `out_`.
     Parts lower(ir::Expr* expr);
@@ -215,8 +215,8 @@ private:
         const ir::Function* source = nullptr;
         ir::Var* result = nullptr;    // the name that gets the returned value
         Kind kind;                    // of `result`
-        ir::Var* returned = nullptr;  // whether it has: it stands in a loop of its own, which
-                                      // returns leave; null: it returns at its end alone
+        ir::Var* returned = nullptr;  // whether it has returned, if its body is a loop
+                                      // that returns leave; null: it returns at its end
         std::size_t loops = 0;        // the number of loops around its statements
     };
     std::vector<InPlace> in_place_;

@@ -1,4 +1,4 @@
-// Which left factors tiles read where they are. See contraction_plan.h.
+// Decides which left factors tiles read where they are. See contraction_plan.h.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

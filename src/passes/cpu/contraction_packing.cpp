@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kTransposed = 64;  // steps whose factors are gathered for a strip at a time
 
-// Elements that a loop over `var` reads lie side by side.
+// Whether elements that a loop over `var` reads are contiguous.
 bool walks(const Expr& factor, const Var* var) {
     bool any = false, side_by_side = true;
     for_each_expr(factor, [&](const Expr& e) {

@@ -120,7 +120,7 @@ std::optional<ContractionPlan> plan_contraction(const Contraction& contraction,
         plan.direct_rights = direct_rights(contraction, plan.tile.columns());
     auto all = constant_products(contraction);
     if (all) *all *= plan.parts;
-    // Right factors of few rows are read once or twice: they stay in the cache of who reads them.
+    // Right factors of few rows are read once or twice: they stay in the cache of their reader.
     const double right_bytes = sizes.products * sizes.columns * static_cast<double>(size);
     plan.rights_of_block = plan.direct_rights.empty() && sizes.known_rows &&
                            sizes.rows <= kRowsOfRights && right_bytes > kCloseRights &&
@@ -135,7 +135,7 @@ std::optional<ContractionPlan> plan_contraction(const Contraction& contraction,
     for (const ContractionSteps& steps : contraction.steps) {
         const std::int64_t most = plan.products.value_or(kProductsAtOnce);
         const auto& loops = steps.ranges.front().loops;
-        // As many of the innermost loops as fit run as a whole.
+        // All innermost loops that fit run as a whole.
         std::int64_t inside = static_cast<std::int64_t>(steps.rights.size()) * plan.parts;
         std::size_t cut = loops.size() - 1;
         while (cut > 0) {

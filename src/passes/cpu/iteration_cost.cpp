@@ -85,7 +85,7 @@ private:
             } else {
                 inner.nanoseconds *= traffic_.known_trips(*loop) ? traffic_.trips(*loop) : kGuessed;
             }
-            if (loop->cost != nullptr && known(*loop->cost)) {  // who made it knows
+            if (loop->cost != nullptr && known(*loop->cost)) {  // stated with the loop
                 inner.trips.push_back(own(*loop->cost));
                 terms.push_back(std::move(inner));
                 continue;

@@ -123,7 +123,7 @@ private:
         return at;
     }
 
-    // check_legality cannot tell any more.
+    // Reports it here, since check_legality can no longer recognise it.
     void report_order(const UpdateGroup& group) {
         const Legality legality = context_.options.legality;
         if (legality == Legality::kTrust) return;

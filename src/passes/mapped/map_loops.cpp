@@ -490,8 +490,8 @@ void check_helpers(PassContext& context) {
     }
 }
 
-// An empty mapping makes the whole function sequential code on the GPU. A return at the end stays on
-// the host, as it passes the result to the caller.
+// An empty mapping makes the whole function sequential code on the GPU. A return at the end stays
+// outside, as the host passes the result to the caller.
 void wrap_in_gpu(Module& module, Function& entry) {
     Stmt* last = entry.body.empty() ? nullptr : entry.body.back();
     if (last != nullptr && last->kind == StmtKind::kReturn) {

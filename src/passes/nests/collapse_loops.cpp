@@ -22,7 +22,7 @@ using namespace ir;
 namespace {
 
 constexpr double kWorthwhile = 0.75;  // of the time before
-// With fewer iterations the launch of the kernel takes most of the time.
+// If there are fewer iterations, the launch of the kernel takes most of the time.
 constexpr double kFewestForLanes = 1 << 17;
 constexpr std::int64_t kMostIterations = std::int64_t{1} << 31;
 

@@ -136,7 +136,7 @@ private:
         return size;
     }
 
-    // Nothing outside of the loop uses it, and each iteration stores all of it first.
+    // Whether only the loop uses it, and each iteration stores all of it first.
     [[nodiscard]] bool is_of_iteration(const Var& array, For& loop) const {
         bool elements = true;
         std::size_t all = 0, inside = 0;

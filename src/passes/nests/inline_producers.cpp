@@ -289,7 +289,7 @@ private:
         return found;
     }
 
-    // Nothing that the value rests on changes up to the last use.
+    // Whether the operands of the value stay unchanged up to the last use.
     [[nodiscard]] bool is_settled(const Producer& producer, const std::vector<Use>& found) const {
         VarSet own;
         for (const For* loop : producer.nest)

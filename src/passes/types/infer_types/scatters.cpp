@@ -21,7 +21,7 @@ std::vector<Expr*> Typer::cloned(const std::vector<Expr*>& exprs) {
 // x[k] = v        as        k_copy = k;  v_copy = empty(k.shape);  v_copy[:] = v
 //                           for p in range(k.shape[0]): x[k_copy[p]] = v_copy[p]
 //
-// As NumPy does, all subscripts and values are evaluated before anything is stored, and of several
+// All subscripts and values are evaluated before anything is stored, as in NumPy, and of several
 // values for one element the last one stays: x[k] += 1 adds 1 to an element once. `written`: the
 // subscripts of an update as the program has them.
 bool Typer::scatter(Store& stmt, int rank, const std::vector<Expr*>& written, Body& out) {
