@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-// A return with a value that is not the last statement.
+// Whether there is a return with a value that is not the last statement.
 bool returns_before_its_end(const Function& function) {
     return any_stmt(function.body, [&](const Stmt& stmt) {
         return stmt.kind == StmtKind::kReturn && &stmt != function.body.back() &&
@@ -136,7 +136,7 @@ Kind KindInstances::result_of(const Function& source, const std::vector<Kind>& k
 bool KindInstances::stands_in(KindInstance& instance) {
     const Kind& result = result_of(instance);
     if (result.form == Kind::Form::kNothing) return false;
-    // Functions return arrays at their end alone.
+    // Functions return arrays only at their end.
     const bool array = result.is_number() && result.rank > 0;
     if (!array || !returns_early_.contains(instance.source)) return !result.is_number();
     std::vector<bool> arrays;
@@ -219,8 +219,8 @@ Parts Lowering::put_in_place(const Expr& e, const Function& source, const Kind& 
             "hand it an array, and store the results there");
         return poison(e.span, result);
     }
-    // A copy with variables of its own, of which the body alone is used; parameters that are never
-    // assigned are the variables that they are given.
+    // A copy with variables of its own, whose body is inserted; a parameter that is never assigned
+    // is replaced by the variable that is passed for it.
     Substitution substitution;
     std::unordered_set<const Var*> changed;
     for_each_stmt(source.body, [&](const Stmt& stmt) {
@@ -290,7 +290,7 @@ Parts Lowering::put_in_place(const Expr& e, const Function& source, const Kind& 
 void Lowering::return_in_place(Parts value, Span span) {
     InPlace& place = in_place_.back();
     if (const Kind* kind = find_lent(value.kind)) {
-        // Its variables may change until it is called; the values that it had here do not.
+        // Its variables may change until it is called; the values at the call would not.
         fail(Code::kP022, span,
              "'" + shown_name(module_, *place.source) + "' returns " + a_kind(*kind) +
                  ", which reads variables of a function that goes on",

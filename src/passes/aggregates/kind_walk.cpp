@@ -244,7 +244,7 @@ Kind KindWalk::of_part(const Expr& load, const KindsHere& here) const {
                : part;
 }
 
-// The kind of an expression that is a number or an array.
+// The rank of an expression that is a number or an array.
 int KindWalk::rank_of(const Expr& expr, const KindsHere& here) const {
     constexpr int kUnknown = Kind::kUnknownRank;
     const auto rank = [&](const Expr& e) {
@@ -324,7 +324,7 @@ int KindWalk::rank_of_part(const Expr& load, const KindsHere& here) const {
         }
         if (kind.rank < 0) return kUnknown;
         if (kind.rank > 0 && load.operands.size() > 1) return kUnknown;
-        // A mask takes several dimensions; which arrays are masks is not known here.
+        // A mask has several dimensions; which arrays are masks is not known here.
         if (kind.rank > 1) return kUnknown;
         by_arrays = std::max(by_arrays, kind.rank);
         ++taken;
@@ -430,7 +430,7 @@ const KindWalk::Known& KindWalk::around(const Stmt& loop, const KindsHere& here)
     return known_[&loop] = {here, std::move(head), std::move(behind)};
 }
 
-// One iteration from `here`, the head of the loop, back to it; `behind`: where it is left.
+// Walks one iteration from `here`, the head of the loop, back to it; `behind`: its exits.
 void KindWalk::iterate(const Stmt& loop, KindsHere& here, KindsHere& behind) {
     const auto* repeat = loop.as<While>();
     const auto* counted = loop.as<For>();

@@ -9,7 +9,7 @@ using namespace ir;
 
 namespace {
 
-// Python's repr of a text of plain letters; nothing for others.
+// Python's repr of a text of plain characters; nothing for other texts.
 std::optional<std::string> quoted(const std::string& text) {
     const bool plain = std::ranges::all_of(
         text, [](char c) { return c >= ' ' && c <= '~' && c != '\'' && c != '\\'; });

@@ -99,7 +99,7 @@ Assign* Lowering::assigned(Var* name, Expr* value, Span span) {
     return assign;
 }
 
-// The value in variables that nothing assigns any more, and constants.
+// The value in variables that are not assigned any more, and constants.
 Parts Lowering::held(Parts value, Span span) {
     for (Expr*& leaf : value.leaves) {
         if (leaf->op != Op::kConst) leaf = held(leaf, span, out_->size());
@@ -125,7 +125,7 @@ void Lowering::set(Var* name, Parts value, Span span) {
     here_.of[name] = std::move(value.kind);
 }
 
-// The value as one that may be None, or has parts that may.
+// The value in the form of one that may be None, or has parts that may be.
 Parts Lowering::as_kind(Parts value, const Kind& kind, Span span) {
     if (!has_optional(kind) || value.kind == kind) return value;
     if (kind.is_optional()) {

@@ -137,8 +137,8 @@ private:
                                      [&](const Contraction& c) { return c.top == top; });
     }
 
-    // `worker`: the loop around whose iterations run on workers; `alone`: all that is in it are the
-    // loops around the statements.
+    // `worker`: the loop around whose iterations run on workers; `alone`: it contains nothing but
+    // the loops around the statements.
     void walk(Body& stmts, For* worker, bool alone) {
         for (Stmt* stmt : stmts) {
             auto* loop = stmt->as<For>();

@@ -1,4 +1,4 @@
-// Lays factors out as tiles read them. See contraction_code.h.
+// Lays out factors in the order in which tiles read them. See contraction_code.h.
 #include <algorithm>
 
 #include "ir/visit.h"
@@ -44,7 +44,7 @@ Expr* ContractionCode::product_number(const Part& part, const std::vector<Var*>&
     return mul(result, s.products);
 }
 
-// The parts of a value, so far apart.
+// Stores the parts of a value at this distance.
 void ContractionCode::store_parts(Var* array, Expr* at, std::int64_t apart, Expr* value,
                                   Body& out) {
     if (plan_.parts == 1) return out.push_back(b_.store(array, {copy(at)}, value));
@@ -154,7 +154,7 @@ void ContractionCode::pack_left(const Part& part, Expr* tile, Expr* first_row, E
             at = add(mul(at, of_step), lane);
             Expr* value = clone(b_.module(), range.lefts[p], substitution);
             store_parts(left_, at, 1, value, stores);
-            if (plan_.parts > 1) {  // of the second step: i times the value
+            if (plan_.parts > 1) {  // for the second step: i times the value
                 Expr* turned = b_.unary(Op::kNeg, b_.unary(Op::kImag, copy(value)));
                 stores.push_back(b_.store(left_, {add(at, of_step)}, turned));
                 Expr* other = b_.unary(Op::kReal, copy(value));
@@ -190,7 +190,7 @@ void ContractionCode::pack_left(const Part& part, Expr* tile, Expr* first_row, E
             continue;
         }
         Body body = steps(std::move(stores), one_loop);
-        if (c_.is_triangle()) {  // a row without columns reads nothing
+        if (c_.is_triangle()) {  // a row without columns reads no factor
             const Contraction::Bounds& columns = bounds(*c_.columns);
             Expr* some = b_.binary(Op::kLt, at_row(columns.begin, b_.var(row)),
                                    at_row(columns.end, b_.var(row)));

@@ -1,4 +1,4 @@
-// Writes the code of a tile of sums: their first values, the additions, and the stores. See
+// Writes the code of a tile of sums: their initial values, the additions, and the stores. See
 // contraction_code.h.
 #include <algorithm>
 #include <cmath>
@@ -28,8 +28,8 @@ bool is_positive_zero(const Expr& e) {
 
 // ---------------------------------------------------------------- elements
 
-// Whether all rows and columns of the tile are its own elements of the contraction; null where that
-// is certain.
+// Whether all rows and columns of the tile are its own elements of the contraction; null if that is
+// certain.
 Expr* ContractionCode::whole_tile(const Tile& tile) {
     const std::int64_t rows = plan_.tile_rows(), columns = plan_.tile.columns();
     const Contraction::Bounds& range = bounds(*c_.columns);
@@ -136,7 +136,7 @@ Stmt* ContractionCode::tile_call(std::int64_t rows, const Tile& tile, const Part
     const std::int64_t left_row = direct ? plan_.direct[segment].row : 1,
                        left_step = direct ? plan_.direct[segment].step : plan_.tile.rows,
                        right_step = rights ? plan_.direct_rights[segment].step : columns;
-    // Sums that begin at zero do so where the first products are added.
+    // Sums that start from zero do so where the first products are added.
     const bool anew = tile.in_result && plan_.result->anew && segment == 0;
     return b_.evaluate(b_.make(
         Op::kTile, {number(rows * plan_.parts), number(plan_.tile.vectors),
@@ -210,7 +210,7 @@ bool ContractionCode::sums_in_place() const {
     return !plan_.result->anew || (!first.steps->varies() && !(runs && first.cut > 0));
 }
 
-// A tile, from its first product to the last.
+// Computes a tile, from its first product to the last.
 void ContractionCode::compute_tile(const Tile& tile, Body& out) {
     const bool runs = !plan_.direct.empty() || !plan_.direct_rights.empty();
     const auto add_all = [&](const Tile& to, Body& body) {

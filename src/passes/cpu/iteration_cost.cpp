@@ -17,7 +17,7 @@ using namespace ir;
 
 namespace {
 
-// nanoseconds times the product of `trips`.
+// A summand of the cost: nanoseconds times the product of `trips`.
 struct Term {
     double nanoseconds = 0;
     std::vector<const Expr*> trips;

@@ -35,7 +35,7 @@ void lower(Module& module, Body& body, LoopStack& loops) {
     });
 }
 
-// Whether the statement does nothing but fail with an error about a subscript, if it does.
+// Whether the statement does nothing but fail with an error about a subscript under a condition.
 bool checks_subscript(const Module& module, const Stmt& stmt) {
     const auto* test = stmt.as<If>();
     if (test == nullptr || test->then_body.size() != 1 || !test->else_body.empty()) return false;

@@ -13,7 +13,7 @@ using namespace ir;
 
 namespace {
 
-// Kernels written by hand return as they stand.
+// Kernels written by hand keep their returns.
 bool contains_return(const Stmt& stmt) {
     if (stmt.kind == StmtKind::kReturn) return true;
     if (const auto* gpu = stmt.as<Gpu>(); gpu != nullptr && gpu->by_hand()) return false;

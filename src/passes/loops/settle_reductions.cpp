@@ -40,7 +40,7 @@ private:
         value = b.binary(Op::kAdd, value, b.real(0.0, value->type.scalar));
     }
 
-    // t = t + a * b - c * d: each product that is a term of its own, from the first one on.
+    // Fuses t = t + a * b - c * d: each product that is a term of its own, from the first one on.
     void fuse(const Update& update) {
         const Type type = Type::of(update.var->type.scalar);
         if (update.update != Op::kAdd && update.update != Op::kSub) return;
@@ -76,7 +76,7 @@ private:
         if (auto* store = stmt.as<Store>()) store->update.reset();
     }
 
-    // The products that a value is a sum of, if it is one of nothing else.
+    // Collects the products of a value that is a sum of products alone; false for other values.
     static bool products_of(Expr& value, Op op, Type type, std::vector<Update::Term>& out) {
         const Op other = op == Op::kAdd ? Op::kSub : Op::kAdd;
         if (value.type != type) return false;

@@ -42,7 +42,7 @@ bool leaves_lanes_idle(std::int64_t outer, std::int64_t inner, double iterations
 
 class Collapse {
 public:
-    // `kept`: loops that stay as they are.
+    // `kept`: loops that must not be merged.
     Collapse(PassContext& context, Planner planner, Candidate candidate,
              std::unordered_set<const For*> kept)
         : kept_(std::move(kept)),
@@ -114,7 +114,7 @@ private:
         return !live.contains(outer.var) && !live.contains(inner.var);
     }
 
-    // A mapping by hand speaks of the two.
+    // Whether a mapping by hand names both loops by labels, or one of them by its place.
     [[nodiscard]] bool asked_for(const For& outer, const For& inner) const {
         const auto places = place_names(entry_);
         const auto labelled = [&](const For& loop) {

@@ -29,7 +29,7 @@ using namespace ir;
 
 namespace {
 
-// Nanoseconds of a whole machine that is busy. Only how they compare matters, but for `launch`.
+// The rates of a whole busy machine, in nanoseconds. Only their ratios matter, but for `launch`.
 struct Rates {
     double operators;  // for those that take a core one (cost.h)
     double load;       // from a cache close by
@@ -45,11 +45,11 @@ constexpr Rates kCuda = {3e-4, 3e-4, 2.5e-4, 1, 32 << 20, 3000, 65536, false};
 constexpr double kInCache = 0.25;   // of the time of a byte that comes from memory
 constexpr double kClose = 1 << 14;  // bytes of arrays that are as close as loads are
 
-// Evaluations in one iteration: more make functions that compilers are slow with.
+// The most evaluations in one iteration: with more of them, compilers are slow.
 constexpr std::size_t kMostEvaluations = 16;
 constexpr std::size_t kMostStatements = 256;
 
-// Each try analyses all statements of the function anew.
+// Each try analyses all statements of the function again.
 constexpr std::size_t kMostAnalysed = 100'000;
 
 class Inlining {
@@ -83,7 +83,7 @@ private:
         }
     }
 
-    // The loops run over a box, and each iteration stores to elements of its own.
+    // A nest whose loops run over a box, and whose iterations each store to elements of their own.
     struct Producer {
         Body* body = nullptr;  // in which its nest stands
         std::size_t place = 0;
@@ -98,7 +98,7 @@ private:
         std::vector<Assign*> before;  // assignments that the value depends on, in order
     };
 
-    // A load of the array, in a statement of `body`, behind the producer.
+    // A load of the array in a statement of `body` that follows the producer.
     struct Use {
         Expr* load;
         Body* body;
@@ -134,7 +134,7 @@ private:
         if (inner.empty()) stmts.erase(stmts.begin() + static_cast<std::ptrdiff_t>(place));
     }
 
-    // A mapping by hand names one of the loops.
+    // Whether a mapping by hand names one of the loops.
     [[nodiscard]] bool asked_for(const Nest& nest) const {
         if (options_.mapping.empty()) return false;
         const auto keys = mapping_keys(entry_);
@@ -156,7 +156,7 @@ private:
 
     // ------------------------------------------------------------ in one iteration
 
-    // Loads of the element that a statement has stored take the value.
+    // Replaces loads of the element that a statement has stored by its value.
     void forward(Body& inner, std::size_t place) {
         auto* store = inner[place]->as<Store>();
         if (store == nullptr || !is_only(*store)) return;
@@ -276,7 +276,7 @@ private:
         };
         for (std::size_t i = producer.place + 1; i < producer.body->size(); ++i) {
             Body one = {(*producer.body)[i]};
-            // Statements of the body itself are no loops that anything would be computed in.
+            // Statements of the body itself are not in a loop, so no element is computed in them.
             if (one.front()->kind == StmtKind::kFor) {
                 auto* loop = one.front()->as<For>();
                 loops = {loop};
@@ -337,7 +337,7 @@ private:
         return Interval{begin.low, std::max(begin.low, end.high - 1)};
     }
 
-    // The subscript, where its element has been stored for sure.
+    // The place of the subscript, if its element has certainly been stored.
     static std::optional<Place> place_of(const Expr& index, const Use& use,
                                          const Producer::Axis& axis, const Intervals& intervals) {
         if (axis.fixed != nullptr)
@@ -387,7 +387,7 @@ private:
             Expr& load = *(*found)[i].load;
             load = *Builder(module_, load.span).var(elements[of_use[i]].value);
         }
-        // The last places first, as long as the others are where they were.
+        // From the last place to the first, so that earlier places stay valid.
         std::vector<std::pair<std::size_t, std::size_t>> order;
         for (std::size_t i = 0; i < elements.size(); ++i)
             order.emplace_back(elements[i].place, i);
@@ -490,7 +490,7 @@ private:
         return loads;
     }
 
-    // False: it is there already.
+    // False: it is known already.
     static bool add_load(std::vector<const Expr*>& loads, const Expr& e) {
         if (e.op != Op::kLoad) return false;
         const bool known =
@@ -528,7 +528,7 @@ private:
             Body inside = {const_cast<For*>(reader)};
             if (adds_products(inside, 2)) return false;  // may be a contraction
         }
-        double seconds = 0;  // more than before
+        double seconds = 0;  // in addition to the previous time
         std::unordered_map<const Body*, std::vector<const Expr*>> loaded;
         std::unordered_map<const Body*, std::size_t> evaluations;
         for (const Element& element : elements) {
@@ -545,7 +545,7 @@ private:
                 return false;
             const auto [known, fresh] = loaded.try_emplace(element.body);
             if (fresh) known->second = loads_of(*element.body);
-            double time = -rates_.load;  // of the array
+            double time = -rates_.load;  // of a load of the array
             for (const Stmt* stmt : element.stmts) {
                 time += rates_.operators * cost_of_operators(*stmt->as<Assign>()->value);
                 for_each_expr(*stmt, [&](const Expr& e) {
@@ -554,7 +554,7 @@ private:
             }
             seconds += time * runs(element.loops.back());
         }
-        double saved = rates_.load;  // by an iteration of the producer
+        double saved = rates_.load;  // in an iteration of the producer
         for (const Expr* value : values_of(producer)) {
             saved += rates_.operators * cost_of_operators(*value);
             for_each_expr(*value, [&](const Expr& e) {

@@ -59,8 +59,8 @@ private:
     std::unordered_set<std::uint32_t> lines_;  // of them
 };
 
-// Whether a statement stores slices of an array and reads other elements of it: the values may have
-// to be kept apart, for which the entry alone has memory (lower_slices).
+// Whether a statement stores slices of an array and reads other elements of it: the values may need
+// separate memory, which only the entry has (lower_slices).
 bool shifts_slices(const Function& function) {
     const auto is_slice = [](const Expr* e) { return e->op == Op::kSlice; };
     return any_stmt(function.body, [&](const Stmt& stmt) {
@@ -73,7 +73,7 @@ bool shifts_slices(const Function& function) {
     });
 }
 
-// Whether it has a loop over elements, or slices, which are loops as well.
+// Whether it has a loop over elements, or slices, which become loops.
 bool has_loops(const Function& function) {
     return any_stmt(function.body, [&](const Stmt& stmt) {
         const auto* store = stmt.as<Store>();
@@ -83,8 +83,8 @@ bool has_loops(const Function& function) {
     });
 }
 
-// Whether a variable may still be without a value where it is read. In a loop of the caller it
-// would have the one of the call before.
+// Whether a variable may be unassigned where it is read. In a loop of the caller it would have the
+// value of the previous call.
 bool may_leave_unassigned(const Function& function) {
     const VarSet exposed = exposed_reads(function.body);
     return std::ranges::any_of(exposed, [&](const Var* var) {
@@ -112,7 +112,7 @@ struct Effects {
         acts = acts || other.acts;
         return *this;
     }
-    // Whether it may run before the other code that it comes after.
+    // Whether it may run before the code that precedes it.
     [[nodiscard]] bool may_overtake(const Effects& other) const {
         return !(acts && (other.reads || other.acts)) && !(reads && other.acts);
     }
@@ -133,11 +133,11 @@ public:
     [[nodiscard]] bool may_reduce(const Function& function) const {
         return reducing_.contains(&function);
     }
-    // Whether it has loops that the automatic mode may run in parallel where they stand.
+    // Whether it has loops that the automatic mode may run in parallel when inlined.
     [[nodiscard]] bool may_spread(const Function& function) const {
         return spreading_.contains(&function);
     }
-    // Statements that take the place of a call, with those of the calls in them, up to
+    // The number of statements that would be inlined, including those of calls in them, up to
     // kMostUnasked + 1.
     [[nodiscard]] std::size_t size_of(const Function& function) const {
         return sizes_.at(&function);
@@ -156,7 +156,7 @@ public:
         return all;
     }
 
-    // A loop that the mapping names, or that the automatic mode may run in parallel.
+    // Whether the mapping names the loop, or the automatic mode may run it in parallel.
     [[nodiscard]] bool may_be_parallel(const Stmt& stmt) const {
         if (stmt.kind != StmtKind::kFor || by_hand_) return false;
         return automatic_ || mapped_.names(stmt);
@@ -197,7 +197,7 @@ private:
 
     std::size_t measure(const Function& function) {
         const auto [known, added] = sizes_.try_emplace(&function, 0);
-        if (!added) return known->second;  // of one that is being measured: it is not replaced
+        if (!added) return known->second;  // it is being measured: a recursive call is not inlined
         std::size_t size = 0;
         for_each_stmt(function.body, [&](const Stmt&) { ++size; });
         for_each_expr(function.body, [&](const Expr& e) {
@@ -222,7 +222,7 @@ private:
         return stmt.kind == StmtKind::kStore || stmt.kind == StmtKind::kPrint ||
                stmt.kind == StmtKind::kBarrier;
     }
-    // A foreign function that does may do anything with them.
+    // A foreign function with arrays may do anything with them.
     static bool gets_arrays(const Function& function) {
         return function.kind == FunctionKind::kForeign &&
                std::ranges::any_of(function.params,
@@ -233,7 +233,7 @@ private:
     FunctionSet wanted_, reducing_, reading_, acting_, spreading_;
     std::unordered_map<const Function*, std::size_t> sizes_;
     bool automatic_;  // or a mapping with places, which are those of its loops
-    bool by_hand_;    // such kernels have no loops that run in parallel
+    bool by_hand_;    // such kernels have no parallel loops
 };
 
 class Inliner {
@@ -275,7 +275,7 @@ private:
         return found;
     }
 
-    // Replaces calls in the expressions of the statement, in the order in which they are evaluated.
+    // Inlines calls in the expressions of the statement, in their order of evaluation.
     void expressions(Stmt& stmt, Body& out) {
         Effects ahead;
         const auto* evaluate = stmt.as<Evaluate>();
@@ -388,7 +388,7 @@ private:
         return check.as<If>()->condition->operands[0]->operands[0];
     }
 
-    // The value by way of a variable.
+    // Assigns the value to a variable, and returns it.
     Expr* held(Var* var, Expr* value, Span span, Body& out) {
         auto* assign = module_.make<Assign>(span);
         assign->var = var;
@@ -471,7 +471,7 @@ private:
     PassContext& context_;
     Module& module_;
     const Functions& functions_;
-    const Expr* for_effects_ = nullptr;  // the call that the statement is, whose value it drops
+    const Expr* for_effects_ = nullptr;  // a call that is a whole statement, without a value
     int parallel_ = 0;                   // loops around that are or may be parallel
     int unasked_ = 0;                    // statements inlined around without a mark
     std::size_t room_ = kMostUnasked;

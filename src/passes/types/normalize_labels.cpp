@@ -24,7 +24,7 @@ bool is_named(const Stmt& stmt, const Mapping& mapping) {
     });
 }
 
-// A mapping by hand takes the place of the pragmas in the nests that it names.
+// A mapping by hand replaces the pragmas in the nests that it names.
 void drop_pragmas(Body& body, const Mapping& mapping) {
     for (Stmt* stmt : body) {
         const auto named = [&](const Stmt& inner) { return is_named(inner, mapping); };

@@ -40,7 +40,7 @@ ArgumentKey Typer::argument_key(Expr*& slot) {
         }
         return key;
     }
-    // Captured constants stay constants in the functions they are handed on to.
+    // Captured constants stay constants in the functions that they are passed to.
     const bool hands_on = slot->op == Op::kVar && slot->var->constant != nullptr;
     const bool fresh = computes(slot->op), returned = slot->op == Op::kCall;
     const Operand operand = walk_value(slot);
@@ -226,7 +226,7 @@ Operand Typer::named_result(Expr*& slot, const Instance& callee) {
     return walk_var(slot);
 }
 
-// A call of a function that returns nothing, where a value is needed.
+// Handles a call of a function without a result where a value is needed.
 Operand Typer::walk_nothing(Expr*& slot) {
     const Fail* fail = failure_of(*slot->callee);
     if (fail != nullptr && context_.module.sites[fail->site].code == Code::kP232) {

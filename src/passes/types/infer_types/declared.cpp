@@ -21,7 +21,7 @@ const Fail* fail_of(const Stmt& stmt) {
     return form ? test->else_body.front()->as<Fail>() : nullptr;
 }
 
-// Python numbers are taken for every type that they convert to without loss of meaning.
+// A Python number fits every type that it converts to without loss of meaning.
 bool fits(const Type& given, Scalar wanted) {
     if (given.scalar == wanted) return true;
     if (!given.weak || given.scalar == Scalar::kBool) return false;
@@ -52,7 +52,7 @@ public:
                                         callee_.inputs.begin());
     }
 
-    // The parameter that the check is about.
+    // The parameter that the check concerns.
     const Var* subject(const Expr& e) const {
         if (e.var != nullptr) return e.var;
         return e.operands.empty() ? nullptr : subject(*e.operands[0]);
@@ -120,7 +120,7 @@ private:
         if (argument.op == Op::kConvert && argument.operands[0]->type.is(Scalar::kI64))
             return number_given(*argument.operands[0]);
         const bool is_i64 = argument.op == Op::kVar && argument.type.is(Scalar::kI64);
-        // Others may have another value in the next call.
+        // Other variables may have another value in the next call.
         if (is_i64 && argument.var->origin.kind != Origin::Kind::kNone) out.var = argument.var;
         return out;
     }

@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-// Arrays of one number of dimensions have elements of the type that holds both; others stay apart.
+// Arrays of equal rank get the element type that holds both; other types stay separate.
 Type joined(const Type& a, const Type& b) {
     if (a.is_unknown()) return b;
     if (!a.is_array() || a.rank != b.rank) return a;
@@ -31,7 +31,7 @@ Var* Typer::updated_array(const Assign& stmt) const {
     return before.op == Op::kVar && before.var->type.is_array() ? before.var : nullptr;
 }
 
-// `a += value` stores to the elements of `a`, and `a` keeps naming them.
+// `a += value` stores to the elements of `a`, which still names them.
 void Typer::update_array(Assign& stmt, Var& array, Body& out) {
     auto* store = context_.module.make<Store>(stmt.span);
     store->array = &array;
@@ -77,7 +77,7 @@ bool is_contraction(const Expr& e) {
     return e.op == Op::kReduce || e.op == Op::kMatMul;
 }
 
-// np.sum(x, axis=0, keepdims=True): a dimension of size 1 comes before another.
+// Whether it is like np.sum(x, axis=0, keepdims=True): a dimension of size 1 precedes another.
 bool keeps_outer_dimension(const Expr& e, int rank) {
     if (e.op != Op::kReduce || e.constant != Constant{true}) return false;
     const std::vector<bool> gone = Shapes::reduced(e, static_cast<std::size_t>(rank));
@@ -112,7 +112,7 @@ void Typer::widen_array(Var* var, const Type& type) {
     known = wide;
 }
 
-// `written`: the operator of the value as the program has it, of which typing may leave nothing.
+// `written`: the operator of the value in the program, which typing may have removed.
 void Typer::name_array(Assign& stmt, const Operand& value, Op written, Body& out) {
     const bool fresh = computes(written) || !is_view(*stmt.value);
     const Type found = Type::array(storage(value.type).scalar, value.rank);
@@ -145,7 +145,7 @@ void Typer::name_array(Assign& stmt, const Operand& value, Op written, Body& out
     bind(stmt, fresh, out);
 }
 
-// `t = a if c else b` as `if c: t = a`, `else: t = b`.
+// Rewrites `t = a if c else b` as `if c: t = a`, `else: t = b`.
 void Typer::bind_chosen(const Assign& stmt, Expr* value, const Type& type, Body& out) {
     if (value->op != Op::kSelect) {
         Expr* converted = convert(value, type, Type::of(stmt.var->type.scalar));
@@ -159,7 +159,7 @@ void Typer::bind_chosen(const Assign& stmt, Expr* value, const Type& type, Body&
     out.push_back(branch);
 }
 
-// The extent along `axis`, or the product of all, of a name whose sizes lower_names finds.
+// The extent along `axis`, or their product, of a name whose sizes lower_names computes.
 Operand Typer::walk_named_shape(Expr*& slot, int axis) {
     Operand operand;
     operand.type = Type::weak_of(Scalar::kI64);
@@ -207,7 +207,7 @@ Operand Typer::walk_filled(Expr*& slot) {
 
 namespace {
 
-// Whether it can be evaluated anywhere in the statement, and also where the statement would not.
+// Whether it can be evaluated anywhere in the statement, even if the statement would not do so.
 bool is_settled(const Expr& e) {
     switch (e.op) {
         case Op::kVar:
@@ -226,7 +226,7 @@ bool is_settled(const Expr& e) {
     }
 }
 
-// x[i, k - 1], which is a row: naming it reads nothing.
+// Whether it is a row like x[i, k - 1]: naming it reads no element.
 bool is_settled_row(const Expr& e) {
     return e.op == Op::kLoad && !e.operands.empty() &&
            std::ranges::all_of(e.operands, [](const Expr* o) { return is_settled(*o); });

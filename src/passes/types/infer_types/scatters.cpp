@@ -1,4 +1,4 @@
-// Stores to the elements that arrays of subscripts name: `x[k] = v`, `x[i, j] += 1`.
+// Stores to the elements that arrays of subscripts select: `x[k] = v`, `x[i, j] += 1`.
 #include <algorithm>
 
 #include "ir/builder.h"
@@ -100,7 +100,7 @@ bool Typer::scatter(Store& stmt, int rank, const std::vector<Expr*>& written, Bo
     return true;
 }
 
-// if values.shape[0] != count: fail P433
+// Makes `if values.shape[0] != count: fail P433`.
 Stmt* Typer::rows_fit(Var& values, Expr* count, Span span) {
     Builder b(context_.module, span);
     FailBuilder fail(b, Code::kP433);

@@ -16,7 +16,7 @@ namespace {
 
 const Operand kUnknownOperand{};
 
-// An array of which `expr` uses all elements as they are; null if there is none.
+// An array all elements of which `expr` uses in place; null if there is none.
 const Expr* whole_array(const Expr& expr) {
     if (expr.op == Op::kReduce || expr.op == Op::kMatMul) {
         return nullptr;
@@ -36,7 +36,7 @@ const Expr* whole_array(const Expr& expr) {
 
 }  // namespace
 
-// The one element of an array without dimensions is x[()], and x[0] too.
+// The single element of an array without dimensions is x[()], and also x[0].
 bool Typer::drop_subscript(const Var* array, std::vector<Expr*>& indices) {
     if (!array->type.is_array() || array->type.rank != 0 || indices.size() != 1) return false;
     const Expr& index = *indices.front();
@@ -46,7 +46,7 @@ bool Typer::drop_subscript(const Var* array, std::vector<Expr*>& indices) {
     return true;
 }
 
-// x[i] of an array with two dimensions is x[i, :].
+// Completes x[i] of an array with two dimensions to x[i, :].
 void Typer::complete_subscripts(const Var* array, std::vector<Expr*>& indices, Span span) {
     if (!array->type.is_array() || drop_subscript(array, indices)) return;
     auto count = static_cast<std::size_t>(std::ranges::count_if(
@@ -267,7 +267,7 @@ Operand Typer::walk_reduce(Expr*& slot) {
     return result;
 }
 
-// Typed as a product: unlike sums, contractions of small integers wrap in their own type.
+// Typed like a product: unlike sums, contractions of small integers wrap in their own type.
 Operand Typer::walk_matmul(Expr*& slot) {
     Expr& expr = *slot;
     const Operand operands[2] = {walk_value(expr.operands[0]), walk_value(expr.operands[1])};
@@ -365,7 +365,7 @@ Operand Typer::walk_reshape(Expr& expr) {
 
 namespace {
 
-// Whether NumPy's functions store results of this type to such elements by themselves: float64 to
+// Whether NumPy's functions store results of this type to such elements without a cast: float64 to
 // float32, but not to int64.
 bool is_of_kind(Scalar result, Scalar element) {
     const auto kind = [](Scalar s) {
@@ -402,11 +402,11 @@ bool Typer::check_output(const Store& stmt, const Type& result) {
     return false;
 }
 
-// A number of an object has the type that it has when the call begins: a smaller one of NumPy's
+// A number in an object keeps the type that it has when the call begins: a smaller type of NumPy
 // would round, or wrap, from then on.
 bool Typer::check_exact(const Store& stmt, const Type& value) {
     const Type element = Type::of(stmt.array->type.scalar);
-    // Python's sums of truth values are integers.
+    // In Python, sums of truth values are integers.
     const bool counts = element.scalar == Scalar::kBool && stmt.update &&
                         *stmt.update != Op::kBitAnd && *stmt.update != Op::kBitOr &&
                         *stmt.update != Op::kBitXor;

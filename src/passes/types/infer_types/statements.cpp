@@ -365,7 +365,7 @@ bool Typer::walk_store(Store& stmt, Body& out) {
         stmt.value = convert(stmt.value, operands[1].type, element);
         return false;
     }
-    // array[i] = element(array[i] <update> value), with i evaluated once.
+    // Rewrites as array[i] = element(array[i] <update> value), with i evaluated once.
     Builder b(context_.module, stmt.span);
     std::vector<Expr*> again;
     const auto evaluate_once = [&](Expr*& index) {
@@ -409,7 +409,7 @@ void Typer::walk_integer(Expr*& slot, Scalar scalar, const std::string& what) {
     }
 }
 
-// The values of an exception become words (ir/site.h): which type each has is known here alone.
+// The values of an exception become words (ir/site.h): only here are their types known.
 void Typer::walk_fail(Fail& stmt) {
     if (context_.module.sites[stmt.site].code != Code::kP431) {
         for_each_slot(stmt, [&](Expr*& slot) { walk_integer(slot, Scalar::kI64, "a message"); });

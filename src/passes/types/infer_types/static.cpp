@@ -63,7 +63,7 @@ private:
     }
 
     void fold(Expr*& slot) {
-        // Other conditions leave the result the type that both branches give it.
+        // Other conditions leave the result the type of both branches.
         const bool chooses = slot->op == Op::kSelect && has_static(*slot->operands[0]);
         for (Expr*& operand : slot->operands) {
             const bool outer =
@@ -93,7 +93,7 @@ private:
                 break;
             case Op::kAnd:
             case Op::kOr:
-                // The first operand decides, or leaves it to the second.
+                // The first operand decides, or the second one is the result.
                 if (const bool* value = truth_of(*e.operands[0])) {
                     slot = *value == (e.op == Op::kAnd) ? e.operands[1] : e.operands[0];
                 }
@@ -116,7 +116,7 @@ private:
                 break;
             case Op::kNe:
             case Op::kGt:
-            case Op::kGe:  // a statement is left out when its mistakes have been reported
+            case Op::kGe:  // a statement is dropped after its mistakes have been reported
                 if (chooses_) compute(slot);
                 break;
             default:
@@ -206,7 +206,7 @@ private:
         return found ? std::optional(found->scalar) : std::nullopt;
     }
 
-    // Weak where it is a number of Python's.
+    // The type of the expression, if it is known; weak for a Python number.
     std::optional<Type> known_type(const Expr& e) {
         if (e.op == Op::kConvert) return Type::of(e.type.scalar);
         if (e.op == Op::kAdd) {  // the type that holds both
@@ -221,8 +221,8 @@ private:
         return elements ? std::optional(Type::of(*elements)) : std::nullopt;
     }
 
-    // The type of the elements that all of the names' assignments give it: names of arrays and of
-    // parts of them.
+    // The element type that all assignments of the name agree on: names of arrays and of parts of
+    // them.
     std::optional<Scalar> elements_of(const Var& name) {
         if (given_.empty()) {
             for_each_stmt(function_.body, [&](const Stmt& stmt) {
