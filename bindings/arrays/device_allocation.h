@@ -9,7 +9,7 @@
 
 namespace parpy {
 
-// The memory is freed after all work of its streams, and with the graphs in whose capture it was
+// The memory is freed after the work of every stream and after the graphs in whose capture it was
 // allocated. The destructor may run on any thread and reports no failure. Touches no Python object.
 class DeviceAllocation {
 public:

@@ -10,8 +10,8 @@
 
 namespace parpy {
 
-// Calls hook(action, address or number). The object keeps the last exception, and rethrow() raises
-// it when the program has ended.
+// Calls hook(action, address or number). An exception of the hook is kept, and rethrow() raises it
+// when the program has ended.
 class PythonHook : public PartHook {
 public:
     explicit PythonHook(nanobind::handle hook) : hook_(hook) {}

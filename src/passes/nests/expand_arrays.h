@@ -12,7 +12,7 @@
 //
 // The pass expands only arrays of constant sizes, of which each iteration stores all elements
 // before it loads any, and only as long as the memory is not too much. Beside a mapping by hand it
-// acts on loops that a label or a pragma names. Before and after: kLoops, no loop is mapped.
+// acts on loops that the mapping or a pragma names. Before and after: kLoops, no loop is mapped.
 #pragma once
 
 #include "passes/pass.h"

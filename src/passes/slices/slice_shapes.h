@@ -92,9 +92,9 @@ private:
         std::string what;
         const Shape &a, &b;
     };
-    // The common size of two dimensions (into the shape); reports if there is none. `stretches`: 1
-    // fits any size. A condition on the call's arguments alone becomes a requirement; otherwise the
-    // program compares the sizes.
+    // Whether two sizes match; reports if they do not. `stretches`: 1 matches any size. Equality
+    // that depends on the call's arguments alone becomes a requirement; otherwise the program
+    // compares the sizes.
     bool match(const Extent& a, const Extent& b, bool stretches, const Meeting& meeting);
     [[nodiscard]] bool follows_from_arguments(const Extent& extent) const;
     void fail_unless_equal(const Extent& a, const Extent& b, const Meeting& meeting);

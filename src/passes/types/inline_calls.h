@@ -1,11 +1,11 @@
 // Inlines calls that parpy.builtin.inline marks, or whose functions have a loop that the mapping
 // names, so that labels in the body name loops of the caller. With a mapping also functions with
-// Gpu blocks, which host code may then call, and functions that store slices computed from arrays
-// that they read, whose values may need scratch memory. In automatic mode also functions with loops
-// over elements, which may run in parallel in their caller; and, in loops that are or may be
-// parallel, functions that update elements: the loop may be a reduction. A function that may read a
-// variable before it assigns it is not inlined: it would read the value of the previous iteration.
-// Inlining stops at a limit, since code size grows with the number of paths to a helper.
+// Gpu blocks, which host code may then call. Always functions that store slices of an array and
+// read its other elements, whose values may need scratch memory. In automatic mode also functions
+// with loops over elements, which may run in parallel in their caller; and, in loops that are or
+// may be parallel, functions that update elements: the loop may be a reduction. It skips functions
+// that may read a variable before they assign it, as they would read the value of the previous
+// iteration. Inlining stops at a limit, since code size grows with the paths to a helper.
 //
 //     before  inline scale(y[...], 2)          after  label "N"
 //                                                     for i in range(n):

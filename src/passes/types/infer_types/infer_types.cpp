@@ -324,8 +324,8 @@ void infer_types(PassContext& context) {
     Instances instances(context);
     instances.add_entry();
     find_types(context, instances);
-    // For an augmented assignment of a Python scalar that is read nowhere else, one variable
-    // suffices if the scalar has the type that it is converted to (s = 0.0; s += x_f32[i]).
+    // One variable suffices for an augmented assignment of a Python scalar that is read nowhere
+    // else, if the scalar has the type that it is converted to (s = 0.0; s += x_f32[i]).
     for (Instance& instance : instances.all) {
         for (const Webs::Step& step : instance.webs.steps) {
             if (step.update && step.only_use && step.source->type.weak && !step.target->type.weak &&

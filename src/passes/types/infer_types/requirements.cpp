@@ -211,7 +211,7 @@ void Typer::assume(const Expr& condition, bool holds) {
         return;
     }
     const Op op = holds || !is_comparison(condition.op) ? condition.op : negation(condition.op);
-    // For a - b < 0 and the like: unless the difference is at least 0.
+    // Not reached for a - b < 0 and the like if the difference is at least 0.
     const auto unless = [&](std::int64_t sign, std::int64_t least) {
         auto a = in_parameters(operand(0));
         const auto b = in_parameters(operand(1));

@@ -407,7 +407,7 @@ Type join(const Type& a, const Operand& b) {
         (value ? !a.weak && ir::is_integer(a.scalar) && !holds(a.scalar, *value) : narrow)) {
         return ir::promote(a, Type::of(Scalar::kI64));
     }
-    // For an integer and a bool, the integer type remains.
+    // The integer type remains of an integer and a bool.
     if (a.scalar != b.type.scalar &&
         (a.scalar == Scalar::kBool || b.type.scalar == Scalar::kBool)) {
         return a.scalar == Scalar::kBool ? b.type : a;

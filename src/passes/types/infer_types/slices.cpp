@@ -406,7 +406,7 @@ bool Typer::check_output(const Store& stmt, const Type& result) {
 // would round, or wrap, from then on.
 bool Typer::check_exact(const Store& stmt, const Type& value) {
     const Type element = Type::of(stmt.array->type.scalar);
-    // In Python, sums of truth values are integers.
+    // Sums of truth values are integers in Python.
     const bool counts = element.scalar == Scalar::kBool && stmt.update &&
                         *stmt.update != Op::kBitAnd && *stmt.update != Op::kBitOr &&
                         *stmt.update != Op::kBitXor;

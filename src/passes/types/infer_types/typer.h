@@ -272,8 +272,8 @@ private:
     ir::Expr* apply(const Typing& typing, ir::Expr* expr, std::span<const Operand> operands);
     ir::Expr* compare_exactly(ir::Op op, ir::Expr* expr);
     ir::Expr* convert(ir::Expr* expr, const ir::Type& from, ir::Type to);
-    // Requires sign * value >= least of a sum of multiples of run-time arguments; where a constant
-    // has no such value, it is refused or the program is compiled for another type.
+    // Requires sign * value >= least of a sum of multiples of run-time arguments; a call that
+    // violates it is compiled for its value, which as a constant is refused or has another type.
     void require(const ir::Expr& expr, std::int64_t sign, std::int64_t least,
                  const ir::Type& type = {});
     [[nodiscard]] std::optional<ir::ParameterBound> in_parameters(const ir::Expr& expr) const;
