@@ -61,7 +61,7 @@ class Node:
         self.rough = rough or any(part.rough for part in parts)
 
     def value(self, names: dict[str, object], whole: bool = False) -> object:
-        """What Python makes of it, an array if it is `whole`. Unfit: some part is nothing that compiled code has."""
+        """Python's value, an array if `whole`. Raises Unfit if compiled code has no type for the value of some part."""
         for part in self.parts:
             part.value(names)
         try:
