@@ -1,4 +1,4 @@
-"""Names of arrays where Python's rules are easily missed: one memory under two names, names without an array, sizes
+"""Names of arrays in cases where Python's rules are easily missed: one memory under two names, names without an array,
 that depend on data or are negative."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names that several arrays take in turns (`src, dst = dst, src`): one program, with the loop that changes them."""
+"""Names that alternate between several arrays (`src, dst = dst, src`): one program, with the loop that changes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays with other axes or another shape: `x.T`, `np.transpose`, `x.reshape(…)`, `np.ravel`, against NumPy."""
+"""Arrays with permuted axes or another shape: `x.T`, `np.transpose`, `x.reshape(…)`, `np.ravel`, against NumPy."""
 
 from __future__ import annotations
 

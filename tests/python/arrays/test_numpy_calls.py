@@ -1,4 +1,4 @@
-"""Functions of NumPy that compiled code does not know are called by Python, between compiled parts."""
+"""Python calls the functions of NumPy that compiled code does not know, between compiled parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pickling functions and kernels: by reference as functions of Python, by value through cloudpickle and joblib."""
+"""Pickling functions and kernels: by reference as Python's functions, by value through cloudpickle and joblib."""
 
 from __future__ import annotations
 

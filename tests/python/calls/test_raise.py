@@ -1,4 +1,4 @@
-"""`raise` in compiled code: the user's exception, of Python's text or of numbers, with a note that says where."""
+"""`raise` in compiled code: the user's exception, with Python's text or with numbers, and a note with its place."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_numbers_of_every_type_are_shown_as_numpy_shows_them(backend):
 @pytest.mark.parametrize("threads", [2, 64, 100_000])
 @pytest.mark.parametrize("backend", ["eval", "cpu"])
 def test_the_first_iteration_wins(backend, threads):
-    """On the CPU, however the loop is spread: earlier iterations run, so their results are there."""
+    """On the CPU earlier iterations run, however the loop is divided, so their results are stored."""
 
     @parpy.jit
     def f(x, out):
