@@ -389,7 +389,7 @@ def test_what_assignments_of_several_records_are_not(kernel, message):
 
 
 def test_unaligned_records(backend):
-    """Packed ones, and complex numbers, whose size is no divisor of the distance."""
+    """Packed records, and complex numbers whose size does not divide the distance of records."""
     if backend == "cuda":
         pytest.skip("elements that are not aligned cannot be read on a GPU")
     for dtype in (

@@ -32,7 +32,7 @@ def bodies(count):
 
 
 def results(kernel, threads, records, *others):
-    """The records after a launch on them as a host array, which one on a device array leaves as well."""
+    """The records after a launch on a host array; a launch on a device array must give the same."""
     device, host = cuda.to_device(records.copy()), records.copy()
     kernel[1, threads](device, *others)
     kernel[1, threads](host, *others)

@@ -1,4 +1,4 @@
-"""The CUDA programs of many nests and mappings give what the Python function gives, and pass NVRTC.
+"""The CUDA programs of many nests and mappings give the results of the Python function, and NVRTC compiles them.
 
 No GPU is needed: the printed text runs on the simulator, also with blocks and threads in random order.
 """

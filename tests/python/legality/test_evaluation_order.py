@@ -1,4 +1,4 @@
-"""Operands are evaluated from the left, whatever the calls between them do to the elements they read."""
+"""Operands are evaluated from the left, even if calls between them change the elements that they read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole programs on every backend: against NumPy, and against the same function run by Python."""
+"""Whole programs on every back end: against NumPy, and against the same function run by Python."""
 
 from __future__ import annotations
 
