@@ -23,7 +23,7 @@ from parpy import CompileBackend, buffer
 from parpy.types import F32, F64
 
 CUDA = CompileBackend.Cuda
-SIZES = (100, 10**6, 10**8, 2 * 10**8)  # of 8 bytes: the last one is beyond a GiB
+SIZES = (100, 10**6, 10**8, 2 * 10**8)  # elements of 8 bytes: the last size exceeds a GiB
 
 
 def wait() -> None:

@@ -34,7 +34,7 @@ def random_model(rng: np.random.Generator, bases: int, layers: int = 16, levels:
         weights = rng.random(shape) + 0.1
         return np.log(weights / weights.sum(axis=axis, keepdims=True)).astype(np.float32)
 
-    after = logs((kmers, 4), 1)  # of each k-mer, the next base
+    after = logs((kmers, 4), 1)  # for each k-mer, the next base
     before = np.arange(kmers)[None, :] // 4 + np.arange(4)[:, None] * (kmers // 4)
     gamma = 0.7
     return {

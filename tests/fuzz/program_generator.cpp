@@ -321,7 +321,7 @@ private:
                           : builder_.store(array, std::move(indices), value));
     }
 
-    // for v in range(0 …, end, 1 …), whose values are in [0, end). `size`, if given, holds the end.
+    // for v in range(0 …, end, 1 …), with values in [0, end). `size`, if given, holds the end.
     For* counting_loop(std::int64_t end, Var* size = nullptr) {
         Var* var = builder_.scalar(fresh("i"), Scalar::kI64);
         if (random_.chance(20)) {  // downwards
@@ -528,7 +528,7 @@ private:
     int next_ = 0;
     int index_depth_ = 0;  // depth of subscripts within subscripts
     std::size_t arguments_ = 0;
-    std::map<const Var*, std::vector<std::int64_t>> extents_;  // of each array
+    std::map<const Var*, std::vector<std::int64_t>> extents_;  // by array
     std::vector<Function*> helpers_;
     std::vector<Var*> arrays_;
     std::vector<Var*> readable_;

@@ -32,7 +32,7 @@ public:
     RandomData& operator=(const RandomData&) = delete;
 
     [[nodiscard]] const std::vector<ir::EvalArgument>& arguments() const { return arguments_; }
-    // For each parameter: a pointer to its elements, or the scalar's bits (support/abi.h).
+    // One value per parameter: a pointer to its elements, or the scalar's bits (support/abi.h).
     [[nodiscard]] std::vector<std::uint64_t> slots() const;
     // The first element that differs, as text; empty if none does. All NaNs are equal.
     [[nodiscard]] std::string difference(const RandomData& other) const;

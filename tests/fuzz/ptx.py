@@ -20,7 +20,7 @@ from ptx_text import Instruction, Kernel, Module, Unsupported, masked, number_of
 __all__ = ["Memory", "Unsupported", "launch", "parse"]
 
 _RUBBISH = 0x5A5A_5A5A_5A5A_5A5A
-_SHARED, _LOCAL = 0xE000_0000, 0xF000_0000  # where these spaces begin, also as 32 bits; global memory lies below
+_SHARED, _LOCAL = 0xE000_0000, 0xF000_0000  # the starts of these spaces, also as 32 bits; global memory is below
 
 
 class Memory:

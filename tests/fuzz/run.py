@@ -1,4 +1,4 @@
-"""Random differential tests: programs compiled for a back end leave what the Python interpreter leaves.
+"""Random differential tests: programs compiled for a back end leave the same memory as the Python interpreter.
 
     python tests/fuzz/run.py [--backend cpu|sim|cuda|eval|eval-cuda|ptx] [--seed N] [--count N] [--jobs N]
                              [--minimise] [--out FILE]

@@ -66,7 +66,7 @@ class Nest:
         return {name: copy(value) for name, value in self.arguments.items()}
 
     def check(self, opts: parpy.CompileOptions) -> None:
-        """Compiled, it gives what plain Python gives, bit for bit."""
+        """Checks that compiled code gives the results of plain Python, bit for bit."""
         got, want = self.copies(), self.copies()
         self.function(*got.values(), opts=opts)
         self.function(*want.values(), seq=True)

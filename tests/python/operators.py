@@ -233,7 +233,7 @@ def cases() -> Iterator[Case]:
         yield Case("copysign", "np.copysign(x[i], y[i])", (dtype, dtype), np.copysign)
         yield Case("fmin", "np.fmin(x[i], y[i])", (dtype, dtype), np.fmin, defined=_not_both_zero)
         yield Case("fmax", "np.fmax(x[i], y[i])", (dtype, dtype), np.fmax, defined=_not_both_zero)
-        # For nextafter from one zero to the other, NumPy has returned either of them for float16.
+        # NumPy has returned either zero for float16 as the neighbour of one zero towards the other.
         unequal_zeros = _not_both_zero if dtype == "float16" else None
         yield Case("nextafter", "np.nextafter(x[i], y[i])", (dtype, dtype), np.nextafter, defined=unequal_zeros)
         for to in INTEGERS:

@@ -17,5 +17,5 @@ def state(value: Any) -> Any:
         return [state(each) for each in value]
     if hasattr(value, "__dict__"):
         return state(vars(value))
-    value = value.item() if isinstance(value, np.float64 | np.int64 | np.bool_) else value  # the same for x[i]
+    value = value.item() if isinstance(value, np.float64 | np.int64 | np.bool_) else value  # elements such as x[i]
     return type(value), value

@@ -224,7 +224,7 @@ class Arguments:
             return values.integers(-6, 7, length) * 0.5
         return values.normal(size=length)
 
-    # ---- what is passed
+    # ---- arguments
 
     def array(self, name: str) -> np.ndarray:
         view = self.views[name]

@@ -102,7 +102,7 @@ class IdiomWriter:
         places = []
         for _ in range(self.random.choice((2, 2, 3))):
             array = self.random.choice(self.w.arrays)
-            place = self.w.element(array)  # without the counter of this loop
+            place = self.w.element(array)  # omits the counter of this loop
             if place is not None and array.kind not in "cb":
                 places.append((array, place))
         self.w.counters.append(variable)

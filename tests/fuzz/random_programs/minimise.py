@@ -74,7 +74,7 @@ def _shorter(text: str) -> Iterator[str]:
         end = at + 1
         while end < len(lines) and lines[end].strip() and _indent(lines[end]) > _indent(lines[at]):
             end += 1
-        yield "\n".join(lines[:at] + lines[end:])  # without the statement
+        yield "\n".join(lines[:at] + lines[end:])  # drops the statement
         if end > at + 1:  # the body replaces the statement
             inner = [line[4:] for line in lines[at + 1 : end]]
             yield "\n".join(lines[:at] + inner + lines[end:])

@@ -111,7 +111,7 @@ class Writer:
             return array.name
         return f"{self.random.choice(self.boxes)}.{array.name}" if self.boxes else f"d['{array.name}']"
 
-    # ---- the whole
+    # ---- the whole program
 
     def write(self) -> None:
         self._write_helpers()
@@ -380,7 +380,7 @@ class Writer:
     # ---- integers
 
     def number(self) -> Number:
-        """An integer expression over what is in scope."""
+        """An integer expression over the variables in scope."""
         a = self.random.choice(self.integers)
         b = self.random.choice(self.integers)
         c = self.constant(self.random.randint(1, 3))

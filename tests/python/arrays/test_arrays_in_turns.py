@@ -196,7 +196,7 @@ def test_overlapping_arrays_are_seen():
         by_parity(a[:40], a[1:41], 4, opts=parpy.par({"i": parpy.threads(32)}, backend=parpy.CompileBackend.Sim))
 
 
-# ---------------------------------------------------------------- what is left as it is
+# ---------------------------------------------------------------- programs that do not change
 
 
 @parpy.jit

@@ -1,4 +1,4 @@
-"""Statements over slices: the interpreter, the CPU and the simulator give what NumPy gives.
+"""Statements over slices: the interpreter, the CPU and the simulator give NumPy's results.
 
 `check` compares with the Python function itself (what `seq=True` runs).
 """
@@ -148,7 +148,7 @@ def test_types(dtype):
     check(combine, (np.zeros(9, dtype), ints(9, dtype=dtype)))
 
 
-# ---------------------------------------------------------------- what is read while it is written
+# ---------------------------------------------------------------- loads from arrays that are being stored to
 
 
 @parpy.jit

@@ -315,7 +315,7 @@ def test_an_attribute_named_twice_is_one_array():
     assert Settings.total[0] == 1_000_000
 
 
-# ---------------------------------------------------------------- what is left behind
+# ---------------------------------------------------------------- remaining state
 
 
 def test_types_of_arguments_are_collected():

@@ -168,7 +168,7 @@ def test_functions_that_do_not_recur_carry_nothing():
     assert "fail(" not in text and "stack" not in text
 
 
-# ---------------------------------------------------------------- what was stored
+# ---------------------------------------------------------------- stores before a failure
 
 
 @parpy.jit

@@ -1,4 +1,4 @@
-"""Each field of CompileOptions changes what is compiled, or how it runs."""
+"""Each field of CompileOptions changes the compiled program, or the way it runs."""
 
 from __future__ import annotations
 

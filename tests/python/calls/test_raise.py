@@ -100,7 +100,7 @@ def test_the_exception_is_that_of_python(backend, name):
             if python is not None:
                 assert ours[0] is python[0]
                 assert [str(a) for a in ours[1]] == [str(a) for a in python[1]]
-            assert np.array_equal(got, want)  # what was stored before stays
+            assert np.array_equal(got, want)  # earlier stores stay
 
 
 def of_types(a, b, c, d, e, out):
@@ -122,7 +122,7 @@ def test_numbers_of_every_type_are_shown_as_numpy_shows_them(backend):
             python = outcome(lambda arguments=arguments: of_types(*arguments))
             ours = outcome(lambda arguments=arguments: run(backend, compiled, arguments, {}))
             assert python is not None and ours is not None
-            text = python[1][0].replace("np.int64(5)", "   5")  # of a Python int
+            text = python[1][0].replace("np.int64(5)", "   5")  # as for a Python int
             assert ours[1][0].split() == text.split()
 
 

@@ -166,7 +166,7 @@ def test_html_and_json():
     page = Page()
     page.feed(found._repr_html_())
     assert not page.open
-    assert page.texts.count("for i in range(1, n - 1):") == 4  # in the tree, and in the picture
+    assert page.texts.count("for i in range(1, n - 1):") == 4  # the tree has it, and the picture
     facts = json.loads(found.json())
     assert facts["function"] == "steps"
     assert facts["seconds"] == found.seconds

@@ -455,7 +455,7 @@ def test_arrays_are_hashed_and_found_by_identity():
         assert x < "text"
 
 
-# ---------------------------------------------------------------- streams of others, graphs (a real GPU)
+# ---------------------------------------------------------------- streams of other libraries, graphs (a real GPU)
 
 
 real = pytest.mark.skipif(not ON_GPU, reason="no GPU")

@@ -368,7 +368,7 @@ def test_threads_call_at_once(rng):
     assert not failures
 
 
-# ------------------------------------------------------------------ what goes wrong
+# ------------------------------------------------------------------ errors
 
 
 def test_out_of_memory_is_an_error_and_no_more(tmp_path):

@@ -243,7 +243,7 @@ def test_arrays_of_other_libraries():
     assert (x == 2).all() and torch.as_tensor(ours, device="cuda").data_ptr() == x.data_ptr()
 
 
-# ---------------------------------------------------------------- what the device decides
+# ---------------------------------------------------------------- decisions of the device
 
 
 @cuda.jit
@@ -266,7 +266,7 @@ def test_grid_barriers():
     with pytest.raises(parpy.BackendError, match=r"launching kernel 'reversed_in_place_kernel'") as caught:
         reversed_in_place[8 * most, 256](x)
     assert "blocks must all find room at once" in str(caught.value)
-    increment[1, 32](x)  # and the next launch works
+    increment[1, 32](x)  # the next launch works
     cuda.synchronize()
 
 

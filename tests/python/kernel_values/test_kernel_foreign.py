@@ -39,7 +39,7 @@ def values_of(folder, expressions, threads=1, head=""):
     out = np.zeros(len(expressions))
     kernel[1, threads](out)
     if not why_missing():
-        assert kernel.inspect_asm(out)  # and NVRTC knows them, too
+        assert kernel.inspect_asm(out)  # NVRTC knows them too
     return out
 
 

@@ -285,7 +285,7 @@ def test_records_of_a_kernels_own(seed):
     cubin(own_arrays.inspect_source(given, out))
 
 
-# ---------------------------------------------------------------- what is refused
+# ---------------------------------------------------------------- refusals
 
 
 @pytest.mark.parametrize(

@@ -354,7 +354,7 @@ def test_reads_of_what_nobody_wrote():
     assert "a local array" in text and "x[t] = own[t % 4]" in text
 
 
-# ---------------------------------------------------------------- what is in order
+# ---------------------------------------------------------------- correct programs
 
 
 def grid_barrier(x):
@@ -487,7 +487,7 @@ def test_integers_that_are_divided_by_zero(function, dtype):
     message = found(ZeroDivisionError, function, np.ones(32, dtype), k, np.zeros(32))
     assert "an integer is divided by zero" in message
     assert "in thread (7, 0, 0) of block (0, 0, 0)" in message
-    cuda.jit(function)[1, 32](np.ones(32, dtype), k, np.zeros(32))  # without debug=True no error
+    cuda.jit(function)[1, 32](np.ones(32, dtype), k, np.zeros(32))  # no error without debug=True
 
 
 def test_floats_divided_by_zero_are_infinite():

@@ -114,7 +114,7 @@ def test_characters_that_end_lines_elsewhere(odd, end, tmp_path):
     assert x.tolist() == [4] * 3
 
 
-TRACED = TEXT.format(1)  # of the module: where it is looked for, the traced function comes first
+TRACED = TEXT.format(1)  # a text of the module: the search finds the traced function first
 
 
 def traced():

@@ -173,7 +173,7 @@ def test_functions_of_which_python_runs_a_part(single_thread_wins):
     assert parpy.explain(allocating_here, x, 5000, opts=parpy.auto(backend=CPU)).facts["tuned"]
 
 
-# ---------------------------------------------------------------- what is tried
+# ---------------------------------------------------------------- the tried mappings
 
 
 def tried(function, arguments, **fields):

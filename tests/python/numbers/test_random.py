@@ -174,7 +174,7 @@ def test_checks_change_no_number():
     assert np.array_equal(x, y)
 
 
-# ------------------------------------------------------------ what a program means
+# ------------------------------------------------------------ the meaning of a program
 
 
 def test_a_call_takes_a_key_from_its_generator():
@@ -550,7 +550,7 @@ def test_a_closure_draws_from_its_generator():
     assert np.array_equal(x, y) and len(np.unique(x)) == 100
 
 
-# ------------------------------------------------------------ what is refused
+# ------------------------------------------------------------ refusals
 
 
 def test_what_is_no_generator_is_refused():

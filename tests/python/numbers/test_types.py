@@ -1,4 +1,4 @@
-"""parpy.types: what annotations check, symbols as values, conversions."""
+"""parpy.types: the checks of annotations, symbols as values, conversions."""
 
 from __future__ import annotations
 

@@ -135,10 +135,10 @@ def test_column_sums_run_a_thread_per_column_on_the_gpu():
 @pytest.mark.parametrize(
     "body",
     [
-        "x[i - 1, j + 1] = x[i, j] + 1",  # what another column left
-        "s = s * 0.5 + x[i, j]\n        x[i, j] = s",  # a scalar that is passed on
-        "if x[i, j] > 900:\n            break\n        x[i, j] = 1",  # an end that data decide
-        "x[i, j] += x[int(y[i, j]) % 9, 1]",  # who knows which
+        "x[i - 1, j + 1] = x[i, j] + 1",  # depends on another column
+        "s = s * 0.5 + x[i, j]\n        x[i, j] = s",  # passes on a scalar
+        "if x[i, j] > 900:\n            break\n        x[i, j] = 1",  # data decide the end
+        "x[i, j] += x[int(y[i, j]) % 9, 1]",  # data decide the element
     ],
 )
 def test_what_depends_on_the_order_keeps_it(body):

@@ -290,7 +290,7 @@ def test_nvrtc_takes_the_kernels(case):
     cubin(parpy.print_compiled(parpy.jit(function), copies(given), auto("cuda")))
 
 
-# ---------------------------------------------------------------- what is left alone
+# ---------------------------------------------------------------- programs that do not change
 
 
 def stores_elsewhere(steps, a, b, log):
