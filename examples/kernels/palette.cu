@@ -6,7 +6,7 @@ extern "C" __device__ void palette(int steps, int limit, int* out) {
     *out = steps == limit ? 0 : (s * s / 255) << 16 | s << 8 | (255 - s / 2);
 }
 
-// z := z * z + c until |z| > 2; how many steps that takes. `c` points to two numbers.
+// Repeats z := z * z + c until |z| > 2, and returns the number of steps. `c` points to two numbers.
 extern "C" __device__ int julia(double x, double y, const double* c, int limit) {
     for (int i = 0; i < limit; ++i) {
         if (x * x + y * y > 4.0) return i;

@@ -144,7 +144,7 @@ def three_in_turns(steps, a, b, c):
 
 
 def upwind(steps, a, b):
-    """Two sweeps, one array each, that read only to the left."""
+    """Each step sweeps over two arrays; the first sweep reads the left neighbour."""
     for _ in range(steps):
         for i in range(1, a.shape[0]):
             b[i] = a[i] - 0.25 * (a[i] - a[i - 1])
