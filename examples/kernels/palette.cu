@@ -1,6 +1,6 @@
 // Device functions in CUDA C++, linked to the kernel in linked.py.
 
-// The steps of a point as a colour, 0xRRGGBB; the result is the last parameter, as in NumbaPro's slides.
+// A point's steps as a colour, 0xRRGGBB; the last parameter is the result, as in NumbaPro's slides.
 extern "C" __device__ void palette(int steps, int limit, int* out) {
     const int s = steps * 255 / limit;
     *out = steps == limit ? 0 : (s * s / 255) << 16 | s << 8 | (255 - s / 2);
