@@ -175,7 +175,7 @@ def test_calls_of_many_threads():
 
 @pytest.mark.parametrize("function", [scaled, prefix])
 def test_calls_on_a_device(function):
-    """What a program on a GPU calls, with the arrays of the simulator."""
+    """Makes the call of a program on a GPU, with the simulator's arrays."""
     device = parpy.cuda.to_device
     x, out = np.arange(4, dtype=np.float32), device(np.full(4, 7, np.float32))
     stores, opts = function is prefix, parpy.auto(backend=parpy.CompileBackend.Sim)
@@ -187,7 +187,7 @@ def test_calls_on_a_device(function):
 
 @pytest.mark.gpu
 def test_programs_on_a_gpu():
-    """The arrays stay on the GPU: the function gets their memory there, and the stream of the program."""
+    """The arrays stay on the GPU: the function receives their memory there, and the stream of the program."""
     if not any(each.platform == "gpu" for each in jax.devices()):
         pytest.skip("JAX has no GPU")
     x = jnp.arange(100_000, dtype=jnp.float32)
