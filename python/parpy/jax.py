@@ -1,11 +1,11 @@
-"""Jit functions in programs of JAX: ``parpy.jax.call`` is one operation of them, which ``jax.jit`` and ``vmap`` know.
+"""Jit functions in JAX programs: ``parpy.jax.call`` is one JAX operation, which works under ``jax.jit`` and ``vmap``.
 
     @jax.jit
     def model(x):
         return parpy.jax.call(f, x, 2.0, result=jax.ShapeDtypeStruct(x.shape, x.dtype)) + 1
 
-The function runs on the CPU, on the memory that JAX has the arrays in. JAX must be installed; ``import parpy`` does not
-load it.
+The function runs on the CPU and reads the memory of the JAX arrays in place. JAX must be installed; ``import parpy``
+does not load it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def call(
     several = isinstance(result, tuple | list)
     results = tuple(result) if several else (result,)
     stores = _stores(compiled.__parpy_source__.function, len(args), len(results))
-    # Numbers are no operands of the program: each has its place among those that are.
+    # Python numbers are no operands of the JAX operation; `arrays` holds the positions of the arguments that are.
     arrays = [place for place, each in enumerate(args) if not isinstance(each, bool | int | float | complex)]
 
     def on_host(*given: Any) -> Any:
