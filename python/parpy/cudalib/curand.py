@@ -105,7 +105,7 @@ class _Source:
     def _fill(
         self, ary: Any, size: int | None, kinds: str, run: Callable[..., None], host: Callable[[int], Any]
     ) -> Any:
-        """Fills the first ``size`` elements by ``run(generator, array, count)`` or with the result of ``host(count)``."""
+        """Fills the first ``size`` elements by ``run(generator, array, count)`` or from the array ``host(count)``."""
         key = key_of(kinds, [ary]) if size is None else None
         count = None if key is None else _counts.get(key[0])
         if count is not None:

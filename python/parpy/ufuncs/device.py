@@ -1,4 +1,4 @@
-"""Universal functions on a device: the results of ``parpy.vectorize`` for ``target='gpu'``, ``'sim'`` and ``'auto'``."""
+"""Universal functions on a device, which ``parpy.vectorize`` makes for ``target='gpu'``, ``'sim'`` and ``'auto'``."""
 
 from __future__ import annotations
 
