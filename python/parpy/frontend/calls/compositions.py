@@ -227,7 +227,7 @@ class _Composer:
         return (lambda: self.like(part, x)), (lambda: module.convert(power(), "i32", self.span))
 
     def _frexp(self, x: Term) -> tuple[Term, Term]:
-        """frexp by the logarithm. The estimated power may be off by one or two, which the last steps correct."""
+        """frexp by the logarithm. The estimated power may be off by one or two, which `_above` corrects."""
         size = self.let("abs", x)
         ordinary = self.let("and", self.term("isfinite", x), self.term("!=", x, 0.0))
         small = self.let("<", size, 2.0**-1000)
@@ -264,7 +264,7 @@ class _Composer:
         return self.op("or", self.term("==", a, b), self.term("and", near, self.term("isfinite", most)))
 
     def isqrt(self, x: Term) -> _native.Expr:
-        """math.isqrt. The float root is off by one at most. The test uses quotients, since squares may exceed 64 bits."""
+        """math.isqrt. The float root is off by one at most; the test avoids squares, which may exceed 64 bits."""
         number = self.let("as_index", x)
         root = self.let("int", self.term("sqrt", self.term("float", number)))
         more = self.let("+", root, 1)

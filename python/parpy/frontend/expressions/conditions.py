@@ -83,7 +83,7 @@ def _choose(
     node: ast.expr,
     named: bool = False,
 ) -> _native.Expr:
-    """test ? chosen : other. If an operand needs statements, or if `named`, an if statement precedes the current one."""
+    """test ? chosen : other. This is an if statement before the current one if `named`, or if a side has statements."""
     span = fn.span(node)
     if not named and not chosen[1] and not other[1]:
         return fn.module.op("select", [test, chosen[0], other[0]], span)

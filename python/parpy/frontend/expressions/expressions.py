@@ -256,7 +256,7 @@ def _no_attribute(fn: FunctionScope, owner: object, node: ast.Attribute) -> None
 
 
 def lower_binary(fn: FunctionScope, node: ast.BinOp) -> _native.Expr:
-    # Sums of many terms nest deeply on the left: walk down there without recursion.
+    # Sums of many terms nest deeply on the left, so the left side is walked without recursion.
     value = whole_number(fn, node)
     if value is not None:
         return constant_of(fn, value, node)
@@ -310,9 +310,9 @@ def _identity(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
     if truth is not None:
         same = _is_truth(fn, sides[0] if truth is sides[1] else sides[1], truth, node)
         return same if isinstance(node.ops[0], ast.Is) else fn.op("not", node, same)
-    if any(is_record(fn, side) for side in sides):  # which None is not
+    if any(is_record(fn, side) for side in sides):  # a record is never None
         return constant_of(fn, isinstance(node.ops[0], ast.IsNot), node)
-    if any(isinstance(getattr(fn.resolve(side), "value", None), Enum) for side in sides):  # members are what they equal
+    if any(isinstance(getattr(fn.resolve(side), "value", None), Enum) for side in sides):  # equal members are identical
         same = fn.op("==", node, *lower_all(fn, sides))
         return same if isinstance(node.ops[0], ast.Is) else fn.op("not", node, same)
     generators = [side for side in sides if is_generator_name(fn, side)]
@@ -325,7 +325,7 @@ def _identity(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
 
 
 def _is_truth(fn: FunctionScope, side: ast.expr, truth: ast.Constant, node: ast.expr) -> _native.Expr:
-    """Whether it is a truth value, and this one."""
+    """Whether `side` is a bool and equals `truth`."""
     span = fn.span(node)
     value, wanted = fn.hold(lower(fn, side), side), partial(constant_of, fn, truth.value, truth)
     same = fn.hold(constant_of(fn, False, node), node)
@@ -353,7 +353,7 @@ def is_dtype(fn: FunctionScope, node: ast.expr) -> bool:
 
 def _comparisons(fn: FunctionScope, node: ast.Compare, index: int, left: Callable[[], _native.Expr]) -> _native.Expr:
     """`a < b < c` from its operator number `index` on, as `a < b and b < c` with b evaluated
-    once; `left` makes the operand in front of that operator."""
+    once; `left` makes the left operand of that operator."""
     first, right = ([node.left, *node.comparators])[index : index + 2]
     span = fn.span(first, right)
     text = _COMPARE[type(node.ops[index])]
@@ -361,7 +361,7 @@ def _comparisons(fn: FunctionScope, node: ast.Compare, index: int, left: Callabl
     if index == len(node.ops) - 1:
         return fn.module.op(text, [*in_order(fn, before, first, lambda: lower(fn, right))], span)
     held = isinstance(first, ast.Constant) or (index > 0 and has_effects(fn, first))
-    if has_effects(fn, right) and not held:  # its effects come in front of the statement
+    if has_effects(fn, right) and not held:  # the effects of `right` move before the statement
         before = fn.module.read(fn.hold(before, first), span)
     value, again = lower_twice(fn, right)
     compared = fn.module.op(text, [before, value], span)
@@ -401,7 +401,7 @@ def lower_subscript(fn: FunctionScope, node: ast.Subscript) -> _native.Expr:
 
 
 def type_operand(fn: FunctionScope, node: ast.expr) -> _native.Expr:
-    """Something that has the type that `node` stands for."""
+    """A value of the type that `node` names."""
     span = fn.span(node)
     if isinstance(node, ast.Attribute) and is_dtype(fn, node):
         if isinstance(node.value, ast.Subscript) and not fn.kernel and not is_record(fn, node.value):
