@@ -26,8 +26,8 @@ from .function_values import default_of, function_value
 
 
 class Attributes:
-    """An object value, which gets the attributes that the program reads. `attribute` makes the value of an attribute, or
-    None if compiled code cannot use it. `cells` are the attributes that may be assigned to, arrays of one element."""
+    """An object value, which gets the attributes that the program reads. `attribute` makes the value of an attribute,
+    or None if compiled code cannot use it. `cells` are attributes that may be assigned to, arrays of one element."""
 
     def __init__(
         self,
