@@ -58,8 +58,8 @@ class FunctionSource:
     """A Python function with its text. `declared` has the types of numbers, by parameter, to which compiled calls
     convert arguments, and under "return" the type of the result ("void" for none). `arrays` has the types of array
     parameters. `shown` is the text of the signature. `alternatives` are versions of the function with one signature
-    each; a call uses the version that fits best or, if `in_order`, the first one to which the arguments can be converted
-    safely. `defaults` are the options of the decorator. `only_pragmas` tells that Python runs the statements without
+    each; a call uses the version that fits best or, if `in_order`, the first one with safe conversions of the
+    arguments. `defaults` are the options of the decorator. `only_pragmas` tells that Python runs the statements without
     pragmas, and `part` that the function is a region of another function."""
 
     part = False

@@ -330,7 +330,7 @@ class _Turns:
         return wanted & set(self._group)
 
     def _anew(self, block: list[ast.stmt]) -> tuple[int, Roots]:
-        """The number of first statements that together assign all names, whatever the turn, and the arrays; 0 if none."""
+        """The number of first statements that assign all names for any turn, and the arrays; 0 if there are none."""
         given: dict[str, str] = {}
         for count, node in enumerate(block, 1):
             for name, value in _bindings(node).items():
