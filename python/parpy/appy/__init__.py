@@ -23,10 +23,10 @@ from .library import atomic_add, cdiv, debug_barrier, rsqrt
 step = vindex = vidx  # the names of older versions of APPy
 
 config = SimpleNamespace(auto_simd=True, default_float="float64", default_int="int64")
-"""``auto_simd``: the last dimension of tensor statements runs in vectors, as it does anyway."""
+"""``auto_simd`` has no effect: the last dimension of tensor statements always runs in vectors."""
 
 tensorlib = np
-"""The library whose arrays ``appy.empty`` and its kin make."""
+"""The library that ``appy.empty`` and similar functions create arrays with."""
 
 empty, empty_like, zeros, zeros_like = np.empty, np.empty_like, np.zeros, np.zeros_like
 ones, ones_like, full, arange = np.ones, np.ones_like, np.full, np.arange

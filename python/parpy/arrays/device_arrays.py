@@ -63,7 +63,7 @@ class DeviceArray:
     __slots__ = ("__weakref__", "_view", "on_gpu")
     __array_ufunc__ = None
     _truths: Callable[[Any], Any]
-    """An array like this one, of the truth values in a view: what kinds of arrays differ in."""
+    """Makes an array of this class from a view of truth values; each subclass sets it."""
 
     def __init__(self, view: Any, on_gpu: bool) -> None:
         self._view, self.on_gpu = view, on_gpu

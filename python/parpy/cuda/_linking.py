@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 DEVICE_CODE = (".ptx", ".cubin", ".fatbin", ".o", ".a", ".ltoir")
-"""How the names of files end that hold code for GPUs."""
+"""The file name extensions of GPU code."""
 
 
 class LinkableCode:

@@ -20,7 +20,7 @@ from ._operands import handle_at, number_of
 _MOST = 256
 
 How = tuple[Any, ...]
-"""How the elements of an array on a GPU lie: all but the address."""
+"""The layout of an array on a GPU: all properties but the address."""
 
 
 # ---------------------------------------------------------------- keys
@@ -52,7 +52,7 @@ def _how_of_torch(array: Any) -> tuple[How, int] | None:
 
 Reader = Callable[[Any], tuple[How, int] | None]
 READERS: dict[type, Reader | None] = {DeviceNDArray: _how_of_ours, Buffer: _how_of_buffer}
-"""By class: how an array lies, and its address; None for those that are elsewhere."""
+"""The function that returns the layout and address of an array, by its class; None for arrays not on a GPU."""
 _BY_NAME: dict[tuple[str, str], Reader] = {("cupy", "ndarray"): _how_of_cupy, ("torch", "Tensor"): _how_of_torch}
 
 

@@ -36,7 +36,7 @@ def element_type(given: Any) -> Type:
 def elements(
     values: list[Any] | tuple[Any, ...] | np.ndarray, kind: Type, what: str, holds: str = "it holds"
 ) -> np.ndarray:
-    """The values as an array of ``kind``, or CudaPyError for values that do not fit; ``what`` names them in messages."""
+    """The values as an array of ``kind``; CudaPyError for values that do not fit. Messages call them ``what``."""
     if isinstance(values, np.ndarray):
         kept = values.dtype.kind in {Bool: "b", Int: "iu"}.get(kind, "iuf")
         stranger = "" if kept else f"elements of type {values.dtype}"

@@ -83,7 +83,7 @@ class RecordKind(NamedTuple):
 
 
 Composed: TypeAlias = TupleKind | RecordKind | Single
-"""What is known of an argument that is no number and no array to compiled code."""
+"""The known form of an argument that compiled code gets neither as a number nor as an array."""
 
 
 class DictParam(NamedTuple):

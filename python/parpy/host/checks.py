@@ -105,7 +105,7 @@ HELPERS: dict[str, Any] = {
     **{own(name): value for name, value in (("array", np.ndarray), ("float", float), ("int", int))},
     own("exception"): Exception,
 }
-"""What the statements need to know, by the names that they have for it."""
+"""The values of the names that the statements use."""
 
 # Names in capitals, such as VALUE, are replaced by parts of the statement; `value`, `kind` and `owner` are variables.
 _KNOWN = f"(kind is float or kind is int and {LEAST} <= value <= {MOST})"

@@ -12,7 +12,7 @@ from .grammar import Comment, parse_pragma
 from .words import Fault, LoopPragma, Names, Place, Pragma, StatementPragma
 
 Bound = dict[tuple[int, int], Pragma]
-"""By line and column of the statement, as its node has them."""
+"""The pragmas by the line and column of their statements."""
 
 _UPDATES: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "+", ast.Mult: "*", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",

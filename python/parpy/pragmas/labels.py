@@ -7,7 +7,7 @@ from __future__ import annotations
 from .words import Dim, LoopPragma, Place
 
 NOTHING = "pragma"
-"""The label of a dimension that a pragma says nothing about."""
+"""The label of a dimension that no pragma describes."""
 
 
 def label_of_loop(pragma: LoopPragma) -> str:

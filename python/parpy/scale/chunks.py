@@ -17,7 +17,7 @@ from .groups import loops_along, touched_by
 from .halo import Halo
 
 Shapes = tuple[tuple[int, ...] | None, ...]
-"""The extents of the arguments by their numbers; None for what is no array."""
+"""The extents of the arguments by their numbers; None for arguments other than arrays."""
 
 
 class Refused(Exception):

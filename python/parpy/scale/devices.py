@@ -68,7 +68,7 @@ class _Arguments:
         return {name: self._own(number, part) for number, name in self._names.items()}
 
     def give_back(self) -> None:
-        """Stores what the parts have written to the arguments of the call."""
+        """Copies the results of the parts to the arguments of the call."""
         for number, copies in self._copies.items():
             value = self.values[number]
             if copies is value or self._names.get(number, "") not in self._plan.written:

@@ -102,7 +102,7 @@ class Exchanges(Actions):
             return value
         result = self._meeting.take((action.name, turn, self._plan.parts - 1))
         self._turns[action.name] = turn + 1
-        self._meeting.wait()  # all have taken what this part gave
+        self._meeting.wait()  # all parts have received the value
         self._meeting.forget((action.name, turn, self._part))
         return result
 

@@ -28,9 +28,9 @@ _Array = np.ndarray[Any, Any]
 
 
 _teams: dict[tuple[int, ...], _native.DeviceTeam] = {}
-"""By the devices of their parts, those that no call uses."""
+"""The idle teams by the devices of their parts."""
 _running = threading.Lock()
-"""Held by a call while it runs: a program whose kernels may fail runs once at a time on each device, so that parts of
+"""Held by a running call: a program whose kernels may fail runs once at a time on each device, so that parts of
 two calls would wait for each other."""
 
 
@@ -107,7 +107,7 @@ class _Arguments:
         return self._array(number, part).pointer
 
     def give_back(self) -> None:
-        """Stores what the parts have written to the arguments of the call."""
+        """Copies the results of the parts to the arguments of the call."""
         for number, held in self._held.items():
             value = self.values[number]
             if held is value or self._names.get(number, "") not in self._plan.written:

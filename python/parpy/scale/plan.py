@@ -24,7 +24,7 @@ from .groups import group_of, touched_by
 from .spacing import Spacing, Speed
 
 _NO_COPY = ("min", "max", "minimum", "maximum", "fmin", "fmax", "and", "or", "&", "|")
-"""Operators of which a part may begin with the value that all have: it counts once, however often it is there."""
+"""Idempotent operators: all parts may begin with the present value, because repeating it has no effect."""
 
 
 class Refused(Exception):
@@ -78,8 +78,8 @@ class Action:
 
 
 Copy = tuple[int, int, int, Sequence[Sequence[tuple[int, int, int]]]]
-"""So many times, so many bytes apart (the third), lie rows of so many bytes; and for each part what it gets, as
-`Transfer` says it."""
+"""The number of runs of rows, the bytes of a row, the distance of two runs in bytes, and for each part its
+`Transfer`s."""
 
 
 class _Rows(NamedTuple):

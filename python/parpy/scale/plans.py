@@ -101,7 +101,7 @@ def part_of(function: _native.JitFunction, plan: Plan, part: int, values: tuple[
 
 _GPU = Speed(exchange=25e-6, bytes=4e12, gain=3.0, restart=1.5)
 _HOST = Speed(exchange=60e-6, bytes=1e10, gain=2.0, restart=0.5)
-"""Of GPUs that access each other's memory, and of threads or ranks on the cores of a machine."""
+"""The speeds of GPUs that access each other's memory, and of threads or ranks on the cores of a machine."""
 
 
 def backend_of(opts: CompileOptions) -> CompileBackend:

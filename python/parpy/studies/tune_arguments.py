@@ -1,4 +1,4 @@
-"""The arguments that candidates of parpy.tune run on: copies of what a call may write.
+"""The arguments that candidates of parpy.tune run on: copies of the arrays that a call may write.
 
 A copy has the layout of the original and the same offset within a cache line; copies of arrays that share memory share
 memory in the same way. Arrays that are only read are not copied.

@@ -59,9 +59,9 @@ class Tuning:
     best: Trial
     trials: list[Trial]
     remembered: bool = False
-    """Nothing was run: this was found before."""
+    """Whether an earlier search found the mapping, so that this call ran nothing."""
     spent: float = 0.0
-    """Seconds that the search took."""
+    """The seconds of the search."""
 
     @property
     def mapping(self) -> dict[str, LoopPar]:

@@ -34,15 +34,15 @@ class _Missing:
 
 
 MISSING: Final = _Missing()
-"""As the value of a guard: the container must not have the key."""
+"""The value of a guard whose container must not have the key."""
 
 
 AROUND: Final = object()
-"""In a closure cell: it stands for a variable of the function that a nested one is compiled with."""
+"""The content of a closure cell that represents a variable of the enclosing compiled function."""
 
 
 OBJECT: Final = object()
-"""What a parameter is known to be that is an object of a class of the user's, or a dict: no generator, no array."""
+"""The kind of a parameter that is a dict or an object of a user's class, neither a generator nor an array."""
 
 
 NO_PLACE: Final[dict[str, Any]] = {}

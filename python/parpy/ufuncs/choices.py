@@ -9,7 +9,7 @@ from typing import Any
 from ..cuda import _backend
 
 LEAST = 1 << 16
-"""Elements of a result; with fewer, a GPU is not worth the copies."""
+"""The least number of elements of a result for which a GPU is worth the copies."""
 
 _WARM = 1  # the number of untimed calls before the timed one; the first call compiles
 

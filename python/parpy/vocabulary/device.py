@@ -20,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 GEOMETRY = ("grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z", "shared bytes")
-"""The parameters of a kernel in front of those of its function: no Python function can have such names."""
+"""The parameters of a kernel that precede those of its function; no Python function can have such names."""
 
 
 class _Named:

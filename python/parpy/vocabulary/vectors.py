@@ -26,10 +26,10 @@ _NAMES = {
 }  # fmt: skip
 
 VECTORS: dict[str, Vector] = {}
-"""The types by the names of the functions that make them."""
+"""The types by the names of the functions that construct them."""
 
 FUNCTIONS: dict[str, DeviceFunction] = {}
-"""Those functions, by all of their names."""
+"""The constructing functions, by all of their names."""
 
 for _shown, (_scalar, _names) in _NAMES.items():
     for _count in range(1, 5):

@@ -11,7 +11,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 MVL = 128
-"""The maximum vector length: how many elements one vector instruction of a worker takes."""
+"""The maximum vector length: the number of elements in a vector instruction of a worker."""
 
 mv = np.matmul
 """`mv(A, x)`: the product of a matrix and a vector."""
