@@ -91,7 +91,7 @@ class _Piece:
 
 @dataclass(frozen=True)
 class _Given:
-    """An argument of a chunk's call: an array of so many pieces, or a value."""
+    """An argument of a chunk's call: an array in several pieces, or a value."""
 
     value: Any = None
     shape: tuple[int, ...] | None = None

@@ -183,7 +183,7 @@ class Event:
         self._timing = timing
 
     def record(self, stream: Any = 0) -> None:
-        """Sets the event behind the work that is on the stream now."""
+        """Sets the event after the work that is on the stream now."""
         handle = handle_of(stream)
         if self._native is not None:
             self._native.record(handle)

@@ -166,7 +166,7 @@ class FFTPlan:
 
     ``shape`` has the sizes of one transform, 1 to 3 ints from 1, or is one int. ``itype`` and ``otype`` are the types
     of input and output: two equal complex types, or a real type and the complex type of the same precision (float32 and
-    complex64, float64 and complex128). ``batch`` is the number of transforms, which lie behind each other along a first
+    complex64, float64 and complex128). ``batch`` is the number of transforms, which are stacked along a first
     dimension of the arrays. ``stream`` is the stream of transforms that name none. ``mode`` is accepted for programs of
     Accelerate and ignored, because the layout is always cuFFT's native one.
 

@@ -446,7 +446,7 @@ class FunctionScope:
         return self.module.op(text, list(operands), self.span(node))
 
     def received_variable(self, name: str, what: str, shown: str = "") -> _native.Var:
-        """A variable for the part of a parameter at the place `what`."""
+        """A new variable for the part of a parameter at the place `what`."""
         wanted = self.unique_name(f"{name}_{what.replace('.', '_')}")
         return self.module.variable(wanted, self.span(self.parameters[name]), shown)
 
@@ -504,7 +504,7 @@ class FunctionScope:
         return self.launch
 
     def add_allocation(self, allocation: _native.Stmt) -> None:
-        """Adds an allocation, in front of the function if a loop or a branch makes the array."""
+        """Adds an allocation, at the beginning of the function if a loop or a branch makes the array."""
         (self.allocations if self.conditions else self.out).append(allocation)
 
     def head(self, node: ast.stmt) -> tuple[int, int, int, int, int]:

@@ -41,7 +41,7 @@ def updated(nodes: Sequence[ast.stmt]) -> Names:
 
 
 def live_before(nodes: Sequence[ast.stmt], after: Names, at_break: Names = _NONE, at_continue: Names = _NONE) -> Names:
-    """The names that are live before `nodes`, if the names `after` are live behind them."""
+    """The names that are live before `nodes`, if the names `after` are live after them."""
     live = after
     for node in reversed(nodes):
         live = _before(node, live, at_break, at_continue)

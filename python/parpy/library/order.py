@@ -268,7 +268,7 @@ def percentile(a, q):
 
 
 def searchsorted(a, v, side="left"):
-    """The place before (or for side="right" behind) equal elements at which the number `v` would be inserted; for an
+    """The place before (or for side="right" after) equal elements at which the number `v` would be inserted; for an
     array `v`, the places of all its elements."""
     if v.ndim > 1:
         builtin.static_fail("np.searchsorted takes numbers and arrays of one dimension here")

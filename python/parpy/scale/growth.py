@@ -14,7 +14,7 @@ NONE = -(2**62)  # minus infinity: one array does not depend on the other
 
 class Growth:
     """``rows[w][r]`` is the number of further rows of array r that are needed before a step for the rows of array w
-    after it. The last index stands for the results of reductions, which never need further rows."""
+    after it. The last index is that of the results of reductions, which never need further rows."""
 
     def __init__(self, rows: list[list[int]]) -> None:
         self.rows = rows

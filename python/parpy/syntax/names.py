@@ -225,7 +225,7 @@ def has_elements(kind: type) -> bool:
 
 
 def jit_source(value: object) -> FunctionSource | None:
-    """The captured source behind a jit function; None for anything else."""
+    """The captured source of a jit function; None for other values."""
     source = None if isinstance(value, dict) else getattr(value, "__parpy_source__", None)
     if source is None and is_numba(value):  # a function that Numba has decorated
         return callable_source(getattr(value, "py_func", None))

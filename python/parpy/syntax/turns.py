@@ -287,7 +287,7 @@ class _Turns:
     # ------------------------------------------------------------ statements
 
     def _block(self, block: list[ast.stmt], turns: set[Roots], wanted: Names) -> tuple[list[ast.stmt], set[Roots]]:
-        """The rewritten block, and the possible turns behind it, where the names `wanted` are live. Adjacent statements
+        """The rewritten block, and the possible turns after it, where the names `wanted` are live. Adjacent statements
         that use the names share their cases."""
         out: list[ast.stmt] = []
         run: list[ast.stmt] = []
@@ -313,7 +313,7 @@ class _Turns:
         return out + self._cases(run, turns), turns if wanted else {self._first}
 
     def _live(self, block: list[ast.stmt], wanted: Names) -> Names:
-        """The names that are live before the block, if `wanted` are live behind it."""
+        """The names that are live before the block, if `wanted` are live after it."""
         for node in reversed(block):
             if found := _bindings(node):
                 wanted = wanted - found.keys()
@@ -424,7 +424,7 @@ class _Turns:
             jumps = any(isinstance(part, ast.Break | ast.Continue | ast.Return) for part in ast.walk(node))
             if _uses(control, self._group) or node.orelse or jumps:
                 raise _GiveUp
-            behind = self._live([node], wanted)  # the names that are live behind an iteration
+            behind = self._live([node], wanted)  # the names that are live after an iteration
             before: set[Roots] = set()
             while before != turns:
                 before = turns

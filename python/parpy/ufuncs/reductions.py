@@ -117,7 +117,7 @@ def _fold(
         function = ufunc._function(key, lambda: _chunks(source, len(shape_of(array)), axes[0], given, ir_name(kind)))
         function(array, partial, -(-count // _CHUNKS), opts=options)
         array, axes, given = partial, (len(kept),), ""
-        # Chunks that begin behind the end have no result.
+        # Chunks that begin after the end have no result.
         full = -(-count // -(-count // _CHUNKS))
         if full < _CHUNKS:
             array = partial[..., :full]
