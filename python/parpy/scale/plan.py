@@ -78,8 +78,8 @@ class Action:
 
 
 Copy = tuple[int, int, int, Sequence[Sequence[tuple[int, int, int]]]]
-"""The number of runs of rows, the bytes of a row, the distance of two runs in bytes, and for each part its
-`Transfer`s."""
+"""The number of runs of rows, the bytes of a row, the distance of two runs in bytes, and for each part the
+`Transfer` objects."""
 
 
 class _Rows(NamedTuple):

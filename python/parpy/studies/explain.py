@@ -243,7 +243,7 @@ class Explanation:
 def explain(
     function: Callable[..., Any], *args: Any, opts: CompileOptions | None = None, measured: bool = False
 ) -> Explanation:
-    """Explains what a call ``function(*args, opts=opts)`` would do, without running it.
+    """Explains how a call ``function(*args, opts=opts)`` would run, without running it.
 
     The arguments are given as in a call, or as one list or tuple, ``explain(f, [x, n])``. The result shows for each
     loop whether it may run in parallel, with the reason or with two iterations that conflict, and where it runs. It
