@@ -20,7 +20,6 @@ from .builtin import gpu, label
 from .calls.errors import BackendError, CompileError, InternalError, ParallelError
 from .calls.external import external
 from .calls.jit import clear_cache, jit, njit, print_compiled, sync
-from .calls.late_imports import imported as _imported
 from .calls.options import (
     CompileBackend,
     CompileOptions,
@@ -36,6 +35,7 @@ from .calls.options import (
 from .calls.performance import PerformanceWarning
 from .calls.warnings import ConfigurationWarning, ParPyWarning
 from .reduce import Reduce
+from .syntax.lazy import imported as _imported
 from .vocabulary.reductions import all, any, max, mean, min, prod, sum
 
 __version__: str = _native.version

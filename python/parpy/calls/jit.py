@@ -13,14 +13,13 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Protocol, overload
 
 from .. import _native
-from ..syntax.lazy import lazy
+from ..syntax.lazy import imported, lazy
 from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
 from ..syntax.starred import without_star
 from ..vocabulary.signatures import is_signature
 from . import decorations, environment
 from .argument_lists import arguments_of
-from .late_imports import imported
 from .made import begin
 from .options import CompileBackend, CompileOptions
 from .tracebacks import hides_frames

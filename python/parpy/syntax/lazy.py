@@ -1,8 +1,12 @@
-"""An attribute that is computed at its first access."""
+"""Attributes that are computed, and modules that are imported, at their first use; no forked child waits for them."""
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
 from typing import Any, Generic, TypeVar, overload
 
 T = TypeVar("T")
@@ -28,3 +32,16 @@ class lazy(Generic[T]):
             return self
         value = instance.__dict__[self.name] = self.compute(instance)
         return value
+
+
+_lock = threading.RLock()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+
+
+def imported(name: str) -> ModuleType:
+    """The module ``name``. A fork() by another thread waits until the import ends: the child has only the forking
+    thread, so that an import in progress would never end there, and later imports would wait for it."""
+    with _lock:
+        return import_module(name)
