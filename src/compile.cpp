@@ -18,6 +18,7 @@
 #include "passes/checks/instrument_bounds.h"
 #include "passes/checks/instrument_races.h"
 #include "passes/checks/normalize_accesses.h"
+#include "passes/cpu/block_columns.h"
 #include "passes/cpu/contract_loops.h"
 #include "passes/cpu/legalize_cpu.h"
 #include "passes/cpu/outline_workers.h"
@@ -268,6 +269,8 @@ const std::vector<Row>& table() {
           "last on the GPU: all launches exist, and nothing may precede the wait that it puts first", overlaps}, On::kCuda},
         {{"contract-loops", contract_loops, kMapped,
           "after every pass that compares or analyses subscripts, because it makes new ones; before simplify-signs, for the subscripts that it copies"}, On::kCpu},
+        {{"block-columns", block_columns, kMapped,
+          "after contract-loops, which does better where it can, and for the same reasons"}, On::kCpu},
         {{"simplify-signs", simplify_signs, kMapped,
           "after every pass that compares or analyses subscripts: it makes two spellings of each"}, On::kCpu},
         {{"outline-workers", outline_workers, kKernels,
