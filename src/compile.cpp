@@ -21,6 +21,7 @@
 #include "passes/cpu/block_columns.h"
 #include "passes/cpu/contract_loops.h"
 #include "passes/cpu/legalize_cpu.h"
+#include "passes/cpu/lower_divisions.h"
 #include "passes/cpu/outline_workers.h"
 #include "passes/cpu/simplify_signs.h"
 #include "passes/cuda/contractions/contract_kernels.h"
@@ -273,6 +274,8 @@ const std::vector<Row>& table() {
           "after contract-loops, which does better where it can, and for the same reasons"}, On::kCpu},
         {{"simplify-signs", simplify_signs, kMapped,
           "after every pass that compares or analyses subscripts: it makes two spellings of each"}, On::kCpu},
+        {{"lower-divisions", lower_divisions, kMapped,
+          "after every pass that analyses subscripts, and simplify-signs, whose conditions may divide; while ranges of loop variables are known"}, On::kCpu},
         {{"outline-workers", outline_workers, kKernels,
           "last pass that sees a nest as one: afterwards the loops of the workers are functions"}, On::kCpu},
         {{"legalize-cpu", legalize_cpu, kTarget,
