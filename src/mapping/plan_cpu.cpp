@@ -1,10 +1,12 @@
 // The CPU's cost model. For each nest one loop is handed to workers, the outermost that may be,
 // unless one inside has so many more iterations that starting it again and again pays; the
-// innermost loops in there become SIMD where they walk through memory in steps of one element.
+// innermost loops in there become SIMD where they walk through memory in steps of one element, or
+// compute elementary functions.
 // Nests that surely have too little work for several threads stay on one; whether others have
 // enough is decided when they run.
 #include <algorithm>
 
+#include "analysis/cost.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
 #include "support/abi.h"
@@ -100,6 +102,14 @@ private:
         return result;
     }
 
+    // In every iteration: what only some compute is not vectorised.
+    static bool computes_much(const For& loop) {
+        return any_expr(loop.body, [](const Expr& e) { return is_elementary(e.op); }) &&
+               std::ranges::all_of(loop.body, [](const Stmt* stmt) {
+                   return stmt->kind == StmtKind::kAssign || stmt->kind == StmtKind::kStore;
+               });
+    }
+
     void vectors(Body& stmts, Plan& plan) {
         for (For* loop : outermost_loops(stmts))
             vectors(*loop, plan);
@@ -110,7 +120,8 @@ private:
         const std::vector<For*> inside = outermost_loops(loop.body);
         for (For* inner : inside)
             vectors(*inner, plan, alone);
-        if (inside.empty() && traffic_.contiguous(loop) && loops_.legal(loop)) {
+        if (inside.empty() && (traffic_.contiguous(loop) || computes_much(loop)) &&
+            loops_.legal(loop)) {
             LoopPar lanes = request(loop);
             if (alone) lanes.threads = 1;
             plan.choices.push_back({&loop, lanes});

@@ -2,7 +2,6 @@
 #include "passes/cpu/block_columns.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,12 +10,13 @@
 
 #include "analysis/geometry.h"
 #include "analysis/integers/index_math.h"
-#include "analysis/nests.h"
+#include "analysis/memory/sharing.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
+#include "passes/cpu/column_parts.h"
 
 namespace parpy {
 
@@ -24,10 +24,6 @@ using namespace ir;
 
 namespace {
 
-constexpr double kLine = 64;            // bytes that memory moves at a time
-constexpr double kWorthwhile = 0.5;     // of the bytes that were moved before
-constexpr double kFewestColumns = 16;   // that a block pays for
-constexpr double kFewestSteps = 16;     // whose lines do not stay close anyway
 constexpr std::int64_t kColumns = 512;  // of a block: its values stay in the first cache
 constexpr std::int64_t kFewestOfWorker = 128;
 constexpr std::int64_t kBlocks = 16;  // that a few cores share evenly
@@ -35,16 +31,7 @@ constexpr std::size_t kMostKept = 6;  // scalars of an iteration that are wanted
 constexpr std::int64_t kMostTogether = 8;   // steps that are taken at a time
 constexpr std::int64_t kMostRepeated = 16;  // statements that are written out for them
 
-// A part of what an iteration does: statements that stay as they are, or a loop that goes around
-// the columns of a block.
-struct Part {
-    For* steps = nullptr;
-    std::vector<Part> inside;  // of the loop
-    Body stmts;
-};
-
-// The statements stand for the columns of a block at some place in the steps.
-using Columns = std::vector<Part>;
+using Columns = std::vector<ColumnPart>;
 
 class Blocking {
 public:
@@ -60,7 +47,9 @@ private:
         for (Stmt*& stmt : stmts) {
             auto* loop = stmt->as<For>();
             if (loop != nullptr && walks_down(*loop)) {
-                if (Stmt* blocks = blocked(*loop)) {
+                const auto parts = column_parts(loops(), *loop);
+                Stmt* blocks = parts ? Blocks(*this, *loop, *parts).run() : nullptr;
+                if (blocks != nullptr) {
                     stmt = blocks;
                     loops_ = nullptr;
                     continue;
@@ -75,144 +64,17 @@ private:
         return *loops_;
     }
 
-    // ------------------------------------------------------------ what may be blocked
-
-    // By the text alone: a loop in there has accesses that move with it and with this one.
-    static bool walks_down(const For& columns) {
-        if (!is_plain(columns) || !contains_loop(columns.body)) return false;
-        return any_stmt(columns.body, [&](const Stmt& stmt) {
-            const auto* steps = stmt.as<For>();
-            if (steps == nullptr) return false;
-            const auto moves = [&](const std::vector<Expr*>& indices) {
-                return mentions(indices, *columns.var) && mentions(indices, *steps->var);
-            };
-            return any_expr(
-                       steps->body,
-                       [&](const Expr& e) { return e.op == Op::kLoad && moves(e.operands); }) ||
-                   any_stmt(steps->body, [&](const Stmt& inner) {
-                       const auto* store = inner.as<Store>();
-                       return store != nullptr && moves(store->indices);
-                   });
-        });
-    }
-
-    static bool mentions(const std::vector<Expr*>& indices, const Var& var) {
-        return std::ranges::any_of(indices, [&](const Expr* index) {
-            return any_expr(*index, [&](const Expr& e) { return e.var == &var; });
-        });
-    }
-
-    // What is known of it is in its bounds and body.
-    static bool is_plain(const For& loop) {
-        const LoopMapping& mapping = loop.mapping;
-        return constant_integer(loop.step) == 1 && loop.cost == nullptr && !mapping.unroll &&
-               !mapping.share && !loop.noted &&
-               (mapping.level == Level::kSequential || mapping.level == Level::kWorkers);
-    }
-
-    Stmt* blocked(For& columns) {
-        const Uses uses = uses_of(static_cast<const Stmt&>(columns));
-        if (uses.calls || !uses.allocated.empty() || !only_computes(columns.body) ||
-            std::ranges::any_of(columns.body, [](const Stmt* s) { return leaves_loop(*s); })) {
-            return nullptr;
-        }
-        const Accesses& accesses = loops().accesses();
-        if (accesses.loop_of(&columns) < 0) return nullptr;
-        const auto trips = loops().traffic().known_trips(columns);
-        if (trips && *trips < kFewestColumns) return nullptr;
-        const Columns parts = parts_of(columns, columns.body, uses);
-        if (std::ranges::none_of(parts, [](const Part& p) { return p.steps != nullptr; }))
-            return nullptr;
-        if (!loops().legal(columns)) return nullptr;
-        const LoopFacts& facts = loops().facts(columns);
-        const bool settled = facts.conditions.empty() || columns.mapping.level == Level::kWorkers;
-        if (!settled || facts.scatters || !facts.carried_scalars.empty() ||
-            !facts.last_values.empty() || !reduces_in_order(facts, parts)) {
-            return nullptr;
-        }
-        return Blocks(*this, columns, parts, facts).run();
-    }
-
-    Columns parts_of(const For& columns, const Body& stmts, const Uses& uses) {
-        Columns parts;
-        for (Stmt* stmt : stmts) {
-            auto* loop = stmt->as<For>();
-            if (loop != nullptr && goes_around(columns, *loop, uses)) {
-                parts.push_back({loop, parts_of(columns, loop->body, uses), {}});
-                continue;
-            }
-            if (parts.empty() || parts.back().steps != nullptr) parts.emplace_back();
-            parts.back().stmts.push_back(stmt);
-        }
-        return parts;
-    }
-
-    // The steps of all columns are the same, and columns taken together move fewer bytes.
-    bool goes_around(const For& columns, For& steps, const Uses& uses) {
-        const auto step = constant_integer(steps.step);
-        if (!step || *step < 1 || steps.mapping.level != Level::kSequential ||
-            steps.mapping.unroll || steps.mapping.share || !invariant(*steps.begin, uses) ||
-            !invariant(*steps.end, uses) ||
-            std::ranges::any_of(steps.body, [](const Stmt* s) { return leaves_loop(*s); })) {
-            return false;
-        }
-        const bool inside = std::ranges::any_of(outermost_loops(steps.body), [&](For* loop) {
-            return std::ranges::find(steps.body, loop) != steps.body.end() &&
-                   goes_around(columns, *loop, uses);
-        });
-        return inside || saves(columns, steps);
-    }
-
-    bool saves(const For& columns, const For& steps) {
-        const Accesses& accesses = loops().accesses();
-        const int across = accesses.loop_of(&columns), along = accesses.loop_of(&steps);
-        if (along < 0) return false;
-        const Traffic traffic = loops().traffic();
-        const auto trips = traffic.known_trips(steps);
-        if (trips && *trips < kFewestSteps) return false;
-        double before = 0, after = 0;
-        for (const Access& access : accesses.all()) {
-            if (access.loop != along) continue;
-            const auto moved = [&](int loop) {
-                const auto stride = traffic.stride(access, loop);
-                return std::min(stride ? std::abs(static_cast<double>(*stride)) : kLine, kLine);
-            };
-            before += moved(along);
-            after += moved(across);
-        }
-        return after <= kWorthwhile * before;
-    }
-
-    // The scalars in which columns meet are updated by statements that stand in no steps, all of
-    // them in one part: in the order of the columns, as before.
-    static bool reduces_in_order(const LoopFacts& facts, const Columns& parts) {
-        return std::ranges::all_of(facts.reductions, [&](const UpdateGroup& group) {
-            const Var* target = group.updates.front().var;
-            if (target->type.is_array()) return false;
-            int touched = 0;
-            for (const Part& part : parts) {
-                const Uses uses = part.steps != nullptr
-                                      ? uses_of(static_cast<const Stmt&>(*part.steps))
-                                      : uses_of(part.stmts);
-                if (!uses.read.contains(target) && !uses.written.contains(target)) continue;
-                if (part.steps != nullptr) return false;
-                ++touched;
-            }
-            return touched <= 1;
-        });
-    }
-
     // ------------------------------------------------------------ blocks
 
     class Blocks {
     public:
-        Blocks(Blocking& pass, For& columns, const Columns& parts, const LoopFacts& facts)
+        Blocks(Blocking& pass, For& columns, const Columns& parts)
             : pass_(pass),
               b_(pass.module_, columns.span),
               math_(b_, columns.var->type.scalar),
               columns_(columns),
               parts_(parts) {
-            for (const UpdateGroup& group : facts.reductions)
+            for (const UpdateGroup& group : pass.loops().facts(columns).reductions)
                 met_.insert(group.updates.front().var);
         }
 
@@ -265,7 +127,7 @@ private:
 
         void find_kept(const Columns& parts) {
             const Uses all = uses_of(columns_.body);
-            for (const Part& part : parts) {
+            for (const ColumnPart& part : parts) {
                 if (part.steps != nullptr) {
                     find_kept(part.inside);
                     continue;
@@ -280,14 +142,14 @@ private:
         }
 
         static bool counts_steps(const Columns& parts, const Var* var) {
-            return std::ranges::any_of(parts, [&](const Part& part) {
+            return std::ranges::any_of(parts, [&](const ColumnPart& part) {
                 return part.steps != nullptr &&
                        (part.steps->var == var || counts_steps(part.inside, var));
             });
         }
 
         void write(const Columns& parts, Body& out) {
-            for (const Part& part : parts) {
+            for (const ColumnPart& part : parts) {
                 if (part.steps == nullptr) {
                     out.push_back(each_column(part.stmts, {Substitution{}}));
                 } else if (const std::int64_t times = together(part); times > 1) {
@@ -303,7 +165,7 @@ private:
         }
 
         // Steps that are taken at a time: a block is loaded and stored once for all of them.
-        static std::int64_t together(const Part& part) {
+        static std::int64_t together(const ColumnPart& part) {
             if (part.inside.size() != 1 || part.inside.front().steps != nullptr ||
                 contains_loop(part.inside.front().stmts) ||
                 constant_integer(part.steps->step) != 1) {
@@ -317,7 +179,7 @@ private:
         }
 
         // [begin, middle) so many steps at a time, then the rest.
-        void several(const Part& part, std::int64_t together, Body& out) {
+        void several(const ColumnPart& part, std::int64_t together, Body& out) {
             const For& steps = *part.steps;
             const Body& stmts = part.inside.front().stmts;
             IndexMath math(b_, steps.var->type.scalar);
@@ -336,7 +198,7 @@ private:
                 own.values[steps.var] = math.add(b_.var(first), math.number(i));
             }
             out.push_back(b_.loop(first, copy(steps.begin), b_.var(middle),
-                                  {each_column(stmts, times)}, math.number(together)));
+                                  {each_column(stmts, times, &steps)}, math.number(together)));
             const auto trips = constant_trip_count(steps);
             if (trips && *trips % together == 0) return;
             Var* one = pass_.module_.make_like(*steps.var);
@@ -346,8 +208,74 @@ private:
                 b_.loop(one, b_.var(middle), copy(steps.end), {each_column(stmts, {rest})}));
         }
 
+        // An element of a column that every step stores, and no statement touches under another
+        // name or by other subscripts.
+        struct Element {
+            Var* array;
+            const std::vector<Expr*>* indices;
+            Var* value;
+        };
+
+        std::vector<Element> stored_elements(const Body& stmts, const For* steps) {
+            std::vector<Element> found;
+            if (steps == nullptr) return found;
+            Uses uses = uses_of(stmts);
+            uses.written.insert(steps->var);
+            for (const Stmt* stmt : stmts) {
+                const auto* store = stmt->as<Store>();
+                if (store == nullptr || store->atomic ||
+                    store->value->type != Type::of(store->array->type.scalar) ||
+                    std::ranges::find(found, store->array, &Element::array) != found.end()) {
+                    continue;
+                }
+                const bool own = std::ranges::all_of(
+                                     store->indices,
+                                     [&](const Expr* index) { return invariant(*index, uses); }) &&
+                                 touched_as(stmts, *store, uses);
+                if (!own) continue;
+                Var* value = b_.scalar(store->array->name + "_column", store->array->type.scalar);
+                found.push_back({store->array, &store->indices, value});
+            }
+            return found;
+        }
+
+        static bool touched_as(const Body& stmts, const Store& store, const Uses& uses) {
+            const auto other = [&](const VarSet& arrays) {
+                return std::ranges::any_of(arrays, [&](const Var* array) {
+                    return array != store.array && may_share(*array, *store.array);
+                });
+            };
+            return !other(uses.loaded) && !other(uses.stored) &&
+                   !any_expr(stmts,
+                             [&](const Expr& e) {
+                                 return e.var == store.array &&
+                                        (e.op != Op::kLoad || !same(e.operands, store.indices));
+                             }) &&
+                   !any_stmt(stmts, [&](const Stmt& stmt) {
+                       const auto* more = stmt.as<Store>();
+                       return more != nullptr && more->array == store.array &&
+                              (more->atomic || !same(more->indices, store.indices));
+                   });
+        }
+
+        void keep(const Element& element, Body& stmts) {
+            rewrite(stmts, [&](Expr* e) {
+                return e->op == Op::kLoad && e->var == element.array ? b_.var(element.value) : e;
+            });
+            rewrite_stmts(stmts, [&](Stmt* stmt, Body& out) {
+                auto* store = stmt->as<Store>();
+                if (store != nullptr && store->array == element.array) {
+                    stmt = store->update ? b_.update(element.value, *store->update, store->value)
+                                         : b_.assign(element.value, store->value);
+                }
+                out.push_back(stmt);
+            });
+        }
+
         // for j in block: the statements, once for each of `times`
-        For* each_column(const Body& stmts, std::vector<Substitution> times) {
+        // in them, elements that all `steps` store are scalars
+        For* each_column(const Body& stmts, std::vector<Substitution> times,
+                         const For* steps = nullptr) {
             const Uses uses = uses_of(stmts);
             Var* column = pass_.module_.make_like(*columns_.var);
             const auto place = [&] { return math_.subtract(b_.var(column), b_.var(first_)); };
@@ -360,11 +288,26 @@ private:
                     body.push_back(b_.assign(kept.var, b_.load(kept.values, {place()})));
                 if (written) ends.push_back(b_.store(kept.values, {place()}, b_.var(kept.var)));
             }
+            const std::vector<Element> elements = stored_elements(stmts, steps);
+            Substitution here;
+            here.vars[columns_.var] = column;
+            const auto indices = [&](const Element& element) {
+                std::vector<Expr*> copies;
+                for (const Expr* index : *element.indices)
+                    copies.push_back(clone(pass_.module_, index, here));
+                return copies;
+            };
+            for (const Element& element : elements)
+                body.push_back(b_.assign(element.value, b_.load(element.array, indices(element))));
             for (Substitution& substitution : times) {
                 substitution.vars[columns_.var] = column;
-                const Body copies = clone(pass_.module_, stmts, substitution);
+                Body copies = clone(pass_.module_, stmts, substitution);
+                for (const Element& element : elements)
+                    keep(element, copies);
                 body.insert(body.end(), copies.begin(), copies.end());
             }
+            for (const Element& element : elements)
+                ends.push_back(b_.store(element.array, indices(element), b_.var(element.value)));
             body.insert(body.end(), ends.begin(), ends.end());
             For* loop = b_.loop(column, b_.var(first_), b_.var(end_), std::move(body));
             const bool meets = std::ranges::any_of(

@@ -44,7 +44,9 @@ def random_nest(seed: int) -> Nest:
                 2: [f"{pad}if {element} > {rng.choice(['0', 'i'])}:", f"{pad}    {kept} -= {element}"],
                 3: [f"{pad}y[i, j] += {element} + {kept}", f"{pad}{kept} += y[i, j]"],
                 4: [f"{pad}w = {element} * 2", f"{pad}{kept} += w * {'u' if 'u =' in lines[2] else 'j'}"],
-            }[rng.randrange(5)]
+                5: [f"{pad}s[j] += {element}"],
+                6: [f"{pad}s[j] = {element}", f"{pad}s[j] -= 2", f"{pad}{kept} += s[j]"],
+            }[rng.randrange(7)]
         if deep:
             lines.append("        t += v * 5")
         if rng.random() < 0.3:
@@ -125,6 +127,33 @@ def test_a_product_that_is_only_summed_reads_rows():
 def test_other_nests_stay_what_they_are(text):
     nest = nest_of({"x": (90, 700), "s": (700,)}, text)
     assert not is_blocked(nest)
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"), [("s[j] += x[i, j]", "s_column"), ("s[j + 1] = x[i, j] + s[j + 1]", "s_column")]
+)
+def test_elements_that_every_step_stores_are_kept(text, stored):
+    nest = nest_of({"x": (90, 700), "s": (701,)}, f"for j in range(700):\n    for i in range(90):\n        {text}")
+    assert stored in text_of(nest)
+    nest.check(CPU)
+
+
+def test_an_element_that_is_one_of_the_column_is_stored_at_every_step():
+    x = np.random.default_rng(0).random((90, 700))
+    text = "for j in range(700):\n    for i in range(90):\n        s[j] += x[i, j]"
+    nest = Nest(text, {"x": x, "s": x[40]})
+    assert is_blocked(nest)
+    assert "s_column" not in text_of(nest)
+    nest.check(CPU)
+
+
+def test_rows_that_are_added_up_are_shared_by_columns():
+    nest = nest_of(
+        {"x": (900, 700), "s": (700,)}, "for i in range(900):\n    for j in range(700):\n        s[j] += x[i, j]"
+    )
+    assert is_blocked(nest)
+    assert "parpy_parallel_for" in text_of(nest)
+    nest.check(CPU)
 
 
 def test_arrays_in_the_order_of_fortran_are_read_along_their_columns():
