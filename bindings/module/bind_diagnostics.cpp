@@ -92,7 +92,7 @@ std::vector<std::pair<std::string_view, std::string_view>> errors(const Diagnost
     return found;
 }
 
-// Attributes of arguments that are integers and would become floats, where nothing else is wrong.
+// Integer attributes of arguments that would become floats, if there are no other errors.
 std::vector<std::string> attributes(const Diagnostics& sink) {
     std::vector<std::string> found;
     for (const Diagnostic& diagnostic : sink.all()) {
@@ -103,7 +103,7 @@ std::vector<std::string> attributes(const Diagnostics& sink) {
     return found;
 }
 
-// What the first error, a P431, is raised with.
+// The exception of the first error, a P431.
 struct Raised {
     std::string exception;
     std::string text;
