@@ -30,7 +30,7 @@ class Allocations:
     @lazy
     def compiled(self) -> frozenset[ast.Call]:
         """Allocations of loops that compiled code makes: of names that one outermost loop alone uses, in sizes that are
-        known when the function is entered."""
+        known when the function is entered, or are computed once in front of the loop."""
         tree = self._source.tree()
         parameters = {*node_parameters(tree)}
         everywhere = Counter(part.id for part in self._names.nodes if isinstance(part, ast.Name))

@@ -18,8 +18,8 @@ struct ColumnPart {
     ir::Body stmts;
 };
 
-// By the text alone, at little cost: a loop in `loop` has accesses that move with both. Others have
-// no parts.
+// Whether the text of `loop` shows an inner loop with accesses that move with both loops. The
+// question costs little, and loops for which it is false have no parts.
 [[nodiscard]] bool walks_down(const ir::For& loop);
 
 // The parts of the iterations of `columns`, if its iterations are independent, or meet in scalars
