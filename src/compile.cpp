@@ -271,7 +271,7 @@ const std::vector<Row>& table() {
         {{"contract-loops", contract_loops, kMapped,
           "after every pass that compares or analyses subscripts, because it makes new ones; before simplify-signs, for the subscripts that it copies"}, On::kCpu},
         {{"block-columns", block_columns, kMapped,
-          "after contract-loops, which does better where it can, and for the same reasons"}, On::kCpu},
+          "after contract-loops, which does better where it can, and for the same reasons", restructures}, On::kCpu},
         {{"simplify-signs", simplify_signs, kMapped,
           "after every pass that compares or analyses subscripts: it makes two spellings of each"}, On::kCpu},
         {{"lower-divisions", lower_divisions, kMapped,
