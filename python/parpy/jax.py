@@ -64,7 +64,7 @@ def call(
     several = isinstance(result, tuple | list)
     results = tuple(result) if several else (result,)
     stores = _stores(compiled.__parpy_source__.function, len(args), len(results))
-    # Numbers are no operands of the program: each has its place among those that are.
+    # Python numbers are no operands of the JAX operation; `fixed` has them by position.
     fixed = {place: each for place, each in enumerate(args) if isinstance(each, bool | int | float | complex)}
     key = (compiled, len(args), tuple((place, type(each), repr(each)) for place, each in fixed.items()), stores,
            several, repr(opts))  # fmt: skip
