@@ -18,8 +18,10 @@
 #include "passes/checks/instrument_bounds.h"
 #include "passes/checks/instrument_races.h"
 #include "passes/checks/normalize_accesses.h"
+#include "passes/cpu/block_columns.h"
 #include "passes/cpu/contract_loops.h"
 #include "passes/cpu/legalize_cpu.h"
+#include "passes/cpu/lower_divisions.h"
 #include "passes/cpu/outline_workers.h"
 #include "passes/cpu/simplify_signs.h"
 #include "passes/cuda/contractions/contract_kernels.h"
@@ -268,8 +270,12 @@ const std::vector<Row>& table() {
           "last on the GPU: all launches exist, and nothing may precede the wait that it puts first", overlaps}, On::kCuda},
         {{"contract-loops", contract_loops, kMapped,
           "after every pass that compares or analyses subscripts, because it makes new ones; before simplify-signs, for the subscripts that it copies"}, On::kCpu},
+        {{"block-columns", block_columns, kMapped,
+          "after contract-loops, which does better where it can, and for the same reasons", restructures}, On::kCpu},
         {{"simplify-signs", simplify_signs, kMapped,
           "after every pass that compares or analyses subscripts: it makes two spellings of each"}, On::kCpu},
+        {{"lower-divisions", lower_divisions, kMapped,
+          "after every pass that analyses subscripts, and simplify-signs, whose conditions may divide; while ranges of loop variables are known"}, On::kCpu},
         {{"outline-workers", outline_workers, kKernels,
           "last pass that sees a nest as one: afterwards the loops of the workers are functions"}, On::kCpu},
         {{"legalize-cpu", legalize_cpu, kTarget,

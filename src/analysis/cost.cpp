@@ -129,4 +129,24 @@ double cost_of_iteration(const For& loop) {
     return cost(loop.body) + 2 * kSimple;
 }
 
+bool is_elementary(Op op) {
+    switch (op) {
+        case Op::kPow:
+            return true;
+        case Op::kErf:
+        case Op::kErfc:
+        case Op::kGamma:
+        case Op::kLgamma:
+        case Op::kCopysign:
+        case Op::kNextafter:
+        case Op::kDegrees:
+        case Op::kRadians:
+        case Op::kFma:
+        case Op::kRsqrt:
+            return false;
+        default:
+            return rule(op) == TypeRule::kFloat;
+    }
+}
+
 }  // namespace parpy

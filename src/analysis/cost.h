@@ -16,4 +16,8 @@ namespace parpy {
 // The cost of a statement, with that of the loops in it.
 [[nodiscard]] double cost_of(const ir::Stmt& stmt);
 
+// A function that is written out in some dozen operations, or a square root: lanes of a vector gain
+// more by computing it side by side than they lose by loading from places that lie apart.
+[[nodiscard]] bool is_elementary(ir::Op op);
+
 }  // namespace parpy

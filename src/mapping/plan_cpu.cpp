@@ -1,10 +1,11 @@
 // The CPU's cost model. In each nest one loop runs on the workers, the outermost legal one, unless
 // an inner one has so many more iterations that starting it repeatedly pays; the innermost loops
-// inside become SIMD if they access memory with stride one. Nests that surely have too little work
-// for several threads stay on one thread; for every other nest, the run-time system decides when
-// the nest runs whether it has enough work.
+// inside become SIMD if they access memory with stride one or compute elementary functions. Nests
+// that surely have too little work for several threads stay on one thread; for every other nest,
+// the run-time system decides when the nest runs whether it has enough work.
 #include <algorithm>
 
+#include "analysis/cost.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
 #include "support/abi.h"
@@ -100,6 +101,15 @@ private:
         return result;
     }
 
+    // Every iteration computes an elementary function. Clang does not vectorise reductions in
+    // branches.
+    static bool computes_much(const For& loop) {
+        return any_expr(loop.body, [](const Expr& e) { return is_elementary(e.op); }) &&
+               std::ranges::all_of(loop.body, [](const Stmt* stmt) {
+                   return stmt->kind == StmtKind::kAssign || stmt->kind == StmtKind::kStore;
+               });
+    }
+
     void vectors(Body& stmts, Plan& plan) {
         for (For* loop : outermost_loops(stmts))
             vectors(*loop, plan);
@@ -110,7 +120,8 @@ private:
         const std::vector<For*> inside = outermost_loops(loop.body);
         for (For* inner : inside)
             vectors(*inner, plan, alone);
-        if (inside.empty() && traffic_.contiguous(loop) && loops_.legal(loop)) {
+        if (inside.empty() && (traffic_.contiguous(loop) || computes_much(loop)) &&
+            loops_.legal(loop)) {
             LoopPar lanes = request(loop);
             if (alone) lanes.threads = 1;
             plan.choices.push_back({&loop, lanes});

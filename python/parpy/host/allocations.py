@@ -30,7 +30,7 @@ class Allocations:
     @lazy
     def compiled(self) -> frozenset[ast.Call]:
         """The allocations in loops that compiled code makes. The arrays have names that only one outermost loop uses,
-        and sizes that are known at the entry of the function."""
+        and sizes that are known at the entry of the function or are computed once in front of the loop."""
         tree = self._source.tree()
         parameters = {*node_parameters(tree)}
         everywhere = Counter(part.id for part in self._names.nodes if isinstance(part, ast.Name))
@@ -45,6 +45,7 @@ class Allocations:
                 if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
                     names[part.value] = part.targets[0].id
             known = parameters - assigned(tree.body)
+            known |= self._sizes_before(loop, tree.body, known)
             for part in parts:
                 name = names.get(part) if isinstance(part, ast.Call) else None
                 local = name is None or here[name] == everywhere[name]
@@ -54,6 +55,21 @@ class Allocations:
         return frozenset(
             found | self._replaced_allocations(tree.body, parameters) | self._temporaries(tree.body, parameters)
         )
+
+    def _sizes_before(self, loop: ast.stmt, body: list[ast.stmt], known: set[str]) -> set[str]:
+        """The names of sizes, made of what is `known`, that are given once, before the loop."""
+        found: set[str] = set()
+        for statement in _of_one_target(body):
+            names = assigned([statement])
+            given_once = all(self._times_given[name] == 1 for name in names)
+            if statement.lineno < loop.lineno and given_once and self._is_size(statement.value, known | found):
+                found |= names
+        return found
+
+    @lazy
+    def _times_given(self) -> Counter[str]:
+        names = (part for part in self._names.nodes if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
+        return Counter(name.id for name in names)
 
     def _temporaries(self, body: list[ast.stmt], parameters: set[str]) -> set[ast.Call]:
         """The allocations of arrays without values that do not escape the function. Compiled code has memory for them

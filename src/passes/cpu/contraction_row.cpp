@@ -16,7 +16,7 @@ using namespace ir;
 namespace {
 
 // The number of steps whose products are added before a sum is stored again.
-constexpr std::int64_t kTogether = 4;
+constexpr std::int64_t kTogether = 8;
 
 class RowCode {
 public:

@@ -13,6 +13,7 @@
 #include "analysis/uses.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
+#include "passes/cpu/column_parts.h"
 
 namespace parpy {
 
@@ -74,11 +75,27 @@ private:
 
     void order(Nest& nest, Stmt*& place) {
         const Nest wanted = wanted_order(nest);
-        if (wanted == nest) return;
+        if (wanted != nest) {
+            const Nest original = nest;
+            const bool parallel = loops().legal(*nest.front());
+            const bool done = rearrange(nest, wanted, place);
+            if (!done || (parallel && !loops().legal(*nest.front()))) build(nest, original, place);
+        }
+        if (outermost_ == Outermost::kOneThatMayRunInParallel) take_columns_out(nest, place);
+    }
+
+    // Rows that are added up may be walked through on workers, each with columns of its own:
+    // block-columns reads rows all the same.
+    void take_columns_out(Nest& nest, Stmt*& place) {
+        if (nest.size() != 2 || loops().accesses().loop_of(nest.back()) < 0 ||
+            loops().legal(*nest.front()) || !loops().legal(*nest.back())) {
+            return;
+        }
         const Nest original = nest;
-        const bool parallel = loops().legal(*nest.front());
-        const bool done = rearrange(nest, wanted, place);
-        if (!done || (parallel && !loops().legal(*nest.front()))) build(nest, original, place);
+        if (rearrange(nest, {nest.back(), nest.front()}, place) &&
+            !column_parts(loops(), *nest.front())) {
+            build(nest, original, place);
+        }
     }
 
     bool independent(For& loop) { return loops().legal(loop) && !loops().reduces(loop); }

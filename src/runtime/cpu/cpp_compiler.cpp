@@ -69,7 +69,7 @@ constexpr std::string_view kPassesToVectorizer =
     "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion),gvn,"
     "loop-mssa(licm<allowspeculation>),loop-simplify,lcssa,loop-rotate,";
 constexpr std::string_view kPassesFromVectorizer =
-    "loop-vectorize,keep-vector-loops,"
+    "loop-vectorize,loop-load-elim,keep-vector-loops,"
     "instcombine<no-verify-fixpoint>,early-cse,"
     "simplifycfg<forward-switch-cond;sink-common-insts>,loop-unroll<O3>,sroa<modify-cfg>,"
     "instcombine<no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),simplifycfg,dce)";

@@ -8,17 +8,6 @@ extern "C" void parpy_parallel_for(ParpyContext*, i64 iterations, i64 chunks, i6
                                    void (*body)(void* frame, i64 begin, i64 end, i64 chunk),
                                    void* frame);
 typedef unsigned long long u64;
-#define INLINE static inline __attribute__((always_inline))
-// Rounds towards minus infinity; the divisor is positive.
-template <class T> INLINE T floor_div_pos(T a, decltype(T()) b) {
-    const T flip = (T)(a >> (8 * sizeof(T) - 1));
-    return (T)((a ^ flip) / b ^ flip);
-}
-// In [0, b); the divisor is positive.
-template <class T> INLINE T floor_mod_pos(T a, decltype(T()) b) {
-    const T r = (T)(a % b);
-    return (T)(r < 0 ? r + b : r);
-}
 
 struct collatz_i_frame {
     const i64* start;
@@ -36,9 +25,9 @@ static NOINLINE void collatz_i(const i64* __restrict start, int* __restrict step
         // input.ir:9: while x > 1:
         while (x > 1) {
             // input.ir:10: if x % 2 == 0:
-            if (floor_mod_pos(x, 2) == 0) {
+            if ((x & 1) == 0) {
                 // input.ir:11: x = x // 2
-                x = floor_div_pos(x, 2);
+                x = x >> 1;
             } else if (x > 1000000000) {
                 // input.ir:13: count = -1
                 count = -1;
@@ -73,7 +62,7 @@ static void collatz_i_run(void* frame, i64 begin, i64 end, i64 chunk) {
 
 extern "C" int collatz(ParpyContext* context, const i64* __restrict start, int* __restrict steps) {
     // input.ir:6: for i in range(n):
-    const i64 chunks = parpy_chunks(context, 1000, 222.9, 1000);
+    const i64 chunks = parpy_chunks(context, 1000, 56.5, 1000);
     collatz_i_frame collatz_i_args = {start, steps};
     parpy_parallel_for(context, 1000, chunks, 1000, collatz_i_run, &collatz_i_args);
     return 0;

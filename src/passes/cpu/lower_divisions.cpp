@@ -1,0 +1,89 @@
+// See lower_divisions.h.
+#include "passes/cpu/lower_divisions.h"
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "analysis/integers/index_math.h"
+#include "analysis/integers/intervals.h"
+#include "ir/builder.h"
+#include "ir/clone.h"
+#include "ir/visit.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+class Divisions {
+public:
+    Divisions(Module& module, const Function& function) : b_(module), intervals_(function) {}
+
+    void lower(Expr& expr) {
+        const bool remainder = expr.op == Op::kMod || expr.op == Op::kRemainder;
+        const bool quotient = expr.op == Op::kFloorDiv || expr.op == Op::kQuotient;
+        if ((!remainder && !quotient) || !is_integer(expr.type.scalar)) return;
+        const std::optional<std::int64_t> divisor = constant_integer(expr.operands[1]);
+        if (!divisor || *divisor < 2) return;
+        const Scalar type = expr.type.scalar;
+        b_.span = expr.span;
+        if (std::has_single_bit(static_cast<std::uint64_t>(*divisor))) {
+            expr.op = remainder ? Op::kBitAnd : Op::kShr;
+            const auto places = std::countr_zero(static_cast<std::uint64_t>(*divisor));
+            expr.operands[1] = b_.integer(remainder ? *divisor - 1 : places, type);
+        } else if (remainder) {
+            wrap(expr, *divisor, type);
+        }
+    }
+
+private:
+    // At most one divisor too large or too small.
+    void wrap(Expr& expr, std::int64_t divisor, Scalar type) {
+        Expr* dividend = expr.operands[0];
+        const Interval range = intervals_.of(dividend);
+        if (range.empty() || !is_plain(*dividend) ||
+            divisor > std::numeric_limits<std::int32_t>::max()) {
+            return;
+        }
+        const auto copy = [&] { return clone(b_.module(), dividend); };
+        const auto number = [&](std::int64_t value) { return b_.integer(value, type); };
+        Expr *beyond = nullptr, *moved = nullptr;
+        if (range.within({0, 2 * divisor - 1})) {
+            beyond = b_.binary(Op::kGe, copy(), number(divisor));
+            moved = b_.binary(Op::kSub, copy(), number(divisor));
+        } else if (range.within({-divisor, divisor - 1})) {
+            beyond = b_.binary(Op::kLt, copy(), number(0));
+            moved = b_.binary(Op::kAdd, copy(), number(divisor));
+        } else {
+            return;
+        }
+        expr.op = Op::kSelect;
+        expr.operands = {beyond, moved, dividend};
+    }
+
+    Builder b_;
+    const Intervals intervals_;
+};
+
+}  // namespace
+
+void lower_divisions(PassContext& context) {
+    for (Function* function : context.module.functions) {
+        const auto divides = [](const Expr& e) {
+            return e.op == Op::kMod || e.op == Op::kRemainder || e.op == Op::kFloorDiv ||
+                   e.op == Op::kQuotient;
+        };
+        if (!any_expr(function->body, divides)) continue;
+        Divisions divisions(context.module, *function);
+        rewrite(function->body, [&](Expr* expr) {
+            divisions.lower(*expr);
+            return expr;
+        });
+    }
+}
+
+}  // namespace parpy
