@@ -14,6 +14,7 @@ from ..frontend.expressions.function_values import FUNCTIONS
 from ..frontend.forms import CELL, Cell, Composed, Kind, RecordKind, Single, TupleKind
 from ..syntax.names import cell_of, is_array, is_choice, is_scalar, jit_source
 from ..vocabulary.operators import scalar_name
+from .errors import CompileError
 from .hooks import ByPython, check_hooks
 from .objects import Reads, is_object
 
@@ -43,16 +44,16 @@ def is_single(argument: object) -> bool:
     return scalar_name(argument) is not None or jit_source(argument) is not None
 
 
-def is_misused(values: Iterable[object], codes: Collection[str]) -> bool:
+def is_misused(values: Iterable[object], error: CompileError) -> bool:
     """Whether what is wrong with a program for arguments that come apart may be that one of them is None or a text."""
     apart = [value for value in values if comes_apart(value)]
     if not apart:
         return False
-    if {*codes} <= {"P016", "P204"} and any(type(value) is list for value in apart):
+    if error.says_only("stored", "as number") and any(type(value) is list for value in apart):
         return True
     if all(value is None for value in apart):
         return True
-    return all(isinstance(value, str) for value in apart if value is not None) and {*codes} <= {"P018", "P204"}
+    return all(isinstance(value, str) for value in apart if value is not None) and error.says_only("text", "as number")
 
 
 def composed_kind(

@@ -19,11 +19,23 @@ class CompileError(RuntimeError):
     """A function cannot be compiled, or cannot be compiled for these arguments.
 
     `codes` holds the code of each error in the message, in order. `attributes` names attributes of arguments that are
-    integers and would become floats, if nothing else is wrong.
+    integers and would become floats, if nothing else is wrong. `python_may_call` says that what is refused is a call,
+    or what one gives: if Python makes the calls of functions that give arrays, it can run the program. `facts` says of
+    each error what a caller may do about it, which no list of codes decides.
     """
 
     codes: tuple[str, ...] = ()
     attributes: tuple[str, ...] = ()
+    python_may_call: bool = False
+    facts: tuple[frozenset[str], ...] = ()
+
+    def says(self, *facts: str) -> bool:
+        """Whether any of the errors says one of these facts (support/diagnostic.h) to a caller."""
+        return any(not each.isdisjoint(facts) for each in self.facts)
+
+    def says_only(self, *facts: str) -> bool:
+        """Whether each of the errors says one of these facts."""
+        return all(not each.isdisjoint(facts) for each in self.facts)
 
 
 def _like(error: type[Exception], base: type[CompileError] = CompileError) -> type[CompileError]:
@@ -105,13 +117,15 @@ def fail(diagnostics: _native.Diagnostics, sources: Sequence[_native.Source]) ->
         raise exception_of(diagnostics.raised(list(sources)))
     kind = _BY_FLAVOUR[errors[0][1]]
     text = diagnostics.render(list(sources)).rstrip("\n")
-    if any(flavour == "internal" for _, flavour in errors):
+    if any(flavour == "internal" for _, flavour, _ in errors):
         kind = InternalError
         if "please report" not in text:
             text = f"{text}\n{_REPORT}"
     error = kind(text)
-    error.codes = tuple(code for code, _ in errors)
+    error.codes = tuple(code for code, _, _ in errors)
+    error.facts = tuple(frozenset(facts) for _, _, facts in errors)
     error.attributes = tuple(diagnostics.attributes)
+    error.python_may_call = diagnostics.python_may_call
     raise error
 
 

@@ -268,9 +268,6 @@ def _look_at(
         driver.inspect(arguments, opts, look)
 
 
-_CERTAIN = frozenset(("P010", "P011", "P019", "P101", "P107"))  # whatever the arguments are
-
-
 def _check(splitter: Splitter, methods: Sequence[FunctionSource]) -> Findings:
     """Raises CompileError with what is wrong in any region of the function or of those that Python calls for it,
     before the first one runs. Where Python keeps attributes of objects, that is what is certain: the rest shows when a
@@ -298,7 +295,7 @@ def _is_wrong(region: FunctionSource) -> bool:
     try:
         check([region], [])
     except CompileError as error:
-        return _CERTAIN.issuperset(error.codes)
+        return error.says_only("certain")
     return False
 
 

@@ -27,8 +27,9 @@ class Kept(NamedTuple):
     names: frozenset[str] = frozenset()  # of parameters that are lists, too long for tuples, or sets
     computed: frozenset[str] = frozenset()  # attributes that an object computes once, and could not
     rows: frozenset[tuple[str, int]] = frozenset()  # arrays of which parts are returned, with their dimensions
-    # Compiled code refused it: Python calls the functions of NumPy that compiled code has for some dimensions alone,
-    # and those of the user that return one of several arrays, or a part of one.
+    # Compiled code refused it, and said that this helps (CompileError.python_may_call): Python calls the functions of
+    # NumPy that compiled code has for some dimensions alone, and those of the user that return one of several arrays,
+    # or a part of one.
     refused: bool = False
 
     def assigned_by(self, node: ast.AST) -> bool:

@@ -186,7 +186,7 @@ private:
     ir::Expr* truth(bool value, Span span);
     ir::Expr* var(ir::Var* name, Span span);
     ir::Expr* extent(ir::Var* array, Span span, int axis = 0);
-    void fail(Code code, Span span, std::string message, std::string help = {});
+    Diagnostic* fail(Code code, Span span, std::string message, std::string help = {});
     // What stands for a value that was reported as an error.
     Parts poison(Span span, const Kind& kind = Kind::number());
 

@@ -155,34 +155,38 @@ Expr* Lowering::number_in(Parts parts, const Expr& written) {
 
 // A name, or a value, that has one kind on a path and another on another.
 void Lowering::fail_mixed(const Expr& written, const Kind& kind) {
+    Diagnostic* made = nullptr;
     if (kind.is_optional()) {
         const std::string name = shown(written);
-        fail(Code::kP217, written.span, (name.empty() ? "this" : name) + " is " + a_kind(kind),
-             "compare it before it is used: if " + (name.empty() ? "p" : name_of(written)) +
-                 " is not None");
+        made =
+            fail(Code::kP217, written.span, (name.empty() ? "this" : name) + " is " + a_kind(kind),
+                 "compare it before it is used: if " + (name.empty() ? "p" : name_of(written)) +
+                     " is not None");
     } else if (!kind.parts.empty()) {
         const std::string name = shown(written);
         const Kind& first = kind.parts[0];
         const bool calls = first.is_function() || kind.parts[1].is_function();
-        fail(Code::kP217, written.span,
-             (name.empty() ? "this" : name) + " is " + a_kind(first) + " or " +
-                 a_kind(kind.parts[1]) + ", according to the path that leads here",
-             first.form == Kind::Form::kNothing || kind.parts[1].form == Kind::Form::kNothing
-                 ? "give the name such a value on every path"
-             : calls ? "call each of them in the branch that knows it: y = f(x) if c else g(x)"
-                     : "choose by a number or a bool, or compare in the branch that knows it");
+        made =
+            fail(Code::kP217, written.span,
+                 (name.empty() ? "this" : name) + " is " + a_kind(first) + " or " +
+                     a_kind(kind.parts[1]) + ", according to the path that leads here",
+                 first.form == Kind::Form::kNothing || kind.parts[1].form == Kind::Form::kNothing
+                     ? "give the name such a value on every path"
+                 : calls ? "call each of them in the branch that knows it: y = f(x) if c else g(x)"
+                         : "choose by a number or a bool, or compare in the branch that knows it");
     } else if (written.op == Op::kShape) {
         fail(Code::kP026, written.span, "how many dimensions this array has is not known here",
              "take one extent, x.shape[0], or all of them: n, m = x.shape");
     } else if (const std::string name = shown(written); !name.empty()) {
-        fail(Code::kP217, written.span,
-             name + " is a tuple, a number or None, according to the path that leads here",
-             "give each of them a name of its own");
+        made = fail(Code::kP217, written.span,
+                    name + " is a tuple, a number or None, according to the path that leads here",
+                    "give each of them a name of its own");
     } else {
-        fail(Code::kP217, written.span,
-             "the kind of this value depends on the path that leads here",
-             "give each kind of value a name of its own");
+        made = fail(Code::kP217, written.span,
+                    "the kind of this value depends on the path that leads here",
+                    "give each kind of value a name of its own");
     }
+    if (made != nullptr) made->python_may_call = true;
 }
 
 Parts Lowering::lower(Expr* expr) {

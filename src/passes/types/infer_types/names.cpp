@@ -123,10 +123,10 @@ void Typer::name_array(Assign& stmt, const Operand& value, Op written, Body& out
     if (!kept.is_array() || kept.rank != found.rank || value.rank == 0 ||
         (!fresh && kept.scalar != found.scalar)) {
         const bool number = value.rank == 0;
-        report(Code::kP217, stmt.span,
-               "'" + name + "' is " + a_python_name(number ? value.type : found) + " here, and " +
-                   a_python_name(kept) + " elsewhere",
-               "give each of them a name of its own");
+        refuse_call(Code::kP217, stmt.span,
+                    "'" + name + "' is " + a_python_name(number ? value.type : found) +
+                        " here, and " + a_python_name(kept) + " elsewhere",
+                    "give each of them a name of its own");
         return;
     }
     if (written == Op::kSelect) {
@@ -134,8 +134,8 @@ void Typer::name_array(Assign& stmt, const Operand& value, Op written, Body& out
         return;
     }
     if (written == Op::kAnd || written == Op::kOr) {
-        report(Code::kP217, stmt.span, "'" + name + "' names one of several arrays",
-               "copy the elements instead: " + name + " = np.where(…)");
+        refuse_call(Code::kP217, stmt.span, "'" + name + "' names one of several arrays",
+                    "copy the elements instead: " + name + " = np.where(…)");
         return;
     }
     if (stmt.value->op == Op::kCall && storage(value.type).scalar != kept.scalar) {
@@ -241,10 +241,11 @@ ArgumentKey Typer::named_key(Expr*& slot, const Operand& operand, bool fresh) {
     const bool once = before != nullptr && !instances_.element_functions.acts(*slot);
     fresh = fresh || (rewriting() && slot->op == Op::kLoad && !is_view(*slot));  // x[k], gathered
     if (!once || (rewriting() && !fresh && !is_view(*slot))) {
-        report(Code::kP223, slot->span,
-               "an array that is computed here is passed to a function, which takes arrays and "
-               "numbers",
-               "give it a name on a line of its own, and pass that");
+        refuse_call(
+            Code::kP223, slot->span,
+            "an array that is computed here is passed to a function, which takes arrays and "
+            "numbers",
+            "give it a name on a line of its own, and pass that");
         return key;
     }
     key.type = Type::array(storage(operand.type).scalar, operand.rank);

@@ -291,6 +291,8 @@ private:
 
     Diagnostic* report(Code code, Span span, std::string message, std::string help = {});
     void report(const Typing& typing, Span span);
+    // What Python can run if it makes the calls of functions that give arrays.
+    void refuse_call(Code code, Span span, std::string message, std::string help);
 
     PassContext& context_;
     Instances& instances_;
