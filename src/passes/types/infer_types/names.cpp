@@ -84,15 +84,42 @@ bool keeps_outer_dimension(const Expr& e, int rank) {
     return !std::ranges::is_sorted(gone);
 }
 
+// Whether nothing can go wrong with the value wherever it is computed: it is made of one array that
+// is a parameter, and of numbers.
+bool is_safe(const Expr& e, const std::vector<Var*>& params) {
+    int arrays = 0;
+    const bool odd = any_expr(e, [&](const Expr& part) {
+        const bool named = part.op == Op::kVar || part.op == Op::kArray || part.op == Op::kLoad;
+        if (part.op == Op::kSlice) return !part.operands.empty();  // all elements
+        const auto is_slice = [](const Expr* index) { return index->op == Op::kSlice; };
+        if (part.op == Op::kLoad && !std::ranges::all_of(part.operands, is_slice)) return true;
+        arrays += named && part.var->type.is_array() ? 1 : 0;
+        if (named) return std::ranges::find(params, part.var) == params.end();
+        if (part.op == Op::kReduce) {
+            return part.index != static_cast<int>(SliceReduction::kSum) &&
+                   part.index != static_cast<int>(SliceReduction::kMean);
+        }
+        const bool plain = part.op == Op::kAdd || part.op == Op::kSub || part.op == Op::kMul ||
+                           part.op == Op::kNeg || part.op == Op::kAbs || part.op == Op::kDiv;
+        return !plain && part.op != Op::kConst && part.op != Op::kConvert &&
+               part.op != Op::kTranspose && part.op != Op::kNumpy;
+    });
+    return !odd && arrays == 1;
+}
+
 }  // namespace
 
 // A sum or product that the elements around it take several times each is computed once: in front
 // of the statement, where labels do not say how that runs.
 void Typer::hold_contraction(Expr*& slot, int rank) {
-    const bool may = rewriting() && before_ != nullptr && rank > 0 &&
-                     std::ranges::all_of(stmt_->labels, is_pragma);
-    if (may && any_expr(*slot, is_contraction) && !has_effects(*slot))
-        name_value(slot, rank)->spare = true;
+    const bool may = rewriting() && rank > 0 && std::ranges::all_of(stmt_->labels, is_pragma);
+    if (!may || !any_expr(*slot, is_contraction) || has_effects(*slot)) return;
+    const bool chosen = before_ == nullptr && around_choice_ != nullptr &&
+                        is_safe(*slot, instance_.function->params);
+    if (before_ == nullptr && !chosen) return;
+    Body* const before = std::exchange(before_, chosen ? around_choice_ : before_);
+    name_value(slot, rank)->spare = true;
+    before_ = before;
 }
 
 // `slot` is an operand among elements of an array with `rank` dimensions.

@@ -305,7 +305,9 @@ private:
     std::unordered_map<const ir::Var*, std::string> returned_;   // names of ours, by the function
     const ir::Stmt* stmt_ = nullptr;                             // that is walked
     ir::Body* before_ = nullptr;  // what runs in front of the statement that is walked, if it may
-    ir::Body* ahead_ = nullptr;   // the same of what only names a part of an array
+    // In a choice between two values what runs in front of its statement, if it may.
+    ir::Body* around_choice_ = nullptr;
+    ir::Body* ahead_ = nullptr;  // the same of what only names a part of an array
     std::unordered_map<ir::Var*, ir::Type> narrowed_;
     ir::Type narrowed_result_;
     std::unordered_map<ir::Var*, ir::Type> results_;  // in this walk
