@@ -15,7 +15,7 @@ from ..frontend.forms import CELL, Cell, Composed, Kind, RecordKind, Single, Tup
 from ..syntax.names import cell_of, is_array, is_choice, is_scalar, jit_source
 from ..vocabulary.operators import scalar_name
 from .errors import CompileError
-from .hooks import ByPython, check_hooks
+from .hooks import ByPython, check_hooks, hook_of_tuples
 from .objects import Reads, is_object
 
 _LONGEST_LIST = 32
@@ -77,6 +77,8 @@ def composed_kind(
 
     if is_series(argument):
         of_class = type(argument) if hasattr(argument, "_fields") else None
+        if of_class is not None and reads is not None and (hook := hook_of_tuples(of_class)) is not None:
+            raise ByPython(f"the class '{of_class.__name__}' has its own {hook}")
         return TupleKind(tuple(map(part, argument)), of_class=of_class)
     if reads is None or not is_object(argument):
         return Single(argument, _identity(argument), tuple(_cells(argument)))

@@ -37,11 +37,13 @@ struct Kind {
     // kRecord; of the elements of named tuples. A method "f()" and a property "@f" are functions
     // whose first parameter is the object; "*x" is an array of one element, the number x.
     std::vector<std::string> names;
-    // Of named tuples: methods and properties, which have no values of their own.
+    // Of named tuples: methods and properties, which have no values of their own but constants.
     std::vector<std::pair<std::string, Kind>> members;
     // kFunction
     const ir::Function* function = nullptr;
     std::size_t defaults = 0;
+    // kFunction among `members`: the numbers that are its defaults.
+    std::vector<std::pair<ir::Type, ir::Constant>> constants;
     // What it reads of the function that made it, while that one runs: the variables themselves,
     // which may change until it is called.
     std::vector<const ir::Var*> cells;

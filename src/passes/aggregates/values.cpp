@@ -93,20 +93,27 @@ std::vector<Expr*> Lowering::numbers(const std::vector<Expr*>& operands) {
     return result;
 }
 
+// An error where the value is None when the program runs.
+Parts Lowering::there(Parts parts, const Expr& written) {
+    if (!parts.kind.is_optional()) return parts;
+    const std::string name = shown(written);
+    const bool tuple = parts.kind.parts[0].is_tuple();
+    b_.span = written.span;
+    FailBuilder failing(b_, Code::kP434);
+    failing.site().message = (name.empty() ? "a value" : name) + " is None, but is used as a " +
+                             (tuple ? "tuple" : "number");
+    Stmt* failure = failing.make();
+    Expr* none = surface(Op::kNot, {parts.leaves.back()}, written.span);
+    out_->push_back(b_.if_(none, {failure}));
+    parts.leaves.pop_back();
+    return {Kind(parts.kind.parts[0]), std::move(parts.leaves)};
+}
+
 Expr* Lowering::number_in(Parts parts, const Expr& written) {
     if (parts.kind.is_number()) return parts.leaves.front();
     const std::string name = shown(written);
-    if (parts.kind.is_optional() &&
-        parts.kind.parts[0].is_number()) {  // an error where it is None when the program runs
-        b_.span = written.span;
-        FailBuilder failing(b_, Code::kP434);
-        failing.site().message =
-            (name.empty() ? "a value" : name) + " is None, but is used as a number";
-        Stmt* failure = failing.make();
-        Expr* none = surface(Op::kNot, {parts.leaves.back()}, written.span);
-        out_->push_back(b_.if_(none, {failure}));
-        return parts.leaves.front();
-    }
+    if (parts.kind.is_optional() && parts.kind.parts[0].is_number())
+        return there(std::move(parts), written).leaves.front();
     switch (parts.kind.form) {
         case Kind::Form::kTuple:
             fail(Code::kP204, written.span,
@@ -200,6 +207,7 @@ Parts Lowering::lower(Expr* expr) {
             return field(*read);
         }
     }
+    if (Expr* call = operator_call(e)) return lower(call);
     switch (e.op) {
         case Op::kTuple: {
             Parts all;
@@ -319,6 +327,10 @@ Parts Lowering::lower(Expr* expr) {
                     if (kind.is_none() || kind.is_optional()) return compare_with_none(e);
                 }
             }
+            break;
+        case Op::kMin:
+        case Op::kMax:
+            if (walk_.of(e, here_).is_tuple()) return extreme(e);
             break;
         case Op::kAdd:
         case Op::kMul:
