@@ -36,7 +36,7 @@ build: $(STAMP)
 demo: build
 	@PYTHONPATH=python $(VENV) examples/quickstart.py
 
-# The documentation and its programs, and the engines that several processes share: Dask, MPI.
+# The extras: the documentation and its programs, and the engines of several processes (Dask, MPI).
 $(TEST_STAMP): $(STAMP)
 	@tools/setup.sh $(PYTHON) docs engines
 	@touch $@ $(DOCS_STAMP)

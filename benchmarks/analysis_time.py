@@ -1,9 +1,9 @@
-"""Time of the analysis that a cold compile pays for: check-bounds and check-legality, beside all passes together.
+"""Time of the analysis in a cold compile: check-bounds and check-legality, beside all passes together.
 
     python benchmarks/analysis_time.py
 
-Over the nests of the legality suite (every loop that may run in parallel is mapped) and the kernels of
-compile_latency.py, then over those of npbench/ at preset S. There also in automatic mode, for CPU and CUDA, with
+Measures the nests of the legality suite (every loop that may run in parallel is mapped) and the kernels of
+compile_latency.py, then those of npbench/ at preset S, these also in automatic mode, for CPU and CUDA, with
 the passes that restructure loops and choose the mapping. Each figure is the best of ten runs. Writes
 benchmarks/results/analysis_time.json.
 """
@@ -37,20 +37,20 @@ AUTOMATIC = (*CHECKS, "distribute-loops", "fuse-loops", "interchange-loops", "co
 def best_of_ten(
     function: Any, arguments: tuple[Any, ...], opts: parpy.CompileOptions, passes: tuple[str, ...]
 ) -> tuple[float, float]:
-    """Milliseconds (of these passes, of all)."""
+    """Milliseconds of these passes, and of all passes."""
     runs = [parpy._native.pass_seconds(function, arguments, opts) for _ in range(10)]
     asked = min(sum(run.get(name, 0.0) for name in passes) for run in runs)
     return 1e3 * asked, 1e3 * min(sum(run.values()) for run in runs)
 
 
 def milliseconds(function: Any, arguments: tuple[Any, ...], mapping: dict[str, parpy.LoopPar]) -> tuple[float, float]:
-    """(of the checks, of all passes)."""
+    """Milliseconds of the checks, and of all passes."""
     opts = parpy.CompileOptions(parallelize=mapping, backend=parpy.CompileBackend.Cpu)
     return best_of_ten(function, arguments, opts, CHECKS)
 
 
 def automatic(backend: parpy.CompileBackend) -> dict[str, float]:
-    """Of the analysis of the kernels of npbench/ in automatic mode."""
+    """Milliseconds of the analysis of the kernels of npbench/ in automatic mode."""
     found = []
     for kernel in map(npbench.load, npbench.NAMES):
         function = kernel.on(backend.value)

@@ -1,11 +1,11 @@
-"""The cost of the automatic mode where it gains nothing: its programs beside the same loops compiled with no mapping.
+"""The cost of the automatic mode on small programs: each beside the same loops compiled with no mapping.
 
     python benchmarks/automatic.py [--presets tiny S] [--rounds 15] [--out FILE]
 
 NPBench's kernels (npbench/, both orders of their loops where they have two) and the nests of the legality suite, on the
-CPU. Both ways run by turns in one process, on arrays that are restored before each round; a time is the least of all
-rounds, of as many calls in a row as make 0.2 ms. `ratio` is automatic over sequential: at most 1.1 is asked for. Writes
-benchmarks/results/automatic.json.
+CPU. Both alternate in one process, on arrays that are restored before each round; a time is the least of all
+rounds, each of so many calls in a row that they last 0.2 ms. `ratio` is automatic over sequential; 1.1 is the limit.
+Writes benchmarks/results/automatic.json.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def main() -> None:
     for name, function, arguments in programs(options.presets):
         try:
             row: dict[str, Any] = {"program": name, **compared(function, arguments, options.rounds)}
-        except IndexError:  # of those whose subscripts are wrong
+        except IndexError:  # programs whose subscripts are wrong
             continue
         rows.append({**row, "ratio": row["automatic"] / row["sequential"]})
     rows.sort(key=lambda row: -row["ratio"])

@@ -1,11 +1,11 @@
-"""The cost of a call beside the work: warm calls, the first call of a process, and import.
+"""The cost of a call besides the work: warm calls, the first call of a process, and import.
 
     python benchmarks/call_overhead.py
 
-Warm: ns of a call of a function with an empty loop over an empty Python function called the same way, medians of
-interleaved batches; the empty call itself tells how fast the machine is just now. First call: ms from the call to its
-return in a new process whose code is in the disk cache. Import: ms of `import parpy` in a process that has imported
-NumPy. Writes benchmarks/results/call_overhead.json.
+Warm: ns of a call of a function with an empty loop minus those of an empty Python function called in the same way,
+medians of interleaved batches; the empty call also shows the current speed of the machine. First call: ms from the
+call to its return in a new process whose code is in the disk cache. Import: ms of `import parpy` in a process that has
+imported NumPy. Writes benchmarks/results/call_overhead.json.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def empty(x, y, z, n, a, opts=None):
 
 
 def warm_ns(rounds: int = 31, batch: int = 20_000) -> dict[str, float]:
-    """ns over an empty call, by way of calling. No iteration is executed."""
+    """ns more than an empty call, by way of calling. No iteration is executed."""
     opts = parpy.par({"i": parpy.threads(64)})
     arrays = [np.zeros(0), np.zeros(0), np.zeros(0)]
     matrices = [np.zeros((0, 4)).T[0], np.zeros(0), np.zeros(0)]
@@ -86,7 +86,7 @@ print(1e3 * (time.perf_counter() - begin))
 
 
 def in_new_processes(program: str, environment: dict[str, str], repeats: int = 15) -> float:
-    """Median of what `program` prints, after a run that fills the caches."""
+    """Median of the numbers that `program` prints, after a run that fills the caches."""
     times = [
         float(
             subprocess.run(

@@ -1,8 +1,8 @@
-"""The cost of opts.check: run times of checked calls over those of the same call without, on the CPU.
+"""The cost of opts.check: run times of checked calls divided by those of unchecked calls, on the CPU.
 
     python benchmarks/check_overhead.py [kernel …]
 
-Shapes are constants of the compiled code ("fixed") or values of run time ("general"): then fewer subscripts are proved.
+Shapes are constants of the compiled code ("fixed") or known at run time ("general"): then fewer subscripts are proved.
 Minima of several runs. Writes benchmarks/results/check_overhead.json.
 """
 

@@ -2,7 +2,7 @@
 
     python benchmarks/compile_latency.py
 
-Each figure is the second kernel of a fresh process (the first, another one, pays for loading the compiler). Medians of
+Each figure is the second kernel of a fresh process (the first one, a different kernel, loads the compiler). Medians of
 several processes. The last two are large functions in automatic mode: 18 nested loops, and 10 000 statements. Writes
 benchmarks/results/compile_latency.json.
 """

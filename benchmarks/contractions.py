@@ -2,13 +2,13 @@
 
     python benchmarks/contractions.py [--threads 1 2] [--quick] [--only NAME …] [--out FILE]
 
-Each number of threads has a process of its own, on as many cores, in which ParPy and NumPy take turns on random data
-that ParPy's result is checked with: turns of a tenth of a second behind a pause and an untimed call, since idle
-threads of either spin for a while and would take a core from the other. Figures are medians of calls in milliseconds
+Each number of threads has a process of its own, on as many cores, in which ParPy and NumPy alternate on random data
+with which ParPy's result is checked. A turn lasts a tenth of a second, after a pause and an untimed call: idle
+threads of either spin for a while and would use a core that the other needs. Figures are medians of calls in ms
 and the ratio of medians (above 1: ParPy is faster). OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE are unset for the peer.
-Sizes are constants of the programs but where the name says that they are not. `gemm` is timed in six spellings, each
-beside np.dot alone (`scalar` and `expression` compute more). NumPy has the form that is fastest there: where half of a
-matrix is read, the peer multiplies by the whole of it. Writes benchmarks/results/contractions.json, with the time of
+Sizes are constants of the programs unless the name says otherwise. `gemm` is timed in six spellings, each
+beside np.dot alone (`scalar` and `expression` compute more). NumPy runs its fastest form: if ParPy reads half of a
+matrix, the peer multiplies by the whole matrix. Writes benchmarks/results/contractions.json, with the time of
 first calls (which compile) of a contraction and of loops.
 """
 
@@ -71,7 +71,7 @@ Call = Callable[[], Any]
 
 
 def with_changing_sizes(function: Call, arguments: Callable[[int], Any]) -> Any:
-    """Its sizes have changed so often that they are numbers of the call, no constants of the program."""
+    """The function after so many changes of size that sizes are arguments of its program, not constants."""
     compiled = parpy.jit(function)
     for n in (3, 5, 8, 300, 400, 500, 600, 700):
         compiled(*arguments(n), opts=parpy.auto(backend=parpy.CompileBackend.Cpu))
@@ -96,7 +96,7 @@ def cases(quick: bool) -> Iterator[tuple[str, Call, Call, Callable[[], bool], fl
             out, zero = np.empty_like(A), np.zeros_like(A)
             for function in SPELLINGS:
                 compiled = parpy.jit(function)
-                # `updated` and `rows` begin with what the call before left.
+                # `updated` and `rows` start from the result of the call before.
                 target = C if function in (updated, rows) else zero
 
                 def ours(f: Any = compiled, c: Any = target, a: Any = A, b: Any = B) -> None:
@@ -235,7 +235,7 @@ def cases(quick: bool) -> Iterator[tuple[str, Call, Call, Callable[[], bool], fl
 
 
 def measure(ours: Call, theirs: Call, check: Callable[[], bool], seconds: float) -> tuple[float, float, bool]:
-    """Milliseconds of both, and whether they agree."""
+    """Milliseconds of both, and whether their results agree."""
     ours()
     theirs()
     good = check()

@@ -97,7 +97,7 @@ def build_reference(flags: list[str]) -> ctypes.CDLL:
 
 
 def bind(function, *arguments) -> Callable[[], None]:
-    """A call of a C function with everything prepared: the price of ctypes is about 0.5 µs."""
+    """A call of a C function with all arguments prepared: ctypes costs about 0.5 µs."""
     converted = []
     for a in arguments:
         if isinstance(a, np.ndarray):
@@ -111,7 +111,7 @@ def bind(function, *arguments) -> Callable[[], None]:
 
 
 def measure(runs: list[Callable[[], None]], seconds: float) -> list[float]:
-    """Median µs of each, taken in turns so that a disturbance hits all alike."""
+    """Median µs of each; they alternate, so that a disturbance affects all alike."""
     batches = []
     for run in runs:
         run()

@@ -3,7 +3,7 @@
     python benchmarks/cudalib.py
 
 On a GPU: transforms, products of matrices, vectors and random numbers of some sizes, times on the device by events, and
-the time that the host takes for a small call. CuPy's calls are measured where it is installed. Without a GPU the same
+the time of the host for a small call. CuPy's calls are measured if it is installed. Without a GPU the same
 calls run on NumPy, and are compared with NumPy's own. Writes benchmarks/results/cudalib.json.
 """
 
@@ -28,7 +28,7 @@ TARGET = 0.98  # of CuPy's speed
 
 
 def milliseconds(run: Callable[[], Any], rounds: int = 30) -> float:
-    """The shortest time of a call, on the device where there is one."""
+    """The shortest time of a call, on the device if there is one."""
     run()
     found = []
     begin, end = (cuda.event(), cuda.event()) if GPU else (None, None)
@@ -47,7 +47,7 @@ def milliseconds(run: Callable[[], Any], rounds: int = 30) -> float:
 
 
 def host_microseconds(run: Callable[[], Any], calls: int = 1000) -> float:
-    """The time that the caller waits, of many calls without a synchronisation."""
+    """The time for which the caller waits, over many calls without a synchronisation."""
     run()
     found = []
     for _ in range(5):
@@ -61,7 +61,7 @@ def host_microseconds(run: Callable[[], Any], calls: int = 1000) -> float:
 
 
 def cases(place: Callable[[Any], Any], other: Any) -> list[tuple[str, Callable[[], Any], Callable[[], Any] | None]]:
-    """Names, our calls, and those of ``other``, CuPy or NumPy; None where it is not installed."""
+    """Names, our calls, and those of ``other``, CuPy or NumPy; None if it is not installed."""
     rng, found = np.random.default_rng(0), []
 
     def add(name: str, ours: Callable[[], Any], theirs: Callable[[], Any] | None) -> None:

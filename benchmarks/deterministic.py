@@ -2,7 +2,7 @@
 
     python benchmarks/deterministic.py [cpu|cuda] [--size N] [--side N] [--rounds N] [--out FILE]
 
-Times are medians of calls by turns, on arrays that lie where the back end works. Writes
+Times are medians of calls that alternate, on arrays in the memory of the back end. Writes
 benchmarks/results/deterministic_BACKEND.json.
 """
 

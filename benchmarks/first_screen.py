@@ -2,9 +2,9 @@
 
     python benchmarks/first_screen.py
 
-5000 positions and 10,000 points in float64. Each time is the best of ten calls, the programs by turns, after one call
-that compiles and whose result is compared with NumPy's. A program whose library or hardware is missing keeps its last
-figure. Writes benchmarks/results/first_screen.json.
+5000 positions and 10,000 points in float64. Each time is the best of ten calls, which alternate between the programs,
+after one call that compiles and whose result is compared with NumPy's. If its library or hardware is missing, a
+program keeps its last figure. Writes benchmarks/results/first_screen.json.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
     python benchmarks/gpu_contractions.py [--quick] [--only NAME …] [--out FILE]
 
-ParPy and the peer take turns on the same stream, on random data; figures are medians of calls between two events, in
+ParPy and the peer alternate on the same stream, on random data; figures are medians of calls between two events, in
 milliseconds, and the ratio of medians (above 1: ParPy is faster). The peer of a product is cupy.matmul alone, into
-memory that is there; that of its relatives is what CuPy needs for the same result, where a whole matrix may be faster
-than half of one. Results are compared; of f64 products the share of elements is told whose bits are those of a chain of
-fused multiply-adds. Writes benchmarks/results/gpu_contractions.json.
+existing memory; that of its relatives is CuPy's fastest way to the same result, which may compute a whole matrix
+instead of half of one. Results are compared; for f64 products the share of elements is printed that have the bits of a
+chain of fused multiply-adds. Writes benchmarks/results/gpu_contractions.json.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def cases(quick: bool) -> Iterator[tuple[str, Call, Call, Call, float]]:
 
 
 def timed(ways: list[Call]) -> list[float]:
-    """Medians of calls that take turns, in milliseconds."""
+    """Medians of calls that alternate, in milliseconds."""
     taken: list[list[float]] = [[] for _ in ways]
     begin, end = cp.cuda.Event(), cp.cuda.Event()
     for way in ways:

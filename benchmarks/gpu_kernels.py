@@ -5,7 +5,7 @@
 Needs a GPU and CuPy, which makes the data and the events. `gpu ms` is the time on the device, from
 events around a batch of queued calls; `call ms` is what NPBench times: one call and a
 synchronisation, seen from Python. `TB/s` is the least traffic of the computation over `gpu ms`, `of
-copy` its share of the copy bandwidth; `upstream` is what ParPy 0.3.3 took for the same on an H200
+copy` its share of the copy bandwidth; `upstream` is the time of ParPy 0.3.3 on an H200
 (npbench/peers_h200.json). Results are checked against NumPy. `--sweep` times several mappings of each
 kernel. Writes benchmarks/results/gpu_kernels.json.
 """
@@ -46,7 +46,7 @@ Mapping = dict[str, parpy.LoopPar]
 
 @dataclass
 class Case:
-    """One kernel with its data. `bytes`: the least memory traffic; 0 where latency decides."""
+    """One kernel with its data. `bytes`: the least memory traffic; 0 if latency decides."""
 
     name: str
     size: str
@@ -204,7 +204,7 @@ def jacobi_2d_case(rng: Generator, small: bool) -> Case:
     A, B = rng.random((side, side)), rng.random((side, side))
 
     def mapping(rows: int, columns: int = side - 2, block: int = 256) -> Mapping:
-        """`rows`: of a block, which loads what they share once."""
+        """A mapping with `rows` rows for each block, which loads the elements that they share once."""
         return {"i": threads(-(-(side - 2) // rows)), "j": threads(columns).tpb(block)}
 
     def check() -> None:

@@ -1,10 +1,10 @@
-"""Cost of one GPU call, host side, and of compiling one.
+"""The cost of one GPU call on the host, and of compiling one.
 
     python benchmarks/gpu_launch.py [--out FILE]
 
-Needs a GPU and CuPy; PyTorch, cuda-bindings and a C compiler add rows where they are. The kernel is
+Needs a GPU and CuPy; PyTorch, cuda-bindings and a C compiler add rows if they are installed. The kernel is
 z = a * x + y on 128 doubles on the device. Enqueue: median ns of a call without synchronisation,
-all ways taken in turns in one process; the raw ways launch the machine code of ParPy's own kernel
+all ways alternating in one process; the raw ways launch the machine code of ParPy's own kernel
 with prepared arguments. Cold: from the first call of a new axpy to its end, NVRTC loaded, disk
 cache off. Writes benchmarks/results/gpu_launch.json.
 """
@@ -103,7 +103,7 @@ def raw_launches(x: Any, y: Any, z: Any) -> dict[str, Callable[[], object]]:
 
 
 def build_c_loop(compiler: str) -> Any:
-    """LOOP raw launches in C: what the driver itself costs."""
+    """LOOP raw launches in C: the cost of the driver itself."""
     folder = Path(tempfile.mkdtemp())
     (folder / "loop.c").write_text("""
         typedef unsigned U;
@@ -192,7 +192,7 @@ def measure_enqueue() -> dict[str, float]:
 
 
 def measure_cold(count: int = 11) -> list[float]:
-    """Each a new function with a constant of its own: nothing can be reused."""
+    """Times of functions that are each new and have a constant of their own: nothing can be reused."""
     folder = Path(tempfile.mkdtemp())
     x, y = cp.random.default_rng(0).random(1000), cp.zeros(1000)
     opts = parpy.CompileOptions(parallelize={"i": threads(1000)}, backend=CUDA)
@@ -211,7 +211,7 @@ def measure_cold(count: int = 11) -> list[float]:
         module.axpy(0.5, x, y, 1000, opts=opts)
         cp.cuda.Device().synchronize()
         times.append(1e3 * (time.perf_counter() - begin))
-    return times[1:]  # the first loads NVRTC
+    return times[1:]  # the first includes loading NVRTC
 
 
 def main() -> None:

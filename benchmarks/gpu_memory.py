@@ -1,8 +1,8 @@
-"""Arrays of a GPU made, filled, converted and compared: ParPy beside CuPy, microseconds, medians of rounds in turn.
+"""Arrays of a GPU made, filled, converted and compared: ParPy and CuPy alternate, microseconds, medians of rounds.
 
     python benchmarks/gpu_memory.py [--out FILE] [--rounds N]
 
-Times end when the GPU is done. `allocating` is a program that makes its result in every call, beside its kernel alone.
+A time ends when the GPU is idle. `allocating` is a program that makes its result in every call, beside its kernel.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from parpy import CompileBackend, buffer
 from parpy.types import F32, F64
 
 CUDA = CompileBackend.Cuda
-SIZES = (100, 10**6, 10**8, 2 * 10**8)  # of 8 bytes: the last one is beyond a GiB
+SIZES = (100, 10**6, 10**8, 2 * 10**8)  # elements of 8 bytes: the last size exceeds a GiB
 
 
 def wait() -> None:

@@ -2,8 +2,8 @@
 
     python benchmarks/gpu_reduce.py [--out FILE]
 
-Needs a GPU and CuPy. Sums of 10^5 to 10^8 numbers on the device, the result on the host; the median of 50 calls, the
-two in turns. "kernels": the time between two events around cuda.reduce with its result left on the device. Writes
+Needs a GPU and CuPy. Sums of 10^5 to 10^8 numbers on the device, the result on the host; the median of 50 calls that
+alternate. "kernels": the time between two events around cuda.reduce with its result left on the device. Writes
 benchmarks/results/gpu_reduce.json.
 """
 

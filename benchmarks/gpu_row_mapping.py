@@ -1,4 +1,4 @@
-"""How good the automatic mapping of row sums is, for rows of many shapes.
+"""The quality of the automatic mapping of row sums, for rows of many shapes.
 
     python benchmarks/gpu_row_mapping.py [--out FILE]
 

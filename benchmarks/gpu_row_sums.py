@@ -2,9 +2,9 @@
 
     python benchmarks/gpu_row_sums.py [--quick] [--out FILE]
 
-Needs a GPU and CuPy; PyTorch adds a column where it is. Kernel time: the best of five batches of queued calls, by
-events; enqueue time: median of one call without synchronisation. Mappings: one thread per row, one block per row, many
-blocks per row, a cluster of 16 blocks per row, and what the automatic mode chooses. A loop of launches: 1000 steps of a
+Needs a GPU and CuPy; PyTorch adds a column if it is installed. Kernel time: the best of five batches of queued calls,
+by events; enqueue time: median of one call without synchronisation. Mappings: one thread per row, one block per row,
+many blocks per row, a cluster of 16 blocks per row, and that of the automatic mode. A loop of launches: 1000 steps of a
 1-D stencil of 128 numbers in one call.
 Results are checked against NumPy. Writes benchmarks/results/gpu_row_sums.json.
 """

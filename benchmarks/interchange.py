@@ -1,11 +1,11 @@
-"""The gain by the order of loops on the CPU: nests as textbooks have them, with and without interchange-loops.
+"""The gain by the order of loops on the CPU: nests in the order of textbooks, with and without interchange-loops.
 
     python benchmarks/interchange.py [--quick] [--out FILE]
 
 A matrix product c[i, j] += a[i, k] * b[k, j] with k innermost, and a sweep over the columns of a matrix, float64. Each
-is timed as it is written, in the order that the pass gives it, and in that order with the mapping of the automatic
-mode, all by turns in one process; the first two run on one thread. Figures are medians. All results are the same bit
-for bit, which is checked. Writes benchmarks/results/interchange.json.
+is timed in the order of its text, in the order that the pass gives it, and in that order with the mapping of the
+automatic mode, all alternating in one process; the first two run on one thread. Figures are medians. All results have
+the same bits, which is checked. Writes benchmarks/results/interchange.json.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def orders() -> dict[str, CompileOptions]:
 
 
 def medians(ways: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Milliseconds, each way once per round."""
+    """Milliseconds; each version runs once per round."""
     times: dict[str, list[float]] = {name: [] for name in ways}
     for way in ways.values():
         way()

@@ -2,12 +2,12 @@
 
     python benchmarks/kernels_by_hand.py [--out FILE] [--small]
 
-Needs a GPU and CuPy; numba-cuda adds a column where it is. Kernel time between two events, the best of ten: a matrix
-product in tiles (4096², float32 and float64), a tree reduction (10^8), a 2-D stencil (8192²), a histogram with shared
-atomics (10^8) and the forces of an N-body step (32768 bodies), exact and with fastmath. The CUDA C++ is compiled with
-the flags that ParPy uses: on its own CuPy adds -ftz=true (subnormal numbers are zero), which makes rsqrtf cheaper.
-Enqueue: median ns of a launch of z = a * x + y on 128 doubles without synchronisation, all ways in turns. Cold: from a
-new kernel to the end of its first launch, disk cache off. All compute the same, which is checked. Writes
+Needs a GPU and CuPy; numba-cuda adds a column if it is installed. Kernel time between two events, the best of ten: a
+matrix product in tiles (4096², float32 and float64), a tree reduction (10^8), a 2-D stencil (8192²), a histogram with
+shared atomics (10^8), the forces of an N-body step (32768 bodies), exact and with fastmath. The CUDA C++ is built with
+the flags that ParPy uses: by default CuPy adds -ftz=true (subnormal numbers are zero), which makes rsqrtf cheaper.
+Enqueue: median ns of a launch of z = a * x + y on 128 doubles without synchronisation, alternating. Cold: from a
+new kernel to the end of its first launch, disk cache off. All results are the same, which is checked. Writes
 benchmarks/results/kernels_by_hand.json.
 """
 
@@ -35,7 +35,7 @@ from gpu_launch import raw_launches
 
 from parpy import cuda
 
-if not hasattr(np, "row_stack"):  # numba-cuda asks for it; NumPy 2.5 has it no more
+if not hasattr(np, "row_stack"):  # numba-cuda uses it; NumPy 2.5 has removed it
     np.row_stack = np.vstack
 try:
     from numba import cuda as numba_cuda
@@ -192,7 +192,7 @@ def kernels(cuda: Any, types: Any) -> dict[str, Any]:
 
 
 def cases(small: bool) -> dict[str, tuple[str, tuple[Any, Any], list[Any], int, tuple[Any, ...]]]:
-    """By name: the CUDA C++ kernel, grid and block, arrays, which of them is the result, further C arguments."""
+    """By name: the CUDA C++ kernel, grid and block, arrays, the index of the result, further C arguments."""
     scale = 16 if small else 1
     n, many, wide, bodies = 4096 // scale, 10**8 // scale**2, 8192 // scale, 32768 // scale
     rng = cp.random.default_rng(0)
@@ -239,7 +239,7 @@ def as_tuple(size: Any) -> tuple[int, ...]:
 
 
 def raw_module(folder: str, *flags: str) -> Any:
-    """RAW compiled by NVRTC with these flags alone (and without its cache, which takes no notice of them)."""
+    """RAW compiled by NVRTC with these flags only (and without its cache, which ignores them)."""
     program = nvrtc.createProgram(RAW, "raw.cu", (), ())
     major, minor = cuda.get_current_device().compute_capability
     nvrtc.compileProgram(program, [f"-arch=sm_{major}{minor}", "--std=c++17", "--no-cache", *flags])

@@ -1,11 +1,11 @@
-"""The simulator: how fast CUDA kernels run on the CPU.
+"""The speed of CUDA kernels on the CPU in the simulator.
 
     python benchmarks/kernels_on_sim.py [--out FILE]
 
-The product in tiles of two 256² float32 matrices (threads that wait: fibers), beside numba's simulator, where numba is
+The product in tiles of two 256² float32 matrices (threads that wait: fibers), beside numba's simulator, if numba is
 installed, on a sixteenth of the blocks, times sixteen. Kernels without barriers (y = a x + y on 10^7 float64, a 5-point
 stencil on 2048² float32 in two shapes of blocks, the Mandelbrot set at 1024²) beside the same loops on the CPU back
-end. Medians of calls by turns, in ms. Writes benchmarks/results/kernels_on_sim.json.
+end. Medians of calls that alternate, in ms. Writes benchmarks/results/kernels_on_sim.json.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""How much parpy.tune gains over the automatic mode on kernels of NPBench (npbench/).
+"""The gain of parpy.tune over the automatic mode on kernels of NPBench (npbench/).
 
     python benchmarks/tuning.py [--backend cpu|cuda|sim] [--preset S] [--seconds 10] [KERNEL …]
 
-Random data, on the device for CUDA, so that no copies are timed. Both times are medians, of runs by turns where another
-mapping than the automatic one is the best. Each search starts anew (force=True).
+Random data, on the device for CUDA, so that no copies are timed. Both times are medians, of alternating runs if
+another mapping than the automatic one is the best. Each search starts anew (force=True).
 """
 
 from __future__ import annotations

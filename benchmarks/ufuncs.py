@@ -1,11 +1,11 @@
-"""The cost of ufuncs: parpy.vectorize beside NumPy and, where it is installed, Numba; on a GPU beside copies and CuPy.
+"""The cost of ufuncs: parpy.vectorize beside NumPy and, if it is installed, Numba; on a GPU beside copies and CuPy.
 
     python benchmarks/ufuncs.py [largest power of ten]
 
 On the CPU: a polynomial of two arguments, a function of exponentials and one of integers, on 10^2 to 10^7 elements
-(10^8 where the largest power is 8), with one thread and with all; the best of several batches, interleaved with those
+(10^8 if the largest power is 8), with one thread and with all; the best of several batches, interleaved with those
 of Numba. Then calls of 10 elements beside NumPy's `add`, and generalised ufuncs beside the same loops under `jit`.
-On a GPU: bandwidth of 10^8 elements beside that of a copy, and the time that the host takes for a call beside that of
+On a GPU: bandwidth of 10^8 elements beside that of a copy, and the host's time for a call beside that of
 CuPy's ElementwiseKernel. Writes benchmarks/results/ufuncs.json.
 """
 
@@ -58,7 +58,7 @@ CASES = {
 
 
 def best(calls: dict[str, Callable[[], Any]], seconds: float = 0.4) -> dict[str, float]:
-    """The shortest time of each call, in batches that take turns."""
+    """The shortest time of each call, in batches that alternate."""
     counts, found = {}, dict.fromkeys(calls, math.inf)
     for name, call in calls.items():
         call()

@@ -1,5 +1,5 @@
-// The NumPy C API, imported once by module.cpp, for the files that read arrays without a detour
-// through Python. For NumPy 2.0 and later.
+// The NumPy C API, imported once by module.cpp, for files that read arrays without Python calls.
+// Requires NumPy 2.0 or later.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN

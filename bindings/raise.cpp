@@ -15,7 +15,7 @@ namespace parpy {
 
 void set_python_error(const Diagnostics& diagnostics, const std::vector<Source>& sources) {
     try {
-        Diagnostics shown;  // without labels of other functions, which are parpy.explain's to tell
+        Diagnostics shown;  // without labels of other functions, which parpy.explain shows
         for (const Diagnostic& each : diagnostics.all()) {
             if (each.code != Code::kP301 || each.severity == Severity::kError) shown.report(each);
         }
@@ -68,7 +68,7 @@ void hide_own_frames() {
         PyObject* module = PyImport_ImportModule("parpy.calls.tracebacks");
         PyObject* done =
             module != nullptr ? PyObject_CallMethod(module, "end_at_caller", "O", error) : nullptr;
-        PyErr_Clear();  // a traceback that is too long is no reason to lose the error
+        PyErr_Clear();  // a failure here must not replace the error itself
         Py_XDECREF(done);
         Py_XDECREF(module);
         Py_DECREF(trace);
@@ -96,7 +96,7 @@ bool warn_of_cache() {
     const std::optional<std::string> complaint = KernelCache::instance().take_complaint();
     if (!complaint) return true;
     try {
-        // Paths may hold bytes that are no text.
+        // Paths may contain bytes that are no text.
         const nb::object text = nb::steal(PyUnicode_DecodeFSDefaultAndSize(
             complaint->data(), static_cast<Py_ssize_t>(complaint->size())));
         if (!text.is_valid()) return false;

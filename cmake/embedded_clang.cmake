@@ -1,5 +1,5 @@
 # Target embedded_clang: the headers and static archives of Clang and LLVM 19 (x86 code generator and
-# assembler parser, ORC). Linked into what needs it with hidden symbols, so that another LLVM in the
+# assembler parser, ORC). Its symbols are hidden in everything that links it, so that another LLVM in the
 # process (numba, torch, triton) neither sees ours nor is seen by it.
 find_program(PARPY_LLVM_CONFIG NAMES llvm-config-19 llvm-config REQUIRED)
 
@@ -16,13 +16,13 @@ if(NOT llvm_version MATCHES "^19\\.")
 endif()
 llvm_config(llvm_include --includedir)
 llvm_config(llvm_libdir --libdir)
-# The last six are what Clang's archives need beyond their own.
+# Clang's archives need the last six in addition to their own.
 llvm_config(llvm_libs --link-static --libs
     x86codegen x86asmparser x86desc x86info orcjit passes
     coverage frontendhlsl frontendopenmp windowsdriver frontenddriver lto)
 separate_arguments(llvm_libs UNIX_COMMAND "${llvm_libs}")
 list(TRANSFORM llvm_libs REPLACE "^-l(.*)" "${llvm_libdir}/lib\\1.a")
-# Polly is wired into Debian's clangCodeGen; cpp_compiler.cpp answers for it with an empty plugin.
+# Polly is wired into Debian's clangCodeGen; cpp_compiler.cpp satisfies the reference with an empty plugin.
 list(FILTER llvm_libs EXCLUDE REGEX "/libPolly(ISL)?\\.a$")
 
 set(clang_libs)
@@ -37,7 +37,7 @@ target_compile_definitions(embedded_clang INTERFACE
     __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS)
 target_link_options(embedded_clang INTERFACE -Wl,--gc-sections)
 
-# zlib and zstd: static where the archives are there, so that a wheel does not need them.
+# zlib and zstd are linked statically if the archives exist, so that a wheel does not need the libraries.
 find_library(PARPY_ZLIB NAMES libz.a z REQUIRED)
 find_library(PARPY_ZSTD NAMES libzstd.a zstd REQUIRED)
 find_package(Threads REQUIRED)
@@ -45,7 +45,7 @@ target_link_libraries(embedded_clang INTERFACE
     -Wl,--start-group ${clang_libs} -Wl,--end-group ${llvm_libs}
     ${PARPY_ZLIB} ${PARPY_ZSTD} Threads::Threads ${CMAKE_DL_LIBS} m)
 
-# Target isl: the copy of the integer set library that comes with LLVM (libpolly-19-dev).
+# Target isl: the copy of the integer set library in LLVM (libpolly-19-dev).
 add_library(isl INTERFACE)
 find_path(PARPY_ISL_INCLUDE isl/ctx.h PATHS "${llvm_include}/polly" REQUIRED NO_DEFAULT_PATH)
 target_include_directories(isl SYSTEM INTERFACE "${PARPY_ISL_INCLUDE}")

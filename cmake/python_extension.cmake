@@ -34,14 +34,14 @@ target_link_options(_native PRIVATE
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_link_options(_native PRIVATE -Wl,-O2 -Wl,-s)
     if(PARPY_USES_LLD)
-        # Equal functions become one. Debian's archives have lost the tables of addresses that matter, so that
-        # --icf=safe folds nothing of LLVM; nothing here compares addresses of functions that could be equal.
+        # Merges equal functions. Debian's archives have lost their address tables, so --icf=safe would fold nothing of
+        # LLVM; nothing in this library compares addresses of functions that could be equal.
         target_link_options(_native PRIVATE -Wl,--icf=all -Wl,-z,pack-relative-relocs)
     endif()
 endif()
 
 if(SKBUILD)
-    # The wheel carries the TBB it was built with, found beside the extension.
+    # The wheel contains the TBB of the build, which the extension finds beside itself.
     set_target_properties(_native PROPERTIES INSTALL_RPATH "$ORIGIN")
     install(TARGETS _native LIBRARY DESTINATION parpy)
     get_target_property(tbb_library TBB::tbb IMPORTED_LOCATION_RELEASE)
@@ -50,12 +50,12 @@ if(SKBUILD)
     endif()
     get_filename_component(tbb_file "${tbb_library}" REALPATH)
     install(FILES "${tbb_file}" DESTINATION parpy RENAME libtbb.so.12)
-    # What parpy.explain_code shows.
+    # The files that parpy.explain_code shows.
     install(FILES "${PROJECT_SOURCE_DIR}/src/support/diagnostics.def" DESTINATION parpy/diagnostics)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/tests/golden/diag/" DESTINATION parpy/diagnostics
         FILES_MATCHING PATTERN "P*.py" PATTERN "P*.txt" PATTERN "__pycache__" EXCLUDE)
 elseif(PARPY_SANITIZE)
-    # Beside the sources it would take the place of the development build (tools/sanitize.sh).
+    # Beside the sources, the instrumented module would replace the development build (tools/sanitize.sh).
     set_target_properties(_native PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/module")
 else()
     set_target_properties(_native PROPERTIES

@@ -24,6 +24,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "diagnostic_pages",
+    "kernel_operations",
     "versions",
 ]
 source_suffix = {".md": "myst-nb", ".rst": "restructuredtext"}

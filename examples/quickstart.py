@@ -1,7 +1,7 @@
 """Five loop nests, compiled by ParPy and checked against NumPy.
 
 Run with `make demo`. Prints the source generated for one of them and a table of times: NumPy, ParPy and their
-ratio, medians of several runs. Uses the NVIDIA GPU where there is one, else all cores of this machine.
+ratio, medians of several runs. Uses the NVIDIA GPU if there is one, else all cores of this machine.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def main() -> None:
     rows: list[tuple[str, str, float, float]] = []
 
     def compare(name: str, size: str, ours, theirs, got, want, restore=None) -> None:
-        """Runs both once from the same state, compares, then times both."""
+        """Runs both once from the same state, compares the results, then times both."""
         for array, initial in restore or ():
             array[...] = initial
         theirs()

@@ -86,7 +86,7 @@ enum class On : std::uint8_t { kAll, kCpu, kCuda };
 struct Row {
     Pass pass;
     On on;
-    void (*on_cuda)(PassContext&) = nullptr;  // where it is another function than elsewhere
+    void (*on_cuda)(PassContext&) = nullptr;  // the function for CUDA, if it differs
 };
 
 using enum ir::Profile;
@@ -104,7 +104,7 @@ bool factors(const PassContext& context) {
     return context.options.restructures() && !context.options.deterministic;
 }
 bool searches(const PassContext& context) {
-    // Flags of the user's may fuse operations of one reduction and not of the other.
+    // The user's flags may fuse operations of one reduction and not of the other.
     const Options& options = context.options;
     return options.restructures() && !options.fast_math && options.extra_flags.empty();
 }

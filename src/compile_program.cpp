@@ -59,19 +59,19 @@ Program compile_as(const ir::Module& surface, const Signature& signature, const 
     return program;
 }
 
-// On the stack of the caller.
+// Compiles on the caller's stack.
 Program compile_here(const ir::Module& surface, const Signature& signature, const Options& given,
                      Diagnostics& diagnostics, const Trace& trace) {
     const Options options = with_pragmas(surface, given);
     if (options.backend == Backend::kSim && options.checks_races() &&
         !ir::is_by_hand(*surface.entry_function())) {
-        // Loops that are checked for races run in sequence, and so in host code.
+        // Loops that are checked for races run in sequence, and hence in host code.
         Options on_cpu = options;
         on_cpu.backend = Backend::kCpu;
         return compile_here(surface, signature, on_cpu, diagnostics, trace);
     }
     if (!options.automatic) return compile_as(surface, signature, options, diagnostics, trace);
-    // Nobody asked for the mapping: where it cannot be carried out, the program goes without.
+    // Automatic mode chose the mapping: if it fails, the program is compiled without it.
     Diagnostics attempt;
     Program program = compile_as(surface, signature, options, attempt, trace);
     if (!attempt.has_errors()) {

@@ -1,5 +1,5 @@
-// explain(): runs the pipeline up to the point where loops have their final form, asks the analyses
-// that the passes ask, then runs the rest and reads off what became of the loops.
+// explain(): runs the pipeline until loops have their final form, queries the analyses that the
+// passes use, then runs the rest and records the mapping of each loop.
 #include "parpy/explain.h"
 
 #include <algorithm>
@@ -55,19 +55,19 @@ public:
         gpu_blocks_ = count_gpu_blocks();
     }
 
-    // Before the loops are mapped.
+    // To be called before the loops are mapped.
     void facts(Explanation& out) {
         walk(module_.entry_function()->body, 0, -1, out);
         footprints(out);
     }
 
-    // After they are.
+    // To be called after the loops are mapped.
     void mapping(Explanation& out) const {
         for (std::size_t i = 0; i < loops_.size(); ++i) {
             const LoopMapping& m = loops_[i]->mapping;
             Explanation::Loop& loop = out.loops[i];
             loop.mapping = {m.threads, m.threads > 0 && m.reduce, m.threads_per_block};
-            // Siblings of other sizes must agree where they ask.
+            // Siblings of different sizes must request the same block size.
             if (m.threads <= m.threads_per_block)
                 loop.mapping.threads_per_block = LoopPar::kDefaultThreadsPerBlock;
             loop.level = kLevels[static_cast<std::size_t>(m.level)];
@@ -77,7 +77,7 @@ public:
             count_gpu_blocks() > gpu_blocks_;
     }
 
-    // While kernels still have loops: how each runs those of the table.
+    // To be called while kernels still have loops: how each kernel runs the loops of the table.
     [[nodiscard]] std::map<std::string, std::vector<Explanation::Placed>> in_kernels() const {
         std::map<std::string, std::vector<Explanation::Placed>> placed;
         for (const Function* function : module_.functions) {
@@ -100,7 +100,7 @@ public:
         return placed;
     }
 
-    // What passes say beside loops: a field of the table.
+    // Copies notes of passes about loops to a field of the table.
     template <class Note>
     void notes(const std::vector<Note>& notes, std::string Explanation::Loop::* field,
                Explanation& out) const {
@@ -120,7 +120,7 @@ private:
             out.flops += operations(*stmt) * (around < 0 ? 1 : traffic_.runs(around));
             const bool branches = stmt->kind == StmtKind::kIf;
             const double before = out.flops;
-            double most = 0.0;  // of the branches, of which one runs
+            double most = 0.0;  // of the branches: only one of them runs
             for_each_body(*stmt, [&](Body& inner) {
                 if (branches) out.flops = before;
                 walk(inner, depth + (loop != nullptr ? 1 : 0), number, out);
@@ -160,7 +160,7 @@ private:
         return out;
     }
 
-    // Nothing but accumulations whose order shows stands in the way of running in parallel.
+    // Whether accumulations whose order changes the bits are all that prevents running in parallel.
     static bool only_sums_in_order(For& loop, const LoopFacts& facts) {
         if (!accumulates_in_order(loop)) return false;
         if (facts.verdict == Verdict::kReduction) return true;
@@ -180,7 +180,7 @@ private:
         return count;
     }
 
-    // Operations on floats that the statement itself makes in one execution.
+    // The number of float operations of the statement itself in one execution.
     static double operations(const Stmt& stmt) {
         double count = 0;
         for_each_slot(stmt, [&](const Expr* slot) {
@@ -199,7 +199,7 @@ private:
         return count;
     }
 
-    // For each array the box of elements that reads and writes may touch.
+    // Per array, the boxes of elements that reads and writes may touch.
     void footprints(Explanation& out) const {
         const Accesses& accesses = dependences_.accesses();
         using Box = std::vector<Interval>;
@@ -252,7 +252,7 @@ private:
     Traffic traffic_;
     const std::unordered_map<const For*, std::string> keys_;
     std::vector<For*> loops_;
-    std::size_t gpu_blocks_ = 0;  // the user's own
+    std::size_t gpu_blocks_ = 0;  // written by the user
 };
 
 std::vector<const Stmt*> loops_of(const Module& module) {
@@ -303,12 +303,12 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
     };
     const std::size_t asked = place("check-pragmas"), ordered = place("block-steps"),
                       chosen = place("choose-mapping");
-    Diagnostics early;  // errors are the caller's, notes part of the explanation
+    Diagnostics early;  // errors are for the caller, notes are part of the explanation
     PassContext normal{module, options, signature, early};
     PassContext mapped{module, options, signature, out.diagnostics};
     std::vector<const Stmt*> as_written;
     std::vector<StepsNote> steps;
-    bool refuted = false;  // a pragma
+    bool refuted = false;  // by a false pragma
     const auto order = [&] {
         if (!run_passes(normal, passes.first(asked))) return false;
         refuted = !run_passes(mapped, passes.subspan(asked, 1));
@@ -368,13 +368,13 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
     return out;
 }
 
-// On the stack of the caller.
+// Explains on the caller's stack.
 Explanation explain_here(const Module& surface, const Signature& signature, const Options& given,
                          Diagnostics& diagnostics) {
     const Options options = with_pragmas(surface, given);
     Explanation out = explain_as(surface, signature, options, diagnostics);
     if (!options.automatic || !out.diagnostics.has_errors()) return out;
-    // As compile() does: a mapping that nobody asked for and that cannot be carried out.
+    // The automatic mapping cannot be carried out: go without it, as compile() does.
     Options sequential = options;
     sequential.automatic = false;
     Explanation without = explain_as(surface, signature, sequential, diagnostics);

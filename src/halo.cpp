@@ -1,5 +1,5 @@
-// halos(): runs the pipeline up to the point where loops have their normal form, then analyses
-// them.
+// halos(): runs the pipeline up to the point where loops have their normal form, then analyses the
+// loops.
 #include "parpy/halo.h"
 
 #include <algorithm>

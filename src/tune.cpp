@@ -1,6 +1,6 @@
-// neighbourhood() of tune.h. It varies the decisions that the planners make with rules of thumb:
-// which legal loop of a nest is spread, over how many threads, in blocks of what size, which
-// innermost loops are vectors, how far short loops are unrolled, whether loops change places.
+// neighbourhood() of tune.h. It varies the decisions that the planners make by rules of thumb:
+// which legal loop of a nest is spread, over how many threads, in blocks of which size, which
+// innermost loops are vectors, how far short loops are unrolled, whether loops are interchanged.
 #include "parpy/tune.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ constexpr std::int64_t kUnrollCounts[] = {1, 4, 8};
 struct Loop {
     const For* loop = nullptr;
     std::string key;
-    int parent = -1;  // index; -1: no loop is around
+    int parent = -1;  // index; -1: an outermost loop
     bool innermost = true;
     bool may_run = false;  // in parallel
     bool reduces = false;
@@ -39,7 +39,7 @@ struct Loop {
 };
 using Requests = std::vector<LoopPar>;  // one per loop
 
-// A function with its loops in their final order, and what is asked for of each.
+// A function with its loops in their final order, and the mapping requested for each.
 struct Mapped {
     std::vector<Loop> loops;
     Requests requests;
@@ -95,7 +95,7 @@ private:
         }
         return false;
     }
-    // The innermost parallel loop around; -1.
+    // The innermost parallel loop around the loop; -1: none.
     [[nodiscard]] int around(const Requests& r, int i) const {
         for (i = loop(i).parent; i >= 0 && !parallel(r, i);)
             i = loop(i).parent;
@@ -110,9 +110,9 @@ private:
         return parallel(r, i) && !any_inside(r, i);
     }
 
-    // ------------------------------------------------------------ what a step costs
+    // ------------------------------------------------------------ the cost of a step
 
-    // Iterations that run at once where loop `i` has none inside.
+    // Iterations that run at once, if loop `i` contains no parallel loop.
     [[nodiscard]] double at_once(const Requests& r, int i) const {
         double product = 1;
         for (; i >= 0; i = loop(i).parent) {
@@ -137,7 +137,7 @@ private:
         return sum;
     }
 
-    // ------------------------------------------------------------ how a step is told
+    // ------------------------------------------------------------ the description of a step
 
     void add(std::string change, const Requests& r, Tuned tuned) {
         tuned.automatic = false;
@@ -152,7 +152,7 @@ private:
     }
     void add(std::string change, const Requests& r) { add(std::move(change), tidy(r), from_); }
 
-    // Sizes of blocks belong to the threads of a nest, which agree on one.
+    // Block sizes belong to the threads of a nest, which must have the same.
     [[nodiscard]] Requests tidy(Requests r) const {
         std::unordered_map<int, std::int64_t> sizes;  // by root
         for (int i = 0; i < size(); ++i) {
@@ -174,7 +174,7 @@ private:
         return std::to_string(n) + (n == 1 ? " thread" : " threads");
     }
 
-    // One change of all nests.
+    // Adds changes that apply to all nests at once.
     void everywhere() {
         std::vector<int> leaves, roots;
         for (int i = 0; i < size(); ++i) {
@@ -209,7 +209,7 @@ private:
         }
     }
 
-    // Other loops of the nest in parallel.
+    // Adds mappings in which other loops of the nest run in parallel.
     void structure(int i) {
         if (parallel(base_, i)) {
             in_sequence(i);
@@ -221,10 +221,10 @@ private:
         at(r, i).threads = whole(loop(i));
         if (!any_inside(base_, i)) {
             as_threads(r, i);
-            // What was threads becomes blocks.
+            // The threads become blocks.
             if (machine_.grid && outer >= 0) at(r, outer).threads = whole(loop(outer));
         } else if (!machine_.grid && outer >= 0) {
-            return;  // runs as it stands
+            return;  // runs in parallel already
         }
         add("loop '" + loop(i).key + "' in parallel", r);
     }
@@ -236,14 +236,14 @@ private:
         if (!any_inside(base_, i)) {
             inward(i);
             if (machine_.grid) {
-                if (outer < 0) return;  // one thread would be left
+                if (outer < 0) return;  // one thread would remain
                 if (!any_inside(r, outer)) as_threads(r, outer);
             }
         }
         add("loop '" + loop(i).key + "' in sequence", r);
     }
 
-    // A loop inside takes the place of the threads.
+    // Moves the threads to a loop inside.
     void inward(int i) {
         for (int inner = i + 1; inner < size() && is_inside(inner, i); ++inner) {
             if (!loop(inner).may_run) continue;
@@ -254,7 +254,7 @@ private:
         }
     }
 
-    // The innermost parallel loop of its branch.
+    // Requests threads for the innermost parallel loop of its branch.
     void as_threads(Requests& r, int i) const {
         LoopPar& request = at(r, i);
         const std::int64_t most = whole(loop(i));
@@ -284,7 +284,7 @@ private:
         }
     }
 
-    // Bounds of the parallelism that differ from each other; all of them last.
+    // Bounds with different degrees of parallelism; the last one is no bound.
     [[nodiscard]] std::vector<std::int64_t> worker_counts() const {
         std::vector<std::int64_t> counts{1};
         for (std::int64_t n = 2; n < machine_.workers; n *= 2)
@@ -325,7 +325,7 @@ private:
         Requests r = base_;
         at(r, i).threads = n;
         add(threads_text(n) + " for '" + loop(i).key + "'", r);
-        // Loops that follow each other in the same blocks share their threads.
+        // Consecutive loops in the same blocks share their threads.
         bool several = false;
         for (int other = 0; other < size(); ++other) {
             if (other == i || !is_leaf(base_, other)) continue;
@@ -345,7 +345,7 @@ private:
         }
     }
 
-    // For reductions that several blocks make together.
+    // Adds clusters for reductions that several blocks make together.
     void clusters() {
         const auto spread = [&](const LoopPar& request) {
             return request.reduce && request.threads > request.threads_per_block;
@@ -372,7 +372,7 @@ private:
 
 // ---------------------------------------------------------------- from the surface to the loops
 
-// The loops with what `options` ask for of them; with the planner's choice if `planned`.
+// Finds the loops with their requests in `options`; with the planner's choice if `planned`.
 bool analyse(const Module& surface, const Signature& signature, const Options& options,
              bool planned, Mapped& out, Diagnostics& diagnostics) {
     Module module = clone(surface);
@@ -460,7 +460,7 @@ void neighbours_here(const Module& surface, const Signature& signature, const Op
         std::ranges::count_if(program.loops, [](const Loop& loop) { return loop.may_run; }));
     out.start = as_mapping(program, options, grid);
 
-    // The loops as they were written, with what the planner makes of them.
+    // The loops in their original order, with the planner's mapping.
     Options written = options;
     written.automatic = written.restructure = false;
     written.mapping.clear();
@@ -468,7 +468,7 @@ void neighbours_here(const Module& surface, const Signature& signature, const Op
     Diagnostics unused;
     if (options.automatic && analyse(surface, signature, written, true, plain, unused)) {
         const Tuned tuned = as_mapping(plain, written, grid);
-        constexpr double kSlower = 8;  // what their order may cost
+        constexpr double kSlower = 8;  // allowed slowdown by their order
         if (tuned.mapping != out.start.mapping)
             out.neighbours.push_back({"loops as written", tuned, kSlower, 0});
     }

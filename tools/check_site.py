@@ -1,5 +1,5 @@
 """Checks a built documentation site. Links, anchors and pictures exist, typical tasks are two clicks from the start
-page. In a headless browser no page has a script error or is wider than its window, and the search finds something.
+page. In a headless browser no page has a script error or is wider than its window, and searches have results.
 
 usage: python tools/check_site.py FOLDER
 """
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
 
-# What users look for, and the page that has it.
+# The tasks that users look for, and the page of each.
 TASKS = {
     "run this Numba function": "coming_from/numba.html",
     "find why this loop is refused": "howto/refused_loops.html",
@@ -68,7 +68,7 @@ def read(site: Path) -> dict[str, Page]:
 
 
 def targets(name: str, page: Page, addresses: list[str]) -> Iterator[tuple[str, str, str]]:
-    """Address, file and anchor of those that lie in the site."""
+    """Address, file and anchor of those links that lead into the site."""
     for address in addresses:
         parts = urllib.parse.urlsplit(address)
         if parts.scheme or parts.netloc:
@@ -89,7 +89,7 @@ def broken(site: Path, pages: dict[str, Page]) -> list[str]:
 
 
 def clicks(pages: dict[str, Page], start: str = "index.html") -> dict[str, list[str]]:
-    """The pages that are at most two clicks from the start, each with the way there."""
+    """The pages that are at most two clicks from the start, each with the path to it."""
     ways, edge = {start: [start]}, [start]
     for _ in range(2):
         reached = []
@@ -110,7 +110,7 @@ def served(site: Path) -> Iterator[str]:
 
     class Server(http.server.ThreadingHTTPServer):
         def handle_error(self, *_: object) -> None:
-            """The browser leaves pages whose pictures are still on their way."""
+            """Ignores the errors of a browser that leaves a page before its pictures are loaded."""
 
     server = Server(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -121,7 +121,7 @@ def served(site: Path) -> Iterator[str]:
 
 
 def seen_in_browser(site: Path, pages: dict[str, Page]) -> list[str] | None:
-    """The script errors, and the pages that are wider than their window. None where there is no browser."""
+    """The script errors, and the pages that are wider than their window. None if there is no browser."""
     browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     try:
         from playwright.sync_api import Error, sync_playwright

@@ -1,4 +1,4 @@
-"""Writes a wheel anew with Zopfli's deflate, which every unzip reads and which is some four percent smaller.
+"""Writes a wheel anew with Zopfli's deflate, which every unzip reads and which is about four percent smaller.
 
 usage: python tools/compress_wheel.py WHEEL    (needs the package zopfli; takes a few minutes)
 """
@@ -14,7 +14,7 @@ import zopfli.zlib
 
 
 class Compressor:
-    """An object of zlib.compressobj's kind that compresses a file as a whole."""
+    """Has the interface of zlib.compressobj's objects; compresses a file as a whole."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
@@ -24,7 +24,7 @@ class Compressor:
         return b""
 
     def flush(self) -> bytes:
-        # Without the header and the checksum of zlib's own format, which zip files do not have.
+        # Omits the header and the checksum of zlib's own format, which zip files do not have.
         return zopfli.zlib.compress(b"".join(self.parts), numiterations=1)[2:-4]
 
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the documentation site into build/docs/VERSION and checks it: warnings, dead links and script errors fail.
 # usage: tools/docs.sh [--quick]
-#   --quick      into build/docs-quick, without the pictures of the gallery and the results of the notebooks
+#   --quick      builds into build/docs-quick, without the gallery's pictures and the notebooks' results
 set -eu
 cd "$(dirname "$0")/.."
 python=${PARPY_DOCS_PYTHON:-.venv/bin/python}
@@ -12,9 +12,9 @@ if [ "${1:-}" = --quick ]; then
     set -- -D plot_gallery=0 -D nb_execution_mode=off
 fi
 site=$folder/$version
-rm -rf docs/gallery # pages of the other kind of build
+rm -rf docs/gallery # removes the pages of the other kind of build
 
-# Pages must not meet code that an earlier build left in the user's cache.
+# Pages must not find code that an earlier build left in the user's cache.
 PARPY_CACHE_DIR=$(mktemp -d)
 trap 'rm -rf "$PARPY_CACHE_DIR"' EXIT
 export PARPY_CACHE_DIR

@@ -54,7 +54,7 @@ def spelled(value: mp.mpf, single: bool) -> str:
 
 
 def remez(fit: Fit) -> list[mp.mpf]:
-    """The best coefficients, not rounded."""
+    """The best coefficients before rounding."""
     count = fit.terms
     middle, half = (fit.low + fit.high) / 2, (fit.high - fit.low) / 2
     size = max(abs(fit.low), abs(fit.high))  # scales the system, as `heavy` does
@@ -90,7 +90,7 @@ def remez(fit: Fit) -> list[mp.mpf]:
 
 
 def weighted_error(fit: Fit, coefficients: list[mp.mpf], x: mp.mpf) -> mp.mpf:
-    """How far the polynomial is from its target at x."""
+    """The polynomial's distance from its target at x, weighted."""
     return fit.weight(x) * (fit.target(x) - mp.polyval(coefficients[::-1], x))
 
 
@@ -105,7 +105,7 @@ def solve(fit: Fit) -> None:
 
 
 def flat(limit: float) -> mp.mpf:
-    """Below this the weight stays as it is: what a fit does very near zero does not matter."""
+    """The size of x below which a weight stays constant: errors very near zero do not matter."""
     return mp.mpf(limit) / 20
 
 
@@ -122,7 +122,7 @@ T_MAX = (SQRT2 - 1) ** 2 * mp.mpf("1.001")
 
 
 def root(f: Real) -> Real:
-    """A function of x as one of x*x."""
+    """Turns a function of x into a function of x*x."""
     return lambda z: f(mp.sqrt(z))
 
 

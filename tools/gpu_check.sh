@@ -1,6 +1,6 @@
 #!/bin/sh
-# Everything that needs a GPU, with one command on a machine that has one: installs the wheel aside,
-# runs the GPU tests, also under compute-sanitizer where it is, the examples and the GPU benchmarks, and prints a table.
+# Every check that needs a GPU, as one command: installs the wheel into an environment of its own, runs the
+# GPU tests, also under compute-sanitizer if it is installed, the examples and the GPU benchmarks, and prints a table.
 # usage: tools/gpu_check.sh [-o DIRECTORY] [-s STEPS] [-j JOBS] [-k OPTIONS] [WHEEL ...]
 #   WHEEL    wheels to install, without their dependencies (default: dist/*.whl)
 #   -o       where logs and results go (default: build/gpu_check)
@@ -50,19 +50,19 @@ step() { # name, command ...
 "
 }
 
-# The wheel's package is tested, not the source tree's.
+# Tests the wheel's package, not the source tree's.
 suite() { "$python" -m pytest -q --maxfail=40 -m gpu -p no:cacheprovider -o pythonpath=tests/python "$@" tests/python; }
-# Leaks are read off the memory of the whole device: nobody else may use it.
+# Tests find leaks in the memory use of the whole device, so no other process may use it.
 tests() { suite -n "$jobs" -k "not leak" && suite -k leak; }
 step tests tests
-# Random programs against the Python interpreter, other ones every day, and random kernels of one thread against Clang.
+# Random programs against the Python interpreter, new ones every day, and random kernels of one thread against Clang.
 random() {
     seed=$(date +%Y%m%d)
     "$python" tests/fuzz/run.py --backend cuda --seed "$seed" --count 2000 --jobs "$(nproc)" --out "$out/random.json" &&
         "$python" tests/fuzz/nvrtc_kernels.py --gpu
 }
 step random random
-# Kernels written by hand under the checker; every tool in one process, kernels compiled anew. Without it: skipped.
+# Kernels written by hand under the checker: every tool in one process, kernels compiled anew. Skipped if it is missing.
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
 sanitize() {
     for tool in memcheck racecheck synccheck; do

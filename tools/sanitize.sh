@@ -22,7 +22,7 @@ build=$PWD/build-$preset
 cmake --preset "$preset" -DPython_EXECUTABLE="$PWD/.venv/bin/python" >/dev/null
 cmake --build "$build" -j "${JOBS:-$(nproc)}"
 
-# The Python files of the source tree with the instrumented module.
+# The Python files of the source tree, with the instrumented module.
 site=$build/site
 rm -rf "$site"
 mkdir -p "$site"
@@ -31,7 +31,7 @@ rm -f "$site"/parpy/_native*.so
 ln -s "$build"/module/_native*.so "$site/parpy/"
 
 LD_LIBRARY_PATH=$(dirname "$runtime")
-# Memory that Python and LLVM keep until the process ends is no leak; stacks of the sanitizers are larger.
+# Memory that Python and LLVM keep until the process ends is not a leak; stacks of the sanitizers are larger.
 ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:handle_segv=0:allocator_may_return_null=1
 UBSAN_OPTIONS=print_stacktrace=1
 TSAN_OPTIONS=suppressions=$PWD/tools/tsan.supp:halt_on_error=1:ignore_noninstrumented_modules=1:allocator_may_return_null=1:die_after_fork=0
@@ -39,7 +39,7 @@ PARPY_CACHE_DIR=$(mktemp -d)
 trap 'rm -rf "$PARPY_CACHE_DIR"' EXIT
 export LD_LIBRARY_PATH ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS PARPY_CACHE_DIR
 export PYTHONPATH="$site" PYTHONMALLOC=malloc PARPY_OPT="$build/parpy-opt"
-# Tests that run pytest take the same package.
+# Tests that run pytest use the same package.
 export PYTEST_ADDOPTS="-p no:cacheprovider -o pythonpath=tests/python"
 
 "$build/unit_tests" --gtest_brief=1
@@ -47,7 +47,7 @@ if [ $# = 0 ]; then
     if [ "$kind" = address ]; then
         set -- tests/python
     else
-        # Not the simulator, whose fibers ThreadSanitizer is not told of.
+        # Excludes the simulator, because ThreadSanitizer does not know its fibers.
         set -- tests/python/calls/test_call.py tests/python/calls/test_call_concurrency.py tests/python/calls/test_call_reuse.py \
             tests/python/calls/test_cache.py
     fi

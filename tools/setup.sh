@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what the build needs: the missing ones of tools/apt-packages.txt, and the Python packages
-# of pyproject.toml (build requirements, the 'dev' extra and others that are named) into .venv.
+# Installs the requirements of the build: missing packages of tools/apt-packages.txt, and the Python packages
+# of pyproject.toml (build requirements, the 'dev' extra and the extras that are named) into .venv.
 # usage: tools/setup.sh PYTHON [EXTRA ...]        (an interpreter of 3.11 or later; default python3)
 set -eu
 cd "$(dirname "$0")/.."
@@ -25,7 +25,7 @@ if command -v dpkg-query >/dev/null; then
     [ "$("$python" -c "$headers")" = True ] || packages="$packages python3-dev"
     "$python" -c 'import ensurepip' 2>/dev/null || packages="$packages python3-venv"
     wanted=$(missing $packages)
-    browser=$(missing chromium-headless-shell) # tests look at HTML in it; they skip that without
+    browser=$(missing chromium-headless-shell) # for tests that look at HTML; they are skipped without it
     if [ -n "$wanted$browser" ]; then
         sudo=
         [ "$(id -u)" = 0 ] || sudo=sudo

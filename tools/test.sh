@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 failed=
 export PARPY_OPT="$PWD/build/parpy-opt"
 
-# Tests must not meet code that an earlier build left in the user's cache.
+# Tests must not find code that an earlier build left in the user's cache.
 PARPY_CACHE_DIR=$(mktemp -d)
 export PARPY_CACHE_DIR
 trap 'rm -rf "$PARPY_CACHE_DIR"' EXIT

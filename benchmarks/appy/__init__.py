@@ -1,4 +1,4 @@
-"""The programs of APPy's table, as its authors would write them: annotated loops, and tensor expressions.
+"""The programs of APPy's table, in the style of its authors: annotated loops, and tensor expressions.
 
 A module of programs/ has two functions, `loops` and `tensors`. Data, references and sizes are those of the kernel of
 the same name in benchmarks/npbench/.

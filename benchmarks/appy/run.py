@@ -3,9 +3,9 @@
     python benchmarks/appy/run.py [PROGRAM ...] [--preset paper] [--backend cpu|cuda] [--seconds 1]
 
 Data, references, sizes and the way of timing are those of benchmarks/npbench/; on a GPU the data lie there, which
-takes CuPy. `auto` is the kernel of that folder in automatic mode, whose algorithm may be another one, `plain` the loops
-here with their pragmas taken away; the `x` behind them are their times over those of the loops, that behind `tensors`
-the time of the loops over theirs. Without names writes benchmarks/results/appy_<backend>.json.
+needs CuPy. `auto` is the kernel of that folder in automatic mode, whose algorithm may differ; `plain` the loops here
+without their pragmas. The `x` after each of these is its time divided by that of the loops; the `x` after `tensors`
+is the time of the loops divided by that of `tensors`. Without names writes benchmarks/results/appy_<backend>.json.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ WIDTHS = (16, 9, 9, 6, 9, 6, 9, 6, 9, 6)
 
 
 def without_pragmas(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, which the automatic mode maps."""
+    """The same function without pragmas, which the automatic mode maps."""
     source = function.__parpy_source__
     header = "from parpy.appy import *\n"
     lines = [line for line in source.text.split("\n") if not line.lstrip().startswith("#pragma")]
@@ -42,7 +42,7 @@ def without_pragmas(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def timed(place: Host, job: Job, function: Callable[..., Any], options: argparse.Namespace) -> float:
-    """The median of the milliseconds of a call, behind one whose outputs are compared with NumPy's."""
+    """The median of the milliseconds of a call, after one whose outputs are compared with NumPy's."""
     version = of_parpy("appy", function, job.kernel, Target(options.backend, {}))
     compare(place, job, version)
     return statistics.median(milliseconds(place, job, version, options.seconds, False))

@@ -1,4 +1,4 @@
-// Hand-written C++ for benchmarks/cpu_speed.py: what one would write for these five loop nests,
+// Hand-written C++ for benchmarks/cpu_speed.py: the usual code for these five loop nests,
 // compiled by `clang++-19 -O3 -march=native`. Plain loops, restrict pointers, the C library's expf.
 #include <cmath>
 

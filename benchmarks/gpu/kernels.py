@@ -1,4 +1,4 @@
-"""The loop nests that gpu_kernels.py times, as one would write them; two are NPBench's."""
+"""The loop nests that gpu_kernels.py times, in plain style; two are NPBench's."""
 
 from __future__ import annotations
 

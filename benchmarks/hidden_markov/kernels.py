@@ -1,9 +1,9 @@
-"""The forward algorithm of model.py as loops: two arrays of f take turns, a step of all signals is one launch.
+"""The forward algorithm of model.py as loops: two arrays of f alternate, a step of all signals is one launch.
 
-`forward` is the form in which such programs are written: each step picks by its parity which array it reads and which
-it writes, and signals that have ended are left alone. `model` is a dict; what a state takes from its predecessors is a
-function of its own. `forward_by_kmers` does the same with a k-mer for each thread, whose layers have the predecessors
-in common: the sum over these is there once.
+`forward` is the usual form of such programs: the parity of a step decides which array it reads and which it writes,
+and signals that have ended are not changed. `model` is a dict; a function of its own computes the contribution of a
+state's predecessors. `forward_by_kmers` does the same with a thread for each k-mer, whose layers share their
+predecessors: the sum over these is computed once.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ Model = dict[str, Any]
 
 
 def random_model(rng: np.random.Generator, bases: int, layers: int = 16, levels: int = 101) -> Model:
-    """A model of k-mers of so many bases; tables of logarithms, float32.
+    """A model of k-mers, k = `bases`; tables of logarithms, float32.
 
     moves (4, K): A(p_b, w); durations (D,): P(d); emissions (S, K): E(w, x); start (D K,): the first state.
     """
@@ -34,7 +34,7 @@ def random_model(rng: np.random.Generator, bases: int, layers: int = 16, levels:
         weights = rng.random(shape) + 0.1
         return np.log(weights / weights.sum(axis=axis, keepdims=True)).astype(np.float32)
 
-    after = logs((kmers, 4), 1)  # of each k-mer, the next base
+    after = logs((kmers, 4), 1)  # for each k-mer, the next base
     before = np.arange(kmers)[None, :] // 4 + np.arange(4)[:, None] * (kmers // 4)
     gamma = 0.7
     return {
@@ -52,7 +52,7 @@ def random_model(rng: np.random.Generator, bases: int, layers: int = 16, levels:
 def random_signals(
     rng: np.random.Generator, count: int, samples: int, levels: int = 101
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Levels (count, samples) and how many samples each signal has: half of them or more, one of them all."""
+    """Levels (count, samples) and the number of samples of each signal: from half of them to all; one has all."""
     lengths = rng.integers(samples // 2, samples + 1, count)
     lengths[0] = samples
     return rng.integers(0, levels, (count, samples)).astype(np.int32), lengths.astype(np.int32)

@@ -1,4 +1,4 @@
-"""NPBench's kernels as ParPy loops: a module of kernels/ each, found by name."""
+"""NPBench's kernels as ParPy loops: each is a module of kernels/, which is found by its name."""
 
 from __future__ import annotations
 

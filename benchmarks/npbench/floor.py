@@ -2,7 +2,7 @@
 
     python benchmarks/npbench/floor.py
 
-writes the table of NOTES.md anew, from the costs of the kernels and the results of the last run on an H200.
+updates the table in NOTES.md, from the costs of the kernels and the results of the last run on an H200.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from npbench import NAMES, load  # noqa: E402
 from npbench.kernel import Kernel  # noqa: E402
 from npbench.report import automatic, best_peer, ms  # noqa: E402
 
-MEMORY = 4.0e12  # bytes per second: 4.29e12 were measured for copies, 4.8e12 is what the card is sold with
+MEMORY = 4.0e12  # bytes per second: 4.29e12 were measured for copies, the card's data sheet says 4.8e12
 PEAKS = {  # operations per second
     "f64": 30e12,
-    "f64 tensor": 60e12,  # where a product of matrices does them
+    "f64 tensor": 60e12,  # on tensor cores, which products of matrices use
     "f32": 60e12,
     "int32": 16e12,
     "int64": 8e12,
 }
-CACHE = 60e6  # bytes of L2: what stays there is not bound by MEMORY
+CACHE = 60e6  # bytes of L2: data that fit into it are not bound by MEMORY
 BEGIN, END = "<!-- made by floor.py: begin -->", "<!-- end -->"
 
 
@@ -51,7 +51,7 @@ def floor(kernel: Kernel, sizes: Mapping[str, int]) -> Floor:
 
 
 def amount(value: float) -> str:
-    """With a prefix: 23.9 G."""
+    """The number with a prefix, as in "23.9 G"."""
     for power, letter in ((12, "T"), (9, "G"), (6, "M"), (3, "k")):
         if value >= 10**power:
             return f"{value / 10**power:.3g} {letter}"
@@ -85,7 +85,7 @@ def generated() -> str:
 
 
 def with_table(text: str) -> str:
-    """The notes with the table in its place."""
+    """The notes with the new table in the place of the old one."""
     start, end = text.index(BEGIN), text.index(END) + len(END)
     return text[:start] + generated() + text[end:]
 

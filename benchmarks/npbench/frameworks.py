@@ -1,8 +1,8 @@
 """The programs that are timed: the forms of a kernel under ParPy, and its peers, a row of FRAMEWORKS each.
 
-A framework gives one or several versions of a kernel, of which the fastest valid one counts. What is not installed is
-left out, and so is a kernel for which a framework has no version. DaCe 1.0 wants NumPy 1 and networkx before 3.5, docc
-0.8 a clang++-21 and libomp: in environments of their own, `run.py --framework dace --resume` adds what they take.
+A framework gives one or several versions of a kernel, of which the fastest valid one counts. Frameworks that are not
+installed are skipped, and so are kernels for which a framework has no version. DaCe 1.0 needs NumPy 1 and networkx
+before 3.5, docc 0.8 a clang++-21 and libomp: run them in environments of their own with `--framework dace --resume`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Target:
 
 class Version(NamedTuple):
     name: str
-    bind: Callable[[Sizes], Callable[..., Any]]  # what is called for these sizes
-    parameters: Callable[..., Any]  # whose parameters it has
+    bind: Callable[[Sizes], Callable[..., Any]]  # returns the function to call for these sizes
+    parameters: Callable[..., Any]  # has the names of the call's parameters
     returns: tuple[str, ...]  # the outputs that it returns, unless it returns None
 
 
@@ -125,7 +125,7 @@ def of_docc(kernel: Kernel, target: Target) -> Iterator[Version]:
 
         def call(*values: Any, compiled: Callable[..., Any] = compiled) -> Any:
             returned = compiled(*values)
-            return returned if kernel.returns else None  # it returns something else where the text returns nothing
+            return returned if kernel.returns else None  # docc returns another value if the text returns none
 
         yield Version(name, lambda sizes, call=call: call, text, kernel.returns)
 
@@ -135,14 +135,14 @@ class Framework:
     title: str
     versions: Callable[[Kernel, Target], Iterator[Version]]
     places: Mapping[str, type[Host]]  # by backend
-    module: str  # which must be installed
-    patience: float = 1.0  # how many times the usual limit it gets: some compile for long
-    compiles: bool = True  # for sizes, so that the first call with new ones does not count
+    module: str  # must be installed
+    patience: float = 1.0  # multiplies the usual limit: some compile for long
+    compiles: bool = True  # for sizes: the first call with new ones does not count
 
 
 ANYWHERE = {"cpu": Host, "cuda": Device}
-# By name; those of ParPy choose mappings themselves but for `hand`. A peer of the CPU is timed there on request also
-# where the back end is cuda.
+# By name; ParPy's forms choose mappings themselves, except `hand`. Peers that run on a CPU can also be requested
+# if the back end is cuda.
 FRAMEWORKS = {
     "hand": Framework("ParPy by hand", by_hand, ANYWHERE, "parpy"),
     "loops": Framework("ParPy, loops", loops, ANYWHERE, "parpy"),

@@ -1,8 +1,8 @@
 """The description of a kernel in a module of kernels/: data, reference, loops, mappings, cost.
 
-Everything that takes sizes takes them by name, as keyword arguments. Arguments of every form of a kernel are chosen
-by the names of its parameters from what `initialize` makes and from the sizes. A form stores its outputs to arguments,
-or returns them; `returns` names what the texts of tests/programs return.
+Functions of sizes have them as keyword arguments. The parameters of every form of a kernel are filled by name from
+the results of `initialize` and from the sizes. A form stores its outputs to arguments, or returns them; `returns` names
+the results of the texts of tests/programs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def presets(names: str, **values: tuple[int, ...]) -> dict[str, dict[str, int]]:
 
 
 def share(n: int, each: int) -> parpy.LoopPar:
-    """As many threads as there are groups of `each` among n iterations: of blocks, which then take neighbours."""
+    """One thread for each group of `each` among n iterations; a mapping of blocks gives a block a row of iterations."""
     return parpy.threads(max(1, -(-n // each)))
 
 
@@ -40,21 +40,21 @@ def share(n: int, each: int) -> parpy.LoopPar:
 class Kernel:
     """One benchmark. `presets` has NPBench's S, M, L and paper, and `tiny` for tests."""
 
-    name: str  # that of its texts in tests/programs as well
+    name: str  # also the name of its texts in tests/programs
     function: Callable[..., Any]  # the loops, under parpy.jit
     initialize: Callable[..., dict[str, Any]]  # (rng, **sizes): arguments by name, random where values matter
-    outputs: tuple[str, ...]  # what is compared, NPBench's outputs; what else a kernel stores is scratch
+    outputs: tuple[str, ...]  # the arrays that are compared, NPBench's outputs; other stores are scratch
     presets: Mapping[str, Sizes]
-    bytes: Callable[..., float]  # least memory traffic, each pass that a dependence forces reads and writes once
+    bytes: Callable[..., float]  # least memory traffic; each pass that a dependence forces reads and writes once
     flops: Callable[..., float]  # additions, multiplications, divisions, roots and exponentials count 1
-    unit: str = "f64"  # what does them at best, a key of floor.PEAKS
-    cpu: Threads | None = None  # the best mapping found by hand, so for cuda; None: there is none
+    unit: str = "f64"  # the fastest unit that can do them, a key of floor.PEAKS
+    cpu: Threads | None = None  # the best mapping found by hand, as `cuda`; None: not searched
     cuda: Callable[..., Threads] | None = None
-    reference: Callable[..., Any] | None = None  # with NumPy and into arguments, where that is faster than the text
-    returns: tuple[str, ...] = ()  # which outputs the texts return, in this order
+    reference: Callable[..., Any] | None = None  # with NumPy, into arguments; set if it is faster than the text
+    returns: tuple[str, ...] = ()  # the outputs that the texts return, in this order
     steps: str = ""  # the size that is a number of time steps, which a check may cut
-    tolerance: float = 0.0  # relative error in the 2-norm; 0: what the type of the result suggests
-    cpu_function: Callable[..., None] | None = None  # by rows, which a CPU may run faster
+    tolerance: float = 0.0  # relative error in the 2-norm; 0: depends on the type of the result
+    cpu_function: Callable[..., None] | None = None  # a form by rows, which may be faster on a CPU
 
     @property
     def by_hand(self) -> bool:
@@ -63,7 +63,7 @@ class Kernel:
 
     @property
     def oracle(self) -> Callable[..., Any]:
-        """What NumPy computes."""
+        """The function of NumPy that computes the expected outputs."""
         return self.reference or texts.numpy_style(self.name)
 
     def on(self, backend: str) -> Callable[..., None]:
@@ -81,12 +81,12 @@ class Kernel:
 
 
 def arguments(function: Callable[..., Any], data: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What `function` is called with."""
+    """The arguments of `function`, by the names of its parameters."""
     return tuple(data[name] for name in texts.parameters(function))
 
 
 def results(kernel: Kernel, returned: Any, data: Mapping[str, Any], names: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The outputs behind a call that was given `data` and returned `returned`, which are `names` of them (default: what
+    """The outputs after a call with `data` that returned `returned`; `names` are the outputs in it (default: those that
     the texts return)."""
     names = names or kernel.returns
     values = tuple(returned) if isinstance(returned, tuple | list) else () if returned is None else (returned,)
@@ -96,13 +96,13 @@ def results(kernel: Kernel, returned: Any, data: Mapping[str, Any], names: tuple
 
 
 def expected(kernel: Kernel, data: dict[str, Any]) -> dict[str, Any]:
-    """The outputs by NumPy, which changes `data`."""
+    """The outputs by NumPy, which modifies `data`."""
     found = results(kernel, kernel.oracle(*arguments(kernel.oracle, data)), data)
     return {name: np.asarray(value) for name, value in found.items()}
 
 
 def error(got: Any, want: Any) -> float:
-    """Relative, in the 2-norm; infinite where only one of them is finite."""
+    """The relative error in the 2-norm; infinite if only one of them is finite."""
     got, want = np.asarray(got), np.asarray(want)
     if got.size != want.size:
         return float("inf")
@@ -119,7 +119,7 @@ def error(got: Any, want: Any) -> float:
 
 
 def check(kernel: Kernel, got: Mapping[str, Any], want: Mapping[str, Any]) -> None:
-    """Raises AssertionError naming the outputs that differ by more than rounding explains."""
+    """Raises AssertionError that names an output if it differs by more than rounding explains."""
     for name in kernel.outputs:
         wide = want[name].dtype.itemsize // (2 if want[name].dtype.kind == "c" else 1) == 8
         limit = kernel.tolerance or (0.0 if want[name].dtype.kind in "iub" else 1e-11 if wide else 1e-5)

@@ -24,7 +24,7 @@ CALLS = 100  # at most
 
 @dataclass(frozen=True)
 class Job:
-    """A kernel with its data and what NumPy makes of them, at fewer time steps if so many take long."""
+    """A kernel with its data and NumPy's results, with fewer time steps if all of them take long."""
 
     kernel: Kernel
     sizes: Sizes
@@ -32,11 +32,11 @@ class Job:
     checked_sizes: Sizes
     checked_data: Data
     want: Data
-    numpy: Row  # how long that took
+    numpy: Row  # the time of NumPy
 
 
 def prepare(kernel: Kernel, preset: str, check_steps: int) -> Job:
-    """Takes as long as NumPy does for the validated steps."""
+    """Makes the data and runs NumPy once for the validated steps."""
     sizes = checked_sizes = kernel.presets[preset]
     data = checked_data = kernel.data(sizes)
     if kernel.steps and 0 < check_steps < sizes[kernel.steps]:
@@ -58,7 +58,7 @@ def first_line(message: Exception | str) -> str:
 
 
 def compare(place: Host, job: Job, version: Version) -> str:
-    """Returns the first warning."""
+    """Checks the outputs of one call, and returns the first performance warning, or an empty text."""
     work = place.take(job.checked_data)
     with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always")
@@ -70,7 +70,7 @@ def compare(place: Host, job: Job, version: Version) -> str:
 
 
 def milliseconds(place: Host, job: Job, version: Version, seconds: float, warm: bool) -> list[float]:
-    """The times of single calls on restored arrays, behind a call that does not count, unless `warm`."""
+    """The times of single calls on restored arrays, after a call that does not count, unless `warm`."""
     pristine, work = place.take(job.data), place.take(job.data)
     call, values = version.bind(job.sizes), arguments(version.parameters, work)
     if not warm:
@@ -87,7 +87,7 @@ def milliseconds(place: Host, job: Job, version: Version, seconds: float, warm: 
 
 
 def measure(framework: str, job: Job, target: Target, seconds: float, tell: Callable[[Row], None]) -> None:
-    """Tells of the best version so far, or why there is none, as soon as it is known."""
+    """Calls `tell` with the best version so far, or the failures, after each version."""
     best: Row = {}
     failures: list[str] = []
     versions = iter(FRAMEWORKS[framework].versions(job.kernel, target))
@@ -103,7 +103,7 @@ def measure(framework: str, job: Job, target: Target, seconds: float, tell: Call
             name = version.name
             remark = compare(place, job, version)
             times = milliseconds(place, job, version, seconds, warm)
-        except Exception as error:  # theirs are many; AssertionError where the outputs differ
+        except Exception as error:  # frameworks raise many types; AssertionError if outputs differ
             failures.append(f"{name}: {type(error).__name__}: {first_line(error)}"[:300])
             failure = "wrong" if isinstance(error, AssertionError) else "refused"
             tell({**(best or {"failure": failure}), "why": failures})
@@ -118,7 +118,7 @@ def measure(framework: str, job: Job, target: Target, seconds: float, tell: Call
 
 
 def versions_of(*modules: str) -> dict[str, str]:
-    """The versions of those distributions among these that are installed."""
+    """The versions of those modules that are installed."""
     import importlib.metadata
 
     found = {}

@@ -15,7 +15,7 @@ from .kernel import CORES, Kernel
 
 
 class _Rewrite(ast.NodeTransformer):
-    """Drops what only ParPy understands; the outermost loops with a label of `parallel` become prange."""
+    """Removes ParPy's statements; the outermost loops with a label of `parallel` become prange."""
 
     def __init__(self, parallel: set[str]) -> None:
         self.parallel, self.inside = parallel, False
@@ -59,7 +59,7 @@ def loops(kernel: Kernel, parallel: bool) -> Callable[..., None]:
 
 
 def versions(kernel: Kernel) -> Iterator[tuple[str, Callable[..., Any], Callable[..., Any]]]:
-    """(name, function, whose parameters it has). Not all of them compile, nor does each give the right result."""
+    """(name, function, the function with its parameters). Some do not compile, some give wrong results."""
     yield "text", texts.under_numba(kernel.name), texts.numba_style(kernel.name)
     if kernel.function is not texts.numba_style(kernel.name):
         if kernel.by_hand:

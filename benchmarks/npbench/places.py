@@ -1,4 +1,4 @@
-"""Where data live and calls run: in NumPy's arrays, in CuPy's on a GPU, or in JAX's wherever it puts them."""
+"""Where data live and calls run: in NumPy's arrays, in CuPy's on a GPU, or in JAX's on the device of its choice."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Host:
                 value[...] = pristine[name]
 
     def give(self, value: Any) -> Any:
-        """As NumPy has it."""
+        """The value for NumPy."""
         return value
 
     def synchronize(self, returned: Any) -> None:
@@ -37,7 +37,7 @@ class Host:
 
 
 class Device(Host):
-    """CuPy's arrays; what calls return may be a buffer of ParPy."""
+    """CuPy's arrays; calls may also return buffers of ParPy."""
 
     def __init__(self) -> None:
         import cupy
@@ -57,7 +57,7 @@ class Device(Host):
 
 
 class Jax(Host):
-    """JAX's arrays, which nobody changes, in double precision where the data are."""
+    """JAX's arrays, which cannot be modified, in double precision if the data are."""
 
     def __init__(self) -> None:
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
@@ -95,7 +95,7 @@ def processor() -> str:
 
 
 def graphics_card() -> str:
-    """The first GPU that CuPy sees, which this process cannot leave again: to be asked in a process of its own."""
+    """The first GPU that CuPy sees. Its context stays in this process, so call this in a process of its own."""
     import cupy
 
     return cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()

@@ -1,6 +1,6 @@
 """Plots of results like NPBench's: a heat map of speed-ups over NumPy, and ParPy over the best of its peers.
 
-Each is written as PNG and SVG beside the results, which takes matplotlib; without it nothing is drawn.
+Each is written as PNG and SVG beside the results, which needs matplotlib; without it nothing is drawn.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TITLES = {BEST: "ParPy, best automatic", **{name: each.title for name, each in F
 
 
 def speedups(result: Row) -> dict[str, dict[str, float | None]]:
-    """By kernel and framework, and for the best automatic form of ParPy: how many times faster than NumPy.
+    """The speed-up over NumPy by kernel and framework, and that of the best automatic form of ParPy.
 
     The last row has the geometric means."""
     frameworks = [name for name in frameworks_of(result) if name != "numpy"]
@@ -35,7 +35,7 @@ def speedups(result: Row) -> dict[str, dict[str, float | None]]:
 
 
 def over_best_peer(result: Row) -> list[tuple[str, float, str]]:
-    """(kernel, how many times faster than the best peer, which), the slowest first."""
+    """(kernel, speed-up over the best peer, the name of this peer), the slowest first."""
     found = []
     for row in result["rows"]:
         peer, theirs = best_peer(row, result)
@@ -52,7 +52,7 @@ def time_text(value: float | None) -> str:
 
 
 def speed_text(value: float) -> str:
-    """As NPBench has it: an arrow and the factor, of slower ones the inverse."""
+    """NPBench's form: an arrow and the factor, inverted for slower ones."""
     arrow, factor = ("↑", value) if value >= 1 else ("↓", 1 / value)
     return f"{arrow}{factor:.3g}" if factor < 1000 else f"{arrow}{factor:.0f}"
 
@@ -64,7 +64,7 @@ def heat_map(result: Row, pyplot: Any) -> Any:
     figure, axes = pyplot.subplots(
         figsize=(2.2 + 0.95 * (len(names) + 1), 1.2 + 0.235 * len(rows)), layout="constrained"
     )
-    # Colours are those of the logarithm, and as strong as they get from a factor of 100 on.
+    # Colours follow the logarithm, and do not change beyond a factor of 100.
     colours = [
         [float("nan"), *(math.log10(value) if (value := grid[row][name]) else float("nan") for name in names)]
         for row in rows
@@ -78,7 +78,7 @@ def heat_map(result: Row, pyplot: Any) -> Any:
             value = grid[row][name]
             texts.append(speed_text(value) if value else by_name.get(row, {}).get(name, {}).get("failure", ""))
         for x, text in enumerate(texts):
-            dark = abs(colours[y][x]) > 1.4  # the colour behind it
+            dark = abs(colours[y][x]) > 1.4  # the background colour
             colour = "white" if dark else "black"
             axes.text(x, y, text, ha="center", va="center", fontsize=7, weight=weight, color=colour)
     axes.set_xticks(range(len(names) + 1), ["NumPy", *(TITLES[name] for name in names)], rotation=30, ha="left")
@@ -100,7 +100,7 @@ def bars(result: Row, pyplot: Any) -> Any:
     figure, axes = pyplot.subplots(figsize=(7.0, 1.2 + 0.2 * len(found)), layout="constrained")
     speeds = [speed for _, speed, _ in found]
     colours = ["tab:green" if speed >= 1 else "tab:orange" for speed in speeds]
-    # A bar begins at 1: nothing gained, nothing lost.
+    # A bar begins at 1: neither faster nor slower.
     axes.barh(range(len(found)), [speed - 1 for speed in speeds], left=1, color=colours, height=0.7)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
@@ -121,14 +121,14 @@ def bars(result: Row, pyplot: Any) -> Any:
 
 
 def draw(result: Row, beside: Path) -> list[Path]:
-    """Writes <beside>.png, .svg and <beside>_peers.png, .svg; returns what was written."""
+    """Writes <beside>.png, .svg and <beside>_peers.png, .svg; returns their paths."""
     if importlib.util.find_spec("matplotlib") is None:
         print("no plots: matplotlib is not installed", file=sys.stderr)
         return []
     import matplotlib
 
     matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "npbench"  # the same results make the same file
+    matplotlib.rcParams["svg.hashsalt"] = "npbench"  # equal results make equal files
     from matplotlib import pyplot
 
     written = []

@@ -1,4 +1,4 @@
-"""The table of results: times, and how much faster ParPy is than the best of its peers.
+"""The table of results: times, and the speed-up of ParPy over the best of its peers.
 
     python benchmarks/npbench/report.py RESULTS.json
 
@@ -27,7 +27,7 @@ RECORDED = {"upstream parpy": "ParPy 0.3.3", "cupy": "CuPy", "jax": "JAX", "numb
 
 
 def ms(row: Row, name: str) -> float | None:
-    """What a framework takes; for NumPy, where it was not timed, its validating call."""
+    """The time of a framework; for NumPy, if it was not timed, that of its validating call."""
     found = row.get(name, {}).get("ms")
     return row.get("numpy_once", {}).get("ms") if found is None and name == "numpy" else found
 
@@ -38,14 +38,14 @@ def automatic(row: Row) -> float | None:
 
 
 def recorded(row: Row, result: Row) -> dict[str, float | None]:
-    """What peers took that were measured apart on the same card (peers_h200.json)."""
+    """The times of peers that were measured separately on the same card (peers_h200.json)."""
     if result["backend"] != "cuda" or result["preset"] != "paper" or "H200" not in result["machine"]:
         return {}
     return {RECORDED[name]: value for name, value in PEERS.get(row["kernel"], {}).items()}
 
 
 def peers(row: Row, result: Row) -> dict[str, float]:
-    """The times of all others by their titles: those of this run, and where it lacks them what is recorded."""
+    """The times of all peers by title: those of this run, or else the recorded ones."""
     here = {FRAMEWORKS[name].title: row[name].get("ms") for name in FRAMEWORKS if row.get(name) and name not in OURS}
     here["NumPy"] = ms(row, "numpy")
     return {title: value for title, value in {**recorded(row, result), **here}.items() if value}
@@ -62,7 +62,7 @@ def ratio(theirs: float | None, ours: float | None) -> float | None:
 
 
 def mean(ratios: Iterable[float | None]) -> float | None:
-    """Geometric, of those that there are."""
+    """The geometric mean of the ratios that exist."""
     logs = [math.log(each) for each in ratios if each]
     return math.exp(statistics.fmean(logs)) if logs else None
 
@@ -90,7 +90,7 @@ def head(frameworks: Iterable[str]) -> str:
 
 
 def line(row: Row, frameworks: Iterable[str], result: Row | None = None) -> str:
-    """One row; `x` are the times of the best peer over those of ParPy's automatic and hand mappings."""
+    """One row; `x` is the time of the best peer divided by that of ParPy's automatic mode or hand mapping."""
     result = result or {"backend": "", "preset": "", "machine": ""}
     peer, theirs = best_peer(row, result)
     ratios = [shown(ratio(theirs, automatic(row)), 3), shown(ratio(theirs, ms(row, "hand")), 3)]
@@ -99,7 +99,7 @@ def line(row: Row, frameworks: Iterable[str], result: Row | None = None) -> str:
 
 
 def summary(result: Row) -> list[str]:
-    """Geometric means and what lies below the best peer, as lines."""
+    """Geometric means, and the kernels that are slower than their best peer, as lines."""
     rows = result["rows"]
     lines = []
     for title, ours in (("automatic", automatic), ("by hand", lambda row: ms(row, "hand"))):
@@ -119,7 +119,7 @@ def summary(result: Row) -> list[str]:
 
 
 def frameworks_of(result: Row) -> list[str]:
-    """Those that were measured, in the order of the table of frameworks."""
+    """The frameworks that were measured, in the order of FRAMEWORKS."""
     return [name for name in FRAMEWORKS if any(row.get(name) for row in result["rows"])]
 
 

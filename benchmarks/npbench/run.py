@@ -1,17 +1,17 @@
-"""NPBench's kernels, timed: ParPy beside NumPy, Numba, CuPy, JAX, and DaCe and docc where they are installed.
+"""NPBench's kernels, timed: ParPy beside NumPy, Numba, CuPy, JAX, and DaCe and docc if they are installed.
 
     python benchmarks/npbench/run.py [KERNEL ...] [--preset paper] [--backend cpu|cuda] [--framework loops jax …]
 
-Times are what NPBench takes: one call and its synchronisation on arrays that are restored before; on a GPU the data lie
-there, which takes CuPy. The median is that of the calls that fit into --seconds (three if that takes less than five
+Times are those of NPBench: one call and its synchronisation on arrays that are restored before; on a GPU the data are
+on the device, which needs CuPy. The median is over the calls that fit into --seconds (three if they fit into five
 times as long). Before, a call compiles, and its outputs are compared with NumPy's; --check-steps cuts the time steps of
-that call. Each pair of a kernel and a framework has a process, which is ended after --limit seconds, or a multiple of
-that where a framework compiles for long; what was measured until then counts. The fastest valid version of a framework
+that call. Each pair of a kernel and a framework has a process, which is killed after --limit seconds, or a multiple of
+that if a framework compiles for long; the results until then count. The fastest valid version of a framework
 counts (frameworks.py).
 
-Results are written behind every kernel, by default for whole runs to results/npbench_<backend>_<preset>.json, with a
-table and plots beside them (report.py, plots.py). --resume keeps what a file has and measures what it lacks, which
---budget may have left.
+Results are written after every kernel, by default for whole runs to results/npbench_<backend>_<preset>.json, with a
+table and plots beside them (report.py, plots.py). --resume keeps the results in a file and measures the missing ones,
+such as those that --budget skipped.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ from npbench.measure import Job, Row, measure, prepare, versions_of  # noqa: E40
 from npbench.places import graphics_card, processor  # noqa: E402
 from npbench.report import head, line, summary  # noqa: E402
 
-# A process is a copy of one that has neither a GPU nor threads yet: its data need not be made again.
+# A process is a copy of one that has neither a GPU nor threads yet, so it inherits the data.
 FORK = multiprocessing.get_context("fork")
 
 
 def apart(
     seconds: float, work: Callable[[Callable[[Any], None]], None], first: float | None = None, quiet: bool = False
 ) -> Iterator[Any]:
-    """What `work` tells in a process of its own, and how that ended, if not well: it is ended `first` seconds after it
-    began if it has told nothing by then, and later `seconds` after that. If `quiet`, it prints nothing."""
+    """Yields the messages of `work` in a process of its own, and a last one if it fails. The process is killed `first`
+    seconds after its start without a message, and `seconds` after a message. If `quiet`, its output is dropped."""
     here, there = FORK.Pipe(duplex=False)
     process = FORK.Process(target=_run, args=(work, there, quiet))
     process.start()
@@ -75,12 +75,12 @@ def apart(
 
 
 def _run(work: Callable[[Callable[[Any], None]], None], there: Connection, quiet: bool) -> None:
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with the process that began it
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: the process ends with its parent
     if quiet:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
-    with tempfile.TemporaryDirectory() as folder:  # for those that write beside themselves
+    with tempfile.TemporaryDirectory() as folder:  # for frameworks that write files to the working folder
         os.chdir(folder)
         work(there.send)
 
@@ -155,7 +155,7 @@ def machine(backend: str) -> str:
 
 
 def begun(options: argparse.Namespace, frameworks: list[str]) -> Row:
-    """The results to add to."""
+    """The results to which the run adds: empty, or those of the file if --resume."""
     result: Row = {"machine": machine(options.backend), "processor": processor(), "backend": options.backend}
     result |= {"load": os.getloadavg()[0], "preset": options.preset, "seconds": options.seconds, "limit": options.limit}
     result |= {"versions": versions_of(*(FRAMEWORKS[name].module for name in frameworks)), "rows": []}
@@ -169,13 +169,13 @@ def begun(options: argparse.Namespace, frameworks: list[str]) -> Row:
 
 
 def complete(row: Row, name: str, frameworks: list[str], options: argparse.Namespace, progress: Any) -> None:
-    """Measures what `row` lacks."""
+    """Measures the frameworks that `row` lacks."""
     missing = [framework for framework in frameworks if framework not in row]
     progress.set_postfix_str(f"{name}, NumPy")
-    # The process ends itself behind its last pair; the limit is for what hangs all the same.
+    # The process ends after its last pair; the limit kills a process that hangs.
     limit = sum(options.limit * FRAMEWORKS[framework].patience + 10.0 for framework in missing)
     for told in apart(limit, lambda tell: all_timed(name, missing.copy(), options, tell), options.numpy_limit):
-        if isinstance(told, dict):  # the end of all, without the rest
+        if isinstance(told, dict):  # a failure of the whole process
             row["numpy_once"] = row.get("numpy_once", told)
             break
         framework, found = told
@@ -194,7 +194,7 @@ def main() -> None:
     options = arguments()
     frameworks = chosen(options)
     result = begun(options, frameworks)
-    tqdm.monitor_interval = 0  # processes that have threads are not to be copied
+    tqdm.monitor_interval = 0  # processes with threads must not be forked
     rows = {row["kernel"]: row for row in result["rows"]}
     print(f"{result['machine']}; preset {options.preset}; ms")
     print(head(frameworks), flush=True)

@@ -1,4 +1,4 @@
-"""The texts of tests/programs: every kernel as NumPy users write it, and as users of Numba do; and their data."""
+"""The texts of tests/programs: every kernel in the style of NumPy users, and in that of Numba users; and their data."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def _translated(style: str, name: str, old: str, new: str) -> Callable[..., Any]
 
 
 def under_numba(name: str) -> Callable[..., Any]:
-    """The text for Numba, given to Numba."""
+    """The text for users of Numba, compiled by Numba."""
     return _translated("numba_style", name, "import parpy as nb", "import numba as nb")
 
 
 def with_library(name: str, library: str) -> Callable[..., Any]:
-    """The text of NumPy with another library in its place, such as cupy."""
+    """The text of NumPy with another library, such as cupy, instead of it."""
     return _translated("numpy_style", name, "import numpy as np", f"import {library} as np")
 
 
 def data(program: str, rng: Any, **sizes: int) -> dict[str, Any]:
-    """Arguments that tests/programs/program_data.py makes, by the names of the parameters of the text."""
+    """Arguments from tests/programs/program_data.py, by the names of the text's parameters."""
     values = program_data.PROGRAMS[program](rng, **sizes)
     return dict(zip(parameters(numpy_style(program)), values, strict=True))
 

@@ -2,7 +2,7 @@
 
     python benchmarks/scale/engines.py [--out FILE] [--megabytes 64] [--steps 20] [--rounds 5]
 
-The heat equation in the plane, on arrays of so many megabytes. Each engine uses all cores of this machine: there are
+The heat equation in the plane, on arrays of `--megabytes`. Each engine uses all cores of this machine: there are
 two virtual devices, two and four ranks of MPI (mpi4py), and chunks of Dask, by threads: four, or one of the whole
 array. Milliseconds are medians; `share` is the time of the plain call over that of the engine.
 Writes benchmarks/results/scale_engines.json, or FILE.
@@ -47,7 +47,7 @@ def arrays(megabytes: int) -> list[Any]:
 
 
 def on_ranks(options: argparse.Namespace) -> None:
-    """What each rank does; the first one prints the time."""
+    """The program of each rank; the first one prints the time."""
     from mpi4py import MPI
 
     now, after = arrays(options.megabytes)

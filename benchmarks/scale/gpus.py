@@ -3,10 +3,10 @@
     python benchmarks/scale/gpus.py [--out FILE] [--devices 0,1] [--tiny] [--only NAME,...]
 
 Arrays stay on the devices: buffers for one GPU, partitioned arrays for several. Times are medians of wall-clock time
-from the call to the end of its work. "strong": the same problem; "weak": as much more work as there are more devices,
-times of one device with its share over those of all. Results are compared with those of one device: "bits" where they
-are equal, else the greatest relative difference. "exchange": what a step of a time loop takes longer where two devices
-exchange a row of 22 kB, without time tiles, than on one device with half of the rows.
+from the call to the end of its work. "strong": the same problem; "weak": work in proportion to the number of devices,
+the time of one device with its share divided by that of all. Results are compared with those of one device: "bits" if
+they are equal, else the greatest relative difference. "exchange": the extra time of a step of a time loop in which two
+devices exchange a row of 22 kB, without time tiles, over one device with half of the rows.
 Writes benchmarks/results/scale_gpus.json, or FILE.
 """
 
@@ -101,7 +101,7 @@ def gemm(A, B, C):
 
 
 class Case(NamedTuple):
-    """``make(share)`` makes arrays with so many times the work, and the numbers behind them."""
+    """``make(share)`` makes arrays with ``share`` times the work, and the numbers that follow them in the call."""
 
     name: str
     function: Any
@@ -182,7 +182,7 @@ def on_all(
 
 
 def difference(found: list[Any], expected: list[Any]) -> float:
-    """0 where the bits are the same, else the greatest relative difference."""
+    """0 if the bits are the same, else the greatest relative difference."""
     worst = 0.0
     for mine, other in zip(found, expected, strict=True):
         if not np.array_equal(mine, other):
@@ -209,7 +209,7 @@ def scaling(case: Case, devices: tuple[int, ...], rounds: int) -> dict[str, Any]
 
 
 def exchange(devices: tuple[int, ...], tiny: bool) -> dict[str, Any]:
-    """Microseconds of a step of jacobi_2d that belong to the exchange, for several numbers of rows."""
+    """Microseconds of the exchange in a step of jacobi_2d, for several numbers of rows."""
     width, steps, found = (64, 3, {}) if tiny else (2800, 1000, {})
     for rows in (8,) if tiny else (64, 512, 1400):
         case = Case("jacobi_2d", jacobi_2d, lambda share, rows=rows: (

@@ -1,4 +1,4 @@
-"""The time of a call, as the benchmarks of this folder take it."""
+"""The time of a call for the benchmarks of this folder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def median(call: Callable[[], Any], rounds: int) -> float:
-    """Milliseconds of so many calls, behind two that are not counted."""
+    """The median of `rounds` calls in milliseconds, after two calls that do not count."""
     for _ in range(2):
         call()
     times = []

@@ -63,7 +63,7 @@ void Intake::make_results(std::size_t count, ArgumentView* views) {
 
 namespace {
 
-PyTypeObject* device_array_type = nullptr;  // held for ever, with the names of its attributes
+PyTypeObject* device_array_type = nullptr;  // never released, nor the names of its attributes
 PyTypeObject* kernel_array_type = nullptr;
 PyObject* name_of_view = nullptr;
 PyObject* name_of_on_gpu = nullptr;
@@ -79,7 +79,7 @@ std::string text_of(PyObject* object) {
     return utf8 != nullptr ? utf8 : "?";
 }
 
-// The text of the exception that is set, which is dropped.
+// Returns the text of the exception that is set, and clears it.
 std::string text_of_error() {
     PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &error, &trace);
@@ -119,7 +119,7 @@ bool refuse_elements(IntakeFault& fault, const std::string& described) {
                   std::string("element types are ") + kSupportedTypes);
 }
 
-// User-defined bfloat16 (ml_dtypes) goes by its name.
+// A user-defined bfloat16 (ml_dtypes) is recognised by its name.
 std::uint8_t scalar_of(const PyArray_Descr* descr) {
     const auto number = static_cast<unsigned>(descr->type_num);
     if (number < kScalarOfTypeNumber.size()) return kScalarOfTypeNumber[number];
@@ -226,7 +226,7 @@ void set_kernel_array_type(PyTypeObject* type) {
 }
 
 bool Intake::take_device_array(PyObject* object, ArgumentView& view, IntakeFault& fault) {
-    fault.code.reset();  // what fails here is Python's own
+    fault.code.reset();  // failures here are Python exceptions
     const Owned array(PyObject_GetAttr(object, name_of_view));
     const Owned on_gpu(PyObject_GetAttr(object, name_of_on_gpu));
     if (!array || !on_gpu) return false;
@@ -236,7 +236,7 @@ bool Intake::take_device_array(PyObject* object, ArgumentView& view, IntakeFault
     const bool there = on_gpu.get() == Py_True;
     const bool is_cell = rank == 0 && PyObject_TypeCheck(object, kernel_array_type);
     if (rank == 0 && there && !is_cell) return refuse_device_scalar(fault);
-    if (is_cell && PyArray_ISALIGNED(elements)) {  // an array too: kernels may write it
+    if (is_cell && PyArray_ISALIGNED(elements)) {  // such a cell is an array: kernels may write it
         PyArray_Descr* descr = PyArray_DESCR(elements);
         if (!check_dtype(descr, fault)) return false;
         view.header = ArgumentView::array_header(static_cast<Scalar>(scalar_of(descr)), 0);
@@ -246,7 +246,7 @@ bool Intake::take_device_array(PyObject* object, ArgumentView& view, IntakeFault
         return true;
     }
     if (!there) return take_numpy(elements, view, fault);
-    // Nothing here may look at the elements.
+    // The elements must not be read here.
     bool whole = PyArray_ISALIGNED(elements);
     for (int d = 0; d < rank; ++d)
         whole = whole && PyArray_STRIDES(elements)[d] % PyArray_ITEMSIZE(elements) == 0;
@@ -415,7 +415,7 @@ bool Intake::take_numpy_scalar(PyObject* object, ArgumentView& view, IntakeFault
     auto* type = reinterpret_cast<PyArray_Descr*>(descr.get());
     if (!check_dtype(type, fault)) return false;
     const auto scalar = static_cast<Scalar>(scalar_of(type));
-    if (PyTypeNum_ISUSERDEF(type->type_num)) {  // of which ScalarAsCtype gives the address
+    if (PyTypeNum_ISUSERDEF(type->type_num)) {  // ScalarAsCtype gives the address of such a scalar
         const Owned array(PyArray_FromScalar(object, nullptr));
         if (!array) return false;
         read_scalar(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.get())), scalar, view);
@@ -429,8 +429,8 @@ bool Intake::take_numpy_scalar(PyObject* object, ArgumentView& view, IntakeFault
 
 namespace {
 
-// Whether somebody else holds the memory of an array that we were just given; nothing if that
-// cannot be told.
+// Whether there is another reference to the memory of an array just received; nothing if that
+// cannot be determined.
 std::optional<bool> is_held(PyObject* owner) {
     while (PyArray_Check(owner)) {
         if (Py_REFCNT(owner) > 1) return true;
@@ -443,7 +443,7 @@ std::optional<bool> is_held(PyObject* owner) {
 
 }  // namespace
 
-// What asarray sees through the buffer protocol or an array interface. An argument whose
+// Takes an object with the buffer protocol or an array interface through asarray. An argument whose
 // `__array__` makes a copy is read-only.
 bool Intake::take_as_array(PyObject* object, bool shares_memory, ArgumentView& view,
                            IntakeFault& fault) {
@@ -460,7 +460,7 @@ bool Intake::take_as_array(PyObject* object, bool shares_memory, ArgumentView& v
     if (!take_numpy(made, view, fault)) return false;
     if (!view.is_array() || shares_memory) return true;
     bool own = kept.value_or(false);
-    if (!kept) {  // memory that it gives twice, while it is in use, is its own
+    if (!kept) {  // memory that it returns twice while in use is its own
         const Owned again(PyArray_FromAny(object, nullptr, 0, 0, 0, nullptr));
         if (!again) return false;
         own = PyArray_Check(again.get()) &&

@@ -1,7 +1,7 @@
-// From a Python object to an ArgumentView. take_fast() answers what almost every call consists of
-// and is inlined into the call path; take() answers everything else: NumPy scalars and odd layouts,
-// device arrays, DLPack, the buffer protocol and the array interfaces. No Python exception for what
-// ParPy does not accept: an IntakeFault, which the caller completes with the argument's name.
+// Reads Python objects as ArgumentViews. take_fast() handles almost every argument and is inlined
+// into the call path; take() handles the rest: NumPy scalars and odd layouts, device arrays,
+// DLPack, the buffer protocol and the array interfaces. An object that ParPy does not accept gives
+// an IntakeFault, no Python exception; the caller adds the argument's name.
 #pragma once
 
 #include <array>
@@ -21,28 +21,28 @@ struct Tensor;
 struct ExchangeApi;
 }  // namespace dlpack
 
-// Element type of each NumPy type number; kNoScalar: none of ours.
+// The element type for each NumPy type number; kNoScalar: not supported.
 inline constexpr std::uint8_t kNoScalar = 255;
 extern const std::array<std::uint8_t, 24> kScalarOfTypeNumber;
 
-// The type that our own arrays derive from: `_view` is a NumPy array on host or device memory, as
-// `on_gpu` says.
+// Sets the base class of ParPy's own arrays: their `_view` is a NumPy array on host or device
+// memory, depending on `on_gpu`.
 void set_device_array_type(PyTypeObject* type);
-// That of parpy.cuda's arrays, whose arrays of no dimension are arrays, not numbers; null until
-// parpy.cuda is imported.
+// Sets the class of parpy.cuda's arrays, of which those without dimensions are arrays, not numbers;
+// null until parpy.cuda is imported.
 void set_kernel_array_type(PyTypeObject* type);
 
-// Lets go of both, with all that their modules hold, at the end of the interpreter.
+// Releases both classes, and thereby their modules, at the end of the interpreter.
 void release_array_types();
 
-// Why an object is no argument. `message` continues "argument 'x' …".
+// The reason why an object is no argument. `message` continues "argument 'x' …".
 struct IntakeFault {
     std::optional<Code> code;  // empty: a Python exception is set instead
     std::string message;
     std::string help;
 };
 
-// What must stay alive, and what must be done afterwards, for the views of one call.
+// Holds the memory of the views of one call, and copies results back after the call.
 class Intake {
 public:
     Intake() {}  // not defaulted: value-initialisation would clear first_dims_
@@ -56,8 +56,8 @@ public:
     [[nodiscard]] bool take(PyObject* object, ArgumentView& view, IntakeFault& fault);
     void hold(PyObject* object);  // a new reference, dropped with the Intake
 
-    // A misaligned array was taken through an aligned copy: put the elements back where `writes`
-    // says so. False with a Python exception set.
+    // Copies elements back to misaligned arrays that were passed as aligned copies, where `writes`
+    // holds. False with a Python exception set.
     template <class Writes>
     [[nodiscard]] bool copy_back(const Writes& writes) {
         for (const Copy& copy : copies_) {
@@ -67,20 +67,20 @@ public:
         return true;
     }
     [[nodiscard]] bool has_copies() const { return !copies_.empty(); }
-    // Two arguments, perhaps the same, that share memory which their copies do not share, though
-    // one of them is in `written` (overlap.h): the first of them was copied.
+    // Two arguments (perhaps the same one) that share memory which their copies do not share,
+    // though one of them is in `written` (overlap.h): the first of them was copied.
     [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> torn_apart(
         Arguments arguments, std::uint64_t written) const;
 
-    // What the program stores its results to, if it has any.
+    // The memory that the program stores a number that it returns to.
     struct alignas(16) Result {
         std::uint64_t bits[2];
     };
     std::vector<Result> results;
-    // Makes `count` of them, with a view each: one element, of whatever type is stored.
+    // Makes `count` of them, with a view each: one element of the type that is stored.
     void make_results(std::size_t count, ArgumentView* views);
 
-    // For the first device array that names one: the stream its library is working on.
+    // The stream of the library of the first device array that names one.
     std::optional<std::uint64_t> stream;
     // Some argument is a CuPy array: CuPy's current stream applies.
     bool has_cupy_arrays = false;
@@ -93,14 +93,14 @@ private:
     };
 
     void drop_held();
-    // The copy that stands for `array` in this call; one that is passed twice has one copy. nullptr
-    // with a Python exception set.
+    // The copy of `array` for this call; an array that is passed twice has one copy. nullptr with a
+    // Python exception set.
     PyArrayObject* aligned_copy(PyArrayObject* array, const ArgumentView& view);
     bool take_numpy(PyArrayObject* array, ArgumentView& view, IntakeFault& fault);
     bool take_device_array(PyObject* object, ArgumentView& view, IntakeFault& fault);
     bool take_numpy_scalar(PyObject* object, ArgumentView& view, IntakeFault& fault);
-    // False if the object has none of the protocols of other libraries; else `taken` says whether
-    // it was read.
+    // False if the object has none of the protocols of other libraries; otherwise `taken` is
+    // whether it was read.
     bool take_foreign(PyObject* object, ArgumentView& view, IntakeFault& fault, bool& taken);
     bool take_cuda_interface(PyObject* interface, ArgumentView& view, IntakeFault& fault);
     bool take_dlpack(PyObject* object, ArgumentView& view, IntakeFault& fault);
@@ -111,18 +111,19 @@ private:
     bool take_cupy(PyObject* object, ArgumentView& view, IntakeFault& fault);
     bool take_as_array(PyObject* object, bool shares_memory, ArgumentView& view,
                        IntakeFault& fault);
-    // Room for the extents of one array and, kMaxRank further on, its strides.
+    // Memory for the extents of one array and, kMaxRank further on, its strides.
     std::int64_t* new_dims();
 
     std::vector<PyObject*> held_;
     std::vector<Copy> copies_;
     using Dims = std::array<std::int64_t, 2 * static_cast<std::size_t>(kMaxRank)>;
-    std::array<Dims, 4> first_dims_;  // uninitialised until new_dims() hands them out
+    std::array<Dims, 4> first_dims_;  // uninitialised until new_dims() returns them
     std::size_t used_dims_ = 0;
     std::vector<std::unique_ptr<Dims>> more_dims_;
 };
 
-// An aligned array of native elements, or a Python float, int or bool. False: ask Intake::take.
+// Reads an aligned array of native elements, or a Python float, int or bool. False: call
+// Intake::take.
 [[nodiscard, gnu::always_inline]] inline bool take_fast(PyObject* object, ArgumentView& view) {
     if (PyArray_CheckExact(object)) {
         auto* array = reinterpret_cast<PyArrayObject*>(object);

@@ -1,6 +1,6 @@
-// Arrays of other libraries: the C exchange API of DLPack (PyTorch), the fields of CuPy's arrays,
-// __cuda_array_interface__, and __dlpack__ in both its forms. Which of them a type has is found out
-// once per type.
+// Reads arrays of other libraries: the C exchange API of DLPack (PyTorch), the fields of CuPy's
+// arrays, __cuda_array_interface__, and __dlpack__ in both its forms. The protocol of a type is
+// determined once per type.
 #include <array>
 #include <cstring>
 #include <mutex>
@@ -24,8 +24,8 @@ bool refuse_strides(IntakeFault& fault) {
                   "pass a contiguous copy");
 }
 
-// "<f4" and the like. kNoScalar if it is none of ours; `native` false if its byte order is not
-// ours.
+// Parses "<f4" and the like. kNoScalar if the type is not supported; `native` is false if the byte
+// order is not the machine's.
 std::uint8_t scalar_of_typestr(std::string_view text, bool& native) {
     native = true;
     if (text.size() < 3) return kNoScalar;
@@ -125,7 +125,7 @@ bool Intake::take_cuda_interface(PyObject* interface, ArgumentView& view, Intake
     const int read_only = PyObject_IsTrue(PyTuple_GET_ITEM(data, 1));
     if (read_only < 0) return false;
     view.header = ArgumentView::array_header(static_cast<Scalar>(scalar), rank);
-    // An array of the simulator is in the memory of the host.
+    // An array of the simulator is in host memory.
     if (PyDict_GetItemString(interface, "simulated") == nullptr)
         view.header |= ArgumentView::kOnDevice;
     if (read_only != 0) view.header |= ArgumentView::kReadOnly;
@@ -183,7 +183,7 @@ std::uint8_t scalar_of(dlpack::DataType type) {
     }
 }
 
-// object.__dlpack__(stream=-1 on a device, max_version=(1, 0)), with fewer keywords for older
+// Calls object.__dlpack__(stream=-1 on a device, max_version=(1, 0)), with fewer keywords for older
 // exporters.
 PyObject* call_dlpack(PyObject* object, bool on_device) {
     const Owned method(PyObject_GetAttrString(object, "__dlpack__"));
@@ -214,7 +214,7 @@ PyObject* call_dlpack(PyObject* object, bool on_device) {
 
 }  // namespace
 
-// A tensor whose memory outlives the call.
+// The memory of the tensor must outlive the call.
 bool Intake::take_tensor(const dlpack::Tensor& tensor, bool read_only, ArgumentView& view,
                          IntakeFault& fault) {
     const bool on_device = tensor.device.type == dlpack::kCuda;
@@ -260,7 +260,7 @@ bool Intake::take_tensor(const dlpack::Tensor& tensor, bool read_only, ArgumentV
     return true;
 }
 
-// An array of JAX, which never changes. Its capsules have no flag that says so.
+// Whether it is an array of JAX, which is immutable. Its capsules have no flag for that.
 static bool is_of_jax(PyObject* object) {
     const Owned module(
         PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__module__"));
@@ -297,7 +297,7 @@ bool Intake::take_dlpack(PyObject* object, ArgumentView& view, IntakeFault& faul
         if (managed == nullptr) return false;
         tensor = &managed->tensor;
     }
-    // The capsule stays unconsumed: dropping it after the call releases the tensor.
+    // The capsule is not consumed: dropping it after the call releases the tensor.
     held_.push_back(capsule.release());
     return take_tensor(*tensor, read_only, view, fault);
 }
@@ -308,7 +308,7 @@ bool Intake::take_exchanged(const dlpack::ExchangeApi& api, PyObject* object, Ar
                             IntakeFault& fault) {
     dlpack::Tensor tensor;
     if (api.borrow_tensor(object, &tensor) != 0) return false;
-    // The layout alone does not tell whether complex elements are to be conjugated.
+    // The layout alone does not show whether complex elements must be conjugated.
     if (tensor.type.code == dlpack::kComplex) return take_dlpack(object, view, fault);
     if (!take_tensor(tensor, false, view, fault)) return false;
     if (view.is_array() && view.on_device() && !stream) {
@@ -324,7 +324,7 @@ bool Intake::take_exchanged(const dlpack::ExchangeApi& api, PyObject* object, Ar
 namespace {
 
 // An attribute that a type written in C offers through a getter. The getter is looked up once, for
-// the first type that has one; objects of other types are asked by name.
+// the first type that has one; other types are read by attribute name.
 class Field {
 public:
     explicit Field(const char* name) : name_(PyUnicode_InternFromString(name)) {}
@@ -341,7 +341,7 @@ private:
         if (type->tp_getattro != PyObject_GenericGetAttr) return;
         PyObject* found = PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name_);
         if (found != nullptr && Py_IS_TYPE(found, &PyGetSetDescr_Type)) {
-            // Both stay alive with the reference that is kept here.
+            // The reference that is kept here keeps both alive.
             getter_ = reinterpret_cast<PyGetSetDescrObject*>(found)->d_getset;
             type_ = reinterpret_cast<PyTypeObject*>(Py_NewRef(type));
         } else {
@@ -366,7 +366,7 @@ CupyFields& cupy_fields() {
 
 }  // namespace
 
-// Field by field: CuPy's __cuda_array_interface__ costs more than the launch of a kernel.
+// Reads field by field: CuPy's __cuda_array_interface__ costs more than the launch of a kernel.
 bool Intake::take_cupy(PyObject* object, ArgumentView& view, IntakeFault& fault) {
     CupyFields& fields = cupy_fields();
     const Owned memory(fields.data.read(object));
@@ -417,7 +417,7 @@ namespace {
 struct Reader {
     enum class Kind : std::uint8_t { kNone, kExchange, kCupy, kCudaInterface, kDlpack };
     PyTypeObject* type = nullptr;  // borrowed
-    // To the type: one that is gone must not be mistaken for a new one at its place.
+    // A weak reference to the type: a new type at the address of a dead one must not match.
     PyObject* weak = nullptr;
     Kind kind = Kind::kNone;
     const dlpack::ExchangeApi* api = nullptr;
@@ -468,7 +468,8 @@ Reader make_reader(PyTypeObject* type) {
     return reader;
 }
 
-// The readers of the last few types; a copy, because another thread may replace the original.
+// The readers of the last few types; returns a copy, because another thread may replace the
+// original.
 Reader reader_of(PyTypeObject* type) {
     static std::array<Reader, 16> known;
     static std::size_t next = 0;

@@ -1,4 +1,4 @@
-// Arrays of a call: on the stack for what nearly every call needs, on the heap beyond that.
+// A temporary array: on the stack up to a size that nearly every call needs, otherwise on the heap.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// How the objects of bind_device.cpp and bind_device_memory.cpp get at a GPU and report what fails.
+// Access of the objects of bind_device.cpp and bind_device_memory.cpp to a GPU, and its errors.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,10 +17,10 @@ namespace parpy {
 [[noreturn]] void raise(const RuntimeError& error);
 void require(cuda::Result result, const char* attempt);
 
-// The GPU of that number; that of this thread for -1. Raises where there is none.
+// The GPU of that number; for -1 the current one of this thread. Raises if there is none.
 [[nodiscard]] const cuda::Device& device_at(int index);
 
-// Makes the device current for the lines below it, or raises.
+// Makes the device current during the lifetime of the object, or raises.
 class Selected {
 public:
     explicit Selected(const cuda::Device& device) : context_(device, error_) {
@@ -36,7 +36,7 @@ private:
     return reinterpret_cast<cuda::Stream>(handle);
 }
 
-// The view of new memory in C order, which it owns (bind_device_memory.cpp).
+// A view of new memory in C order, which owns the memory (bind_device_memory.cpp).
 [[nodiscard]] nanobind::object device_array_of(std::unique_ptr<DeviceAllocation> memory,
                                                std::span<const std::int64_t> shape,
                                                PyArray_Descr* type);

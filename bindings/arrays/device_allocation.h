@@ -1,4 +1,4 @@
-// Memory of a GPU that outlives the call which made it.
+// Memory of a GPU that outlives the call that allocated it.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,12 @@
 
 namespace parpy {
 
-// Freed after the work of every stream and the graphs in whose capture it was made. The destructor
-// runs wherever the last reference goes; nobody hears of a failure there. Touches no Python object.
+// The memory is freed after the work of every stream and after the graphs in whose capture it was
+// allocated. The destructor may run on any thread and reports no failure. Touches no Python object.
 class DeviceAllocation {
 public:
-    // Valid for work on `stream` from here on; null with `error` set. The device is current.
+    // The memory is valid for work on `stream` from here on; null with `error` set. The device is
+    // current.
     [[nodiscard]] static std::unique_ptr<DeviceAllocation> make(const cuda::Device& device,
                                                                 std::size_t bytes,
                                                                 cuda::Stream stream,

@@ -1,5 +1,5 @@
-// The C structures of DLPack (legacy and 1.x), declared by hand: a stable ABI of which we need this
-// much.
+// The C structures of DLPack (legacy and 1.x), declared by hand: the part of a stable ABI that
+// ParPy uses.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ struct ManagedTensorVersioned {
     Tensor tensor;
 };
 
-// The table behind a type's `__dlpack_c_exchange_api__`: tensors without a detour through Python
+// The table behind a type's `__dlpack_c_exchange_api__`, which exchanges tensors without Python
 // calls.
 struct ExchangeApi {
     static constexpr std::uint32_t kMajor = 1;

@@ -11,7 +11,7 @@
 
 namespace parpy {
 
-// Made before the call, with the GIL held.
+// Constructed before the call, with the GIL held.
 class ReturnedArrays final : public ResultSink {
 public:
     ReturnedArrays() = default;
@@ -19,18 +19,18 @@ public:
     ReturnedArrays(const ReturnedArrays&) = delete;
     ReturnedArrays& operator=(const ReturnedArrays&) = delete;
 
-    // The program runs on this device: arrays are made there.
+    // The program runs on this device, so arrays are allocated there.
     void use_device(const cuda::Device& device, cuda::Stream stream);
-    // Enqueues copies of what was made on a device to NumPy arrays, which are the results from here
-    // on, complete when the stream has been waited for. The device's memory is kept until then,
-    // with this object. Without the GIL.
+    // Enqueues copies of arrays made on a device to NumPy arrays, which are the results from here
+    // on and complete when the stream has been synchronised. This object keeps the device's memory
+    // until then. Without the GIL.
     [[nodiscard]] RuntimeError copy_out();
 
-    // With or without the GIL, on the thread of the call.
+    // May be called with or without the GIL, on the thread of the call.
     void* make(std::size_t argument, ir::Scalar type, std::span<const std::int64_t> shape,
                RuntimeError& error) override;
 
-    // The array for this argument, a new reference; null where the program made none, and with an
+    // The array for this argument, a new reference; null if the program made none, or with an
     // exception set after an error. With the GIL.
     [[nodiscard]] PyObject* take(std::size_t argument);
 
@@ -39,8 +39,8 @@ private:
         std::size_t argument = 0;
         ir::Scalar type{};
         std::vector<std::int64_t> shape;
-        PyObject* array = nullptr;                 // owned; null where a buffer is returned
-        std::unique_ptr<DeviceAllocation> memory;  // null where the program runs on the host
+        PyObject* array = nullptr;                 // owned; null if a buffer is returned
+        std::unique_ptr<DeviceAllocation> memory;  // null if the program runs on the host
         std::size_t bytes = 0;
     };
     PyObject* numpy_array(ir::Scalar type, std::span<const std::int64_t> shape,

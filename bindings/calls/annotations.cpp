@@ -27,7 +27,7 @@ std::string type_text(const ir::Type& type) {
                                                            : "a number of type " + to_string(type);
 }
 
-// Python numbers are taken for every type that they convert to without loss of meaning.
+// A Python number fits every type that it converts to without loss of meaning.
 bool fits(const ir::Type& given, ir::Scalar wanted) {
     if (given.scalar == wanted) return true;
     if (!given.weak || given.scalar == ir::Scalar::kBool) return false;
@@ -72,7 +72,7 @@ std::vector<Annotations::Extent> Annotations::extents() const {
                 {item.argument, static_cast<int>(d), item.dims[d].extent, item.dims[d].symbol});
         }
     }
-    for (const Item& item : items_) {  // numbers follow the arrays that they belong to
+    for (const Item& item : items_) {  // numbers follow the arrays whose extents they are
         if (item.symbol != kNone) out.push_back({item.argument, kWhole, kNone, item.symbol});
     }
     return out;

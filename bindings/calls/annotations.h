@@ -1,6 +1,6 @@
 // Compares the declared types of the parameters of a jit function (parpy.types) with the types and
-// extents that a call is compiled for. An equality that is declared and whose values are passed at
-// run time becomes a requirement of the program, so that a warm call is compared with nothing else.
+// extents that a call is compiled for. A declared equality of run-time values becomes a requirement
+// of the program, so that a warm call needs no other check.
 #pragma once
 
 #include <functional>
@@ -15,24 +15,24 @@ namespace parpy {
 
 class Annotations {
 public:
-    // `items`: per argument None or a parpy.syntax.annotations.Declared.
+    // `items`: for each argument None or a parpy.syntax.annotations.Declared.
     void read(PyObject* items);  // throws nb::python_error
 
-    // Reports arguments that are not what their annotations say. `describe` and `place` are those
-    // of the function's parameters.
+    // Reports arguments that contradict their annotations. `describe` and `place` name and locate
+    // the function's parameters.
     struct Names {
         std::function<std::string(std::size_t)> describe;
         std::function<Span(std::size_t)> place;
     };
     void check(const Signature& signature, const Names& names, Diagnostics& diagnostics) const;
-    // Adds to `program` what calls must satisfy.
+    // Adds the requirements on calls to `program`.
     void require(const Signature& signature, Program& program) const;
 
 private:
     static constexpr std::int64_t kNone = -1;
     struct Dim {
         std::int64_t extent = kNone;
-        std::int64_t symbol = kNone;  // number of a symbol; kNone: `extent` says it
+        std::int64_t symbol = kNone;  // number of a symbol; kNone: see `extent`
     };
     struct Item {
         std::size_t argument = 0;
@@ -41,9 +41,9 @@ private:
         std::optional<ir::Scalar> scalar;
         std::int64_t variable = kNone;  // number of a type variable
         std::vector<Dim> dims;
-        std::int64_t symbol = kNone;  // of a number: the symbol whose extent it is
+        std::int64_t symbol = kNone;  // of a number: the symbol that it is equal to
     };
-    // An extent, or a number that is one.
+    // An extent, or a number that an annotation compares with extents.
     struct Extent {
         std::size_t argument = 0;
         int dimension = kWhole;

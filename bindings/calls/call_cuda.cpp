@@ -9,7 +9,7 @@
 namespace parpy {
 namespace {
 
-// What CuPy offers to other extension modules, under its C signature; null if it is not there.
+// CuPy's function for other extension modules, under its C signature; null if it is not there.
 using StreamGetter = std::intptr_t (*)();
 StreamGetter cupy_stream_getter() {
     PyObject* modules = PyImport_GetModuleDict();  // borrowed
@@ -26,7 +26,7 @@ StreamGetter cupy_stream_getter() {
     return reinterpret_cast<StreamGetter>(PyCapsule_GetPointer(capsule, kSignature));
 }
 
-// CuPy's current stream. CuPy is loaded: some argument is one of its arrays.
+// CuPy's current stream. CuPy is loaded, since some argument is one of its arrays.
 std::optional<std::uint64_t> cupy_stream() {
     static const StreamGetter fast = cupy_stream_getter();
     if (fast != nullptr) {
@@ -46,8 +46,8 @@ std::optional<std::uint64_t> cupy_stream() {
     return std::nullopt;
 }
 
-// opts.stream, else the current stream of the library whose arrays these are, else the default
-// stream. Handles 1 and 2 (legacy and per-thread default stream) mean the same to the driver.
+// opts.stream, else the current stream of the arrays' library, else the default stream. The driver
+// interprets the handles 1 and 2 (legacy and per-thread default stream) in the same way.
 cuda::Stream stream_of(const Intake& intake, std::optional<std::uint64_t> requested) {
     std::optional<std::uint64_t> handle = requested;
     if (!handle) handle = intake.stream;
@@ -78,7 +78,7 @@ RuntimeError run_with_copies(const Specialization& specialization, Arguments arg
     }
     specialization.fill(arguments, slots, pointers.data());
     error = specialization.executable().run(slots, stream, results);
-    // What a program stored before it failed is there, as on the CPU.
+    // Stores before a failure are visible, as on the CPU.
     if (error.located != nullptr) (void)copies.copy_out().failed();
     if (error.failed()) return error;
     if (returns_to_host) error = results->copy_out();
@@ -100,7 +100,7 @@ RuntimeError run_on_cuda(const Specialization& specialization, Arguments argumen
         if (!view.on_device()) {
             on_host = true;
         } else if (index < 0) {
-            // __cuda_array_interface__ does not say which device; the pointer does.
+            // __cuda_array_interface__ does not name the device; the pointer determines it.
             index = view.device();
             if (cuda::device_count() > 1) {
                 const auto place = cuda::place_of(reinterpret_cast<cuda::DevicePointer>(view.data));

@@ -11,8 +11,8 @@
 
 namespace parpy {
 
-// `stream`: opts.stream. `results`: null for programs that return no arrays; they are NumPy's where
-// no argument is on a device. `slots` has room for the specialisation's. Called with the GIL held.
+// `stream`: opts.stream. `results`: null for programs that return no arrays; they are NumPy's if no
+// argument is on a device. `slots` has room for the specialisation's. Called with the GIL held.
 [[nodiscard]] RuntimeError run_on_cuda(const Specialization& specialization, Arguments arguments,
                                        const Intake& intake, std::optional<std::uint64_t> stream,
                                        std::uint64_t* slots, ReturnedArrays* results);

@@ -61,7 +61,7 @@ bool CallPattern::add(PyObject* object, const ArgumentView& view,
     made.least = made.most = static_cast<std::int64_t>(view.value);
     if (PyArray_CheckExact(object)) {
         auto* array = reinterpret_cast<PyArrayObject*>(object);
-        // One without dimensions is a number, and an aligned copy may stand for another.
+        // An array without dimensions is a number, and an aligned copy may replace another array.
         if (!view.is_array() || PyArray_DATA(array) != view.data) return false;
         made.kind = Kind::kArray;
         made.rank = view.rank();

@@ -1,7 +1,7 @@
-// Calls that are told by comparison alone. Most calls of a function pass arrays of the types,
-// shapes and layout that an earlier call passed: compared in place with what that call passed, they
-// need neither a view of each argument nor a key. Only host arrays and Python numbers; everything
-// else, and every call that no pattern matches, takes the way of jit_function.cpp.
+// Recognises calls by comparison alone. Most calls of a function pass arrays of the types, shapes
+// and layout of an earlier call: compared in place with that call's arguments, they need neither a
+// view of each argument nor a key. Patterns cover host arrays and Python numbers alone;
+// jit_function.cpp runs all calls that no pattern matches in the general way.
 #pragma once
 
 #include <array>
@@ -18,16 +18,17 @@ namespace parpy {
 
 class CallPattern {
 public:
-    // For a call that `specialization` was found for, whose arguments are the parameters in order.
-    // Null where a comparison does not tell whether it answers a call.
+    // A pattern of a call whose arguments are the parameters in order, and for which
+    // `specialization` was found. Null if a comparison cannot decide whether the specialisation
+    // fits a call.
     [[nodiscard]] static std::unique_ptr<const CallPattern> of(
         PyObject* const* args, Arguments arguments, const Specialization& specialization);
     ~CallPattern();
     CallPattern(const CallPattern&) = delete;
     CallPattern& operator=(const CallPattern&) = delete;
 
-    // Whether the specialisation answers this call; if so, its slots are filled. `slots` has room
-    // for one more than there are arguments, and may be written whatever the answer.
+    // Whether the specialisation fits this call; if so, its slots are filled. `slots` has room for
+    // one more than there are arguments, and may be written in any case.
     [[nodiscard]] bool match(PyObject* const* args, std::uint64_t* slots) const;
     [[nodiscard]] const Specialization& specialization() const { return specialization_; }
 
@@ -38,16 +39,16 @@ private:
         Kind kind{};
         bool any_value = false;  // kFloat, kBool: a run-time value
         std::uint32_t slot = 0;  // the number of arguments: none
-        // Numbers: within these bounds; kFloat, kBool: has the bits of the first.
+        // Numbers: bounds of the value; kFloat, kBool: the bits are those of `least`.
         std::int64_t least = 0, most = 0;
         // Arrays.
         PyArray_Descr* descr = nullptr;  // owned
         int rank = 0;
         int flags = 0;           // of kFlags
-        std::size_t layout = 0;  // where its extents, then its strides, begin
+        std::size_t layout = 0;  // the place of its extents, followed by its strides
     };
-    // Two arrays share bytes if the first one's begin is between these distances behind the
-    // second's.
+    // Two arrays share bytes if the distance of the first one's begin from the second's is between
+    // these bounds.
     struct Apart {
         std::size_t first = 0, second = 0;
         std::int64_t low = 0, high = 0;
@@ -77,7 +78,7 @@ public:
         }
         return nullptr;
     }
-    // After a call that none of them matched.
+    // Adds a pattern after a call that no pattern matched.
     void add(PyObject* const* args, Arguments arguments, const Specialization& specialization);
 
 private:

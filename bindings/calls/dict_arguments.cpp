@@ -1,6 +1,5 @@
-// Arguments that are dicts: one compiled parameter for each key that the function reads; what else
-// is in them is never looked at. Also fields of records and attributes of other objects, which are
-// read alike.
+// Arguments that are dicts: one compiled parameter for each key that the function reads; other keys
+// are never read. Fields of records and attributes of other objects are read in the same way.
 #include <string>
 
 #include "calls/jit_function.h"
@@ -27,8 +26,8 @@ std::string keys(PyObject* dict) {
     return out.size() < kMost ? out : out + ", …";
 }
 
-// The names of the fields of an array of records, or of one of them, where an exception says that
-// another was read, which is dropped; empty, and the exception stays, for other objects.
+// The names of the fields of a record or array of records, after an exception for a missing field,
+// which is cleared; for other objects empty, and the exception stays.
 std::string field_names(PyObject* value) {
     PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &error, &trace);
@@ -52,14 +51,14 @@ std::string field_names(PyObject* value) {
     return out;
 }
 
-// The attribute of an object that takes no text as a subscript; null, and the exception that says
-// so stays, where it has none.
+// The attribute of an object that has no text subscripts; null if there is none, and the exception
+// of the subscript stays.
 PyObject* attribute(PyObject* value, PyObject* name) {
     PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &error, &trace);
     PyObject* found = PyObject_GetAttr(value, name);
     if (found == nullptr) {
-        PyErr_Restore(type, error, trace);  // in the place of the other one
+        PyErr_Restore(type, error, trace);  // replaces the AttributeError
     } else {
         Py_XDECREF(type);
         Py_XDECREF(error);
@@ -68,9 +67,8 @@ PyObject* attribute(PyObject* value, PyObject* name) {
     return found;
 }
 
-// Whether objects of the class may have a say in how this attribute or entry of them is read: a
-// property, or a method of their own such as __getattr__. Classes made in C, and those that have
-// none of these, have none.
+// Whether the class may define code that runs when this attribute or entry is read: a property, or
+// a method such as __getattr__. Classes made in C, and classes with none of these, do not.
 bool may_have_say(PyTypeObject* kind, PyObject* name) {
     if ((kind->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) return false;
     if (kind->tp_getattro != PyObject_GenericGetAttr) return true;
@@ -81,8 +79,8 @@ bool may_have_say(PyTypeObject* kind, PyObject* name) {
            !Py_IS_TYPE(found, &PyMemberDescr_Type);
 }
 
-// Whether reading is more than looking up, so that it may not be done once at the beginning of a
-// call. False with an exception where that cannot be found out.
+// Whether reading runs code, so that it may not be done once at the beginning of a call. False with
+// an exception if that cannot be determined.
 bool has_say(PyObject* value, PyObject* name) {
     if (!may_have_say(Py_TYPE(value), name)) return false;
     const Owned module(PyImport_ImportModule("parpy.calls.hooks"));
@@ -111,7 +109,7 @@ PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* 
         entry = attribute(value, leaf.key);
     }
     if (entry == nullptr) {
-        IntakeFault fault;  // without a code: the exception is the mapping's own
+        IntakeFault fault;  // without a code: the mapping's own exception is set
         if (PyDict_Check(value) && PyErr_ExceptionMatches(PyExc_KeyError)) {
             PyErr_Clear();
             fault = {Code::kP558, "is read, but the dict has no such key",

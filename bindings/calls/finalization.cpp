@@ -1,9 +1,9 @@
 // The end of the interpreter while daemon threads are inside of ParPy.
 //
-// Such a thread ends where it asks for the GIL: until Python 3.13 by pthread_exit, which unwinds
-// its stack. It would run our destructors without the GIL, and end the process in the first
-// noexcept function or catch (...). So the first frame of ours that it comes to keeps the thread
-// for good, as Python does itself from 3.14 on.
+// Such a thread ends when it requests the GIL: until Python 3.13 by pthread_exit, which unwinds its
+// stack. This would run our destructors without the GIL, and end the process in the first noexcept
+// function or catch (...). Therefore the first frame of ParPy that the unwinding reaches blocks the
+// thread for good, as Python itself does from 3.14 on.
 #include <nanobind/nanobind.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -12,8 +12,8 @@
 
 namespace nb = nanobind;
 
-// The linker puts it in the place of the function that every C++ frame of this library names for
-// unwinding (cmake/python_extension.cmake).
+// The linker replaces the personality function of every C++ frame of this library by it
+// (cmake/python_extension.cmake).
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 _Unwind_Reason_Code __real___gxx_personality_v0(int version, _Unwind_Action actions,
@@ -53,8 +53,8 @@ bool has_other_threads() {
 
 }  // namespace
 
-// What the stacks of daemon threads hold is never given back: no leak of ours, wherever they wait.
-// Without such threads development builds tell of what is left, releases do not.
+// Objects on the stacks of blocked daemon threads are never released, which is no leak of ours.
+// Without such threads development builds report leaks, releases do not.
 void bind_finalization() {
 #ifdef NDEBUG
     nb::set_leak_warnings(false);

@@ -14,7 +14,7 @@ bool is_of_names(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// Whether the text names it, and no longer name that contains it.
+// Whether the text contains the name as a whole word.
 bool names(std::string_view text, std::string_view name) {
     for (std::size_t at = text.find(name); at != std::string_view::npos;
          at = text.find(name, at + 1)) {
@@ -25,13 +25,13 @@ bool names(std::string_view text, std::string_view name) {
     return false;
 }
 
-// `f` of `std::f`.
+// The `f` in `std::f`.
 std::string_view last_part(std::string_view name) {
     const std::size_t at = name.rfind(':');
     return at == std::string_view::npos ? name : name.substr(name.find_first_not_of(' ', at + 1));
 }
 
-// The header that declares the function, of the source that includes it: "<f.h>.cu".
+// The name of the header that declares the function; the source that includes it is "<f.h>.cu".
 std::string_view header_of(const ir::Function& foreign, const ir::Module& module) {
     std::string_view name = module.sources.at(foreign.span.source).name;
     if (name.ends_with(".cu")) name.remove_suffix(3);
@@ -53,7 +53,7 @@ std::optional<Diagnostic> located_at_call(const RuntimeError& error, const ir::M
             const std::string_view header = header_of(callee, module);
             if (!itself && (header.empty() || !names(error.message, header))) return;
             found = Diagnostic{.code = error.code, .span = e.span, .message = error.message};
-            found->help = error.help;  // of a source that the kernel links
+            found->help = error.help;  // for a source that the kernel links
             if (!found->help.empty()) return;
             found->help = "'" + callee.name + "' is an external function: " +
                           (itself ? "its header has to define it for the declared types"

@@ -1,4 +1,4 @@
-// Where the program calls the foreign function that a compiler of generated text complains about.
+// Locates the foreign function of a compiler error in generated text at its call in the program.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace parpy {
 
-// The error with the place of the call; nothing where it speaks of no foreign function.
+// The error with the place of the call; nothing if it mentions no foreign function.
 [[nodiscard]] std::optional<Diagnostic> located_at_call(const RuntimeError& error,
                                                         const ir::Module& module);
 

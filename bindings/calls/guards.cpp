@@ -40,7 +40,7 @@ std::uint64_t stamp_of(PyObject* dict) {
 
 #else
 
-// Counts the changes of all watched dicts together. Starts at 1: a stamp of 0 is none.
+// Counts the changes of all watched dicts together. Starts at 1: a stamp of 0 means none.
 std::atomic<std::uint64_t> changes{1};
 
 int on_change(PyDict_WatchEvent, PyObject*, PyObject*, PyObject*) {
@@ -48,7 +48,7 @@ int on_change(PyDict_WatchEvent, PyObject*, PyObject*, PyObject*) {
     return 0;
 }
 
-// False where the interpreter has no watcher left for us: the guards are then looked up.
+// False if the interpreter has no free watcher: the guards are then looked up.
 bool watch(PyObject* dict) {
     static const int watcher = PyDict_AddWatcher(on_change);
     if (watcher >= 0 && PyDict_Watch(watcher, dict) == 0) return true;

@@ -1,4 +1,4 @@
-// Compiled code relies on names outside of its function: each must still stand for the same object.
+// Compiled code relies on names outside of its function: each must still refer to the same object.
 // Every call checks this, almost always without a lookup: before Python 3.12 by the version tag of
 // the dicts, since then by watching them.
 #pragma once
@@ -16,7 +16,7 @@ namespace parpy {
 struct Place {
     PyObject* container = nullptr;  // owned references
     PyObject* key = nullptr;
-    // A new reference to what is there now; null if nothing is (or an exception is set).
+    // A new reference to the current object; null if there is none (or an exception is set).
     [[nodiscard]] PyObject* read_new() const;
     void release();
 };
@@ -28,7 +28,7 @@ public:
     Guards(const Guards&) = delete;
     Guards& operator=(const Guards&) = delete;
 
-    // Takes over the references. `expected` null: nothing may be there.
+    // Steals the references. `expected` null: there must be no object.
     void add(Place place, PyObject* expected);
     [[nodiscard]] bool hold() const;
     int traverse(visitproc visit, void* arg) const;  // for the garbage collector
@@ -44,7 +44,7 @@ private:
         PyObject* container;  // owned by its guards
         bool stamped = false;
         std::vector<Guard> guards;
-        mutable std::atomic<std::uint64_t> stamp{0};  // of the state in which they held last
+        mutable std::atomic<std::uint64_t> stamp{0};  // of the last state in which they held
     };
     static bool hold(const Group& group);
 

@@ -1,4 +1,4 @@
-// While a launch of the main thread runs, the simulator asks here whether Python handles a SIGINT.
+// Lets the simulator check whether Python handles a SIGINT during a launch of the main thread.
 #include <csignal>
 
 #include "numpy_api.h"
@@ -9,7 +9,7 @@ namespace parpy {
 
 namespace {
 
-// Whether SIGINT has a handler that is not Python's own, which raises KeyboardInterrupt.
+// Whether SIGINT has a handler other than Python's own, which raises KeyboardInterrupt.
 bool may_go_on() {
     const PyGILState_STATE state = PyGILState_Ensure();
     bool own = true;
@@ -24,8 +24,8 @@ bool may_go_on() {
     return !own;
 }
 
-// The exception that a handler raises stays: the call ends with it, and Python calls the handlers
-// of what comes meanwhile after it.
+// Whether the call must end: an exception that a handler raised stays set and ends it, and Python
+// runs the handlers of later signals afterwards.
 bool ends() {
     const PyGILState_STATE state = PyGILState_Ensure();
     const bool raised = PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0;

@@ -28,14 +28,14 @@ const Names& names() {
 constexpr std::size_t kInlineArguments = 24;
 constexpr std::size_t kInlineSlots = 64;
 
-// What the keywords of parpy itself said.
+// The values of ParPy's own keywords.
 struct CallOptions {
     PyObject* options = nullptr;  // borrowed; null: none
     bool sequential = false;
     bool debug = false;
 };
 
-// While a call with seq=True is running on this thread, Python runs the jit functions it calls too.
+// While a call with seq=True runs on this thread, Python runs the jit functions that it calls, too.
 class RunByPython {
 public:
     RunByPython() {
@@ -54,7 +54,7 @@ public:
 
 private:
     static thread_local int depth_;
-    static std::atomic<int> anywhere_;  // spares nearly every call the look at thread-local memory
+    static std::atomic<int> anywhere_;  // nonzero: look at thread-local depth_
 };
 thread_local int RunByPython::depth_ = 0;
 std::atomic<int> RunByPython::anywhere_{0};
@@ -69,7 +69,7 @@ bool is_true(PyObject* value, bool& result) {
     return truth >= 0;
 }
 
-// Takes `value` if `keyword` is one of parpy's own. 1: taken, 0: not one, -1: exception.
+// Reads `value` if `keyword` is one of ParPy's own. 1: read, 0: not one, -1: exception.
 int take_keyword(PyObject* keyword, PyObject* value, CallOptions& call) {
     const auto is = [&](PyObject* name) {
         return keyword == name || PyUnicode_Compare(keyword, name) == 0;
@@ -89,9 +89,8 @@ int take_keyword(PyObject* keyword, PyObject* value, CallOptions& call) {
     return 0;
 }
 
-// Everything but a plain positional call: the Python-level twin of the function binds the
-// arguments, with Python's own errors. A new reference to the tuple of values, or null with an
-// exception.
+// Binds the arguments of all but plain positional calls by a Python function of the same signature,
+// with Python's own errors. A new reference to the tuple of values, or null with an exception.
 PyObject* bind_arguments(JitFunction* self, PyObject* const* args, Py_ssize_t count,
                          PyObject* keywords, CallOptions& call) {
     PyObject* rest = PyDict_New();
@@ -124,7 +123,7 @@ done:
     return bound;
 }
 
-// One argument that take_fast() left.
+// Reads one argument that take_fast() refused.
 [[gnu::noinline]] bool read_slowly(const Surface& surface, std::size_t index, PyObject* object,
                                    ArgumentView& view, Intake& intake) {
     IntakeFault fault;
@@ -135,7 +134,7 @@ done:
     return false;
 }
 
-// The key that a generator of random numbers gives to one call.
+// Takes the key that a generator of random numbers gives to one call.
 bool take_generator(const Surface& surface, std::size_t index, PyObject* object, ArgumentView& view,
                     Intake& intake) {
     const Owned module(PyImport_ImportModule("parpy.calls.generators"));
@@ -196,7 +195,7 @@ bool any_on_device(Arguments arguments) {
     return false;
 }
 
-// The arguments of the parameters; a new reference.
+// The arguments of all parameters as a tuple; a new reference.
 PyObject* values_of(JitFunction* self, PyObject* const* args) {
     const Py_ssize_t count = PyTuple_GET_SIZE(self->parameters);
     PyObject* values = PyTuple_New(count);
@@ -205,7 +204,7 @@ PyObject* values_of(JitFunction* self, PyObject* const* args) {
     return values;
 }
 
-// A function of which Python runs a part.
+// Runs a function of which Python runs a part.
 PyObject* run_driver(const Surface& surface, JitFunction* self, PyObject* const* args,
                      const CallOptions& call) {
     const Owned driver(Py_NewRef(surface.driver)), values(values_of(self, args));
@@ -215,7 +214,7 @@ PyObject* run_driver(const Surface& surface, JitFunction* self, PyObject* const*
                                  call.debug ? Py_True : Py_False);
 }
 
-// False with the exception that the error stands for, if there is one.
+// False with the exception of the error, if there is one.
 bool succeeded(const Surface& surface, const RuntimeError& error) {
     if (PyErr_Occurred() != nullptr) return false;  // a handler of SIGINT raised it meanwhile
     if (!error.failed()) return true;
@@ -224,7 +223,7 @@ bool succeeded(const Surface& surface, const RuntimeError& error) {
     return false;
 }
 
-// After a run: what the program noted of it. False: a warning became an exception.
+// Issues the note of a finished run as a warning. False: the warning became an exception.
 bool passed_on(const Surface& surface, const Executable& executable) {
     const std::optional<std::size_t> site = executable.take_note();
     if (!site) return true;
@@ -234,7 +233,8 @@ bool passed_on(const Surface& surface, const Executable& executable) {
     return warn_of(note, surface.module->sources);
 }
 
-// After a program was made for these arguments: tells the attribute on_compiled, if that is there.
+// Calls the attribute on_compiled, if there is one, after a program was compiled for these
+// arguments.
 bool told(JitFunction* self, PyObject* const* args) {
     PyObject* hook =
         self->dict != nullptr ? PyDict_GetItemString(self->dict, "on_compiled") : nullptr;
@@ -243,9 +243,9 @@ bool told(JitFunction* self, PyObject* const* args) {
     return values && Owned(PyObject_CallOneArg(hook, values.get()));
 }
 
-// After a function that cannot be parsed or compiled without knowing more of its arguments, or
-// arguments that it cannot take: what its attribute on_misfit makes of the call, if that is there.
-// The exception stays where it makes nothing (NotImplemented).
+// Calls the attribute on_misfit, if there is one, for a function that cannot be parsed or compiled
+// without more knowledge of its arguments, or arguments that it cannot take. If the attribute
+// returns NotImplemented, the exception stays.
 PyObject* without_fit(JitFunction* self, PyObject* const* args, const CallOptions& call) {
     PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &error, &trace);
@@ -274,7 +274,7 @@ PyObject* without_fit(JitFunction* self, PyObject* const* args, const CallOption
     return nullptr;
 }
 
-// One set of options for a call, with what was compiled under it. Null: an exception is set.
+// The options of a call, and the programs compiled under them. Null: an exception is set.
 struct Compiled {
     const ConvertedOptions* options = nullptr;
     PerThreads* per = nullptr;
@@ -292,7 +292,7 @@ Compiled compiled_under(const JitFunction* self, Surface& surface, const CallOpt
     return result;
 }
 
-// The argument itself, a new reference.
+// The argument object itself, a new reference.
 PyObject* argument_object(const Surface& surface, std::size_t argument, PyObject* const* args,
                           Intake& intake) {
     const std::size_t leaves = surface.leaves.size();
@@ -301,7 +301,7 @@ PyObject* argument_object(const Surface& surface, std::size_t argument, PyObject
                                     : leaf_value(surface, surface.leaves[argument], args, intake));
 }
 
-// A call that no pattern matches.
+// Runs a call that no pattern matches.
 PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
                   const CallOptions& call) {
     if (surface.driver != nullptr) return run_driver(surface, self, args, call);
@@ -314,7 +314,7 @@ PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
 
     if (intake.has_copies() && !check_copies(surface, intake, arguments)) return nullptr;
 
-    // After the arguments were read, which may run Python code that assigns to the options.
+    // Read after the arguments, since reading them may run Python code that assigns to the options.
     const Compiled under = compiled_under(self, surface, call, any_on_device(arguments));
     if (!under) return nullptr;
     Specializations& specializations = under.per->specializations;
@@ -363,7 +363,7 @@ PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
                       [&](std::size_t i) { return argument_object(surface, i, args, intake); });
 }
 
-// A call whose iterations several devices or ranks share.
+// Runs a call whose iterations several devices or ranks share.
 PyObject* run_on_devices(JitFunction* self, PyObject* const* args, const CallOptions& call) {
     const Owned module(PyImport_ImportModule("parpy.scale.engines"));
     if (!module) return nullptr;
@@ -399,8 +399,8 @@ PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptio
     return run_any(self, *surface, args, call);
 }
 
-// Index of a parameter, or -1. Keywords in source code are interned, so nearly all are found, or
-// found to be ParPy's own, by identity.
+// The index of a parameter, or -1. Keywords in source code are interned, so identity suffices for
+// nearly all of them, ParPy's own included.
 Py_ssize_t parameter_index(JitFunction* self, PyObject* keyword) {
     const Py_ssize_t count = PyTuple_GET_SIZE(self->parameters);
     for (Py_ssize_t i = 0; i < count; ++i) {
@@ -414,7 +414,7 @@ Py_ssize_t parameter_index(JitFunction* self, PyObject* keyword) {
 }
 
 // Puts arguments given by position, by keyword and by default in the order of the parameters.
-// False, perhaps with an exception: this takes bind_arguments, whose errors are Python's own.
+// False, perhaps with an exception: the call needs bind_arguments, whose errors are Python's own.
 bool bind_simply(JitFunction* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords,
                  PyObject** values, CallOptions& call) {
     const Py_ssize_t size = self->positional;

@@ -1,5 +1,5 @@
-// The work that a call does once: it parses the function, compiles it for the arguments and reports
-// every error on the way.
+// The work that is done once per specialisation: parsing the function, compiling it for the
+// arguments, and reporting every error.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
@@ -42,7 +42,7 @@ Place place_of(nb::handle record) {
     return place;
 }
 
-// A bit per parameter that `entry` may store to.
+// The parameters that `entry` may store to, a bit each.
 std::uint64_t stored_parameters(const ir::Function& entry) {
     const VarSet stored = possibly_stored(entry);
     std::uint64_t result = 0;
@@ -199,7 +199,8 @@ Program Surface::compiled(const Signature& signature, const Options& options,
     check(signature, diagnostics);
     if (diagnostics.has_errors()) return {};
     if (const std::optional<Options> chosen = tuned(signature, options)) {
-        // Nobody asked for it: where it does not fit any more, the automatic mode chooses.
+        // The user did not choose these options: if they do not fit any more, the automatic mode
+        // chooses.
         Diagnostics attempt;
         Program program = compile(*module, signature, *chosen, attempt, trace);
         if (!attempt.has_errors() && !attempt.contains(Code::kP301)) {
@@ -248,14 +249,13 @@ Surface* current_surface(JitFunction* self) {
         surface->guards.hold()) {
         return surface;
     }
-    // Parsing runs Python code, so the lock is not held meanwhile; of two threads the later one
-    // wins.
+    // Parsing runs Python code, so the lock is not held meanwhile; the later of two threads wins.
     try {
         const nb::object parsed = nb::steal(PyObject_CallNoArgs(self->parse));
         if (!parsed.is_valid()) return nullptr;
         auto made = std::make_unique<Surface>(parsed.ptr(), self->parameters);
         const std::lock_guard lock(state.mutex);
-        // This call is itself in flight. Without others nobody uses what was compiled before.
+        // This call is itself in flight. If it is the only one, earlier surfaces are unused.
         if (state.active.load() <= 1) {
             state.surface = nullptr;
             state.surfaces.clear();
@@ -275,7 +275,7 @@ Surface* current_surface(JitFunction* self) {
 void raise_fault(const Surface& surface, std::size_t argument, const IntakeFault& fault) {
     const std::string what = surface.describe(argument);
     if (!fault.code) {
-        // The object's own protocol raised: say whose argument it was.
+        // The object's own protocol raised: add the argument's name.
         PyObject* type = nullptr;
         PyObject* value = nullptr;
         PyObject* trace = nullptr;
@@ -299,7 +299,7 @@ namespace {
 
 bool back_end_exists(const Surface& surface, const Options& options,
                      Specializations::Failure& failure) {
-    // Kernels written by hand are checked wherever they run.
+    // Kernels written by hand are checked on every back end.
     if (options.check != Check::kNothing && options.backend == Backend::kCuda && !surface.general) {
         failure.diagnostics
             .error(Code::kP562, {}, "the back end 'Cuda' cannot check a program while it runs")
@@ -316,7 +316,7 @@ bool back_end_exists(const Surface& surface, const Options& options,
     return false;
 }
 
-// Text may be printed for any GPU; what runs is for the one at hand.
+// Text may be printed for any GPU; programs that run are compiled for the present one.
 Options runnable(Options options) {
     if (options.backend == Backend::kCuda && !cuda::has_clusters(options.cuda_arch))
         options.use_cuda_thread_block_clusters = false;
@@ -350,7 +350,7 @@ bool check_devices(const Surface& surface, const Options& options, Arguments arg
     return true;
 }
 
-// Puts the text into a new temporary file; its path, or why there is none.
+// Writes the text to a new temporary file; returns its path, or the reason for a failure.
 std::string written_to_file(const std::string& text) {
     try {
         const nb::object made =
@@ -395,7 +395,7 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
     if (!check_devices(surface, specializations.options, arguments)) return nullptr;
     if (specializations.options.backend == Backend::kCuda) pass_search_paths_to_nvrtc();
     Specializations::Failure failure;
-    std::vector<Diagnostic> warnings;  // of the program, if it is a new one
+    std::vector<Diagnostic> warnings;  // of the program, if it is new
     const Specialization* made = nullptr;
     std::optional<double> seconds;  // of the compilation, if there was one
     {
@@ -429,7 +429,7 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
     }
     if (made != nullptr) {
         if (PyErr_CheckSignals() != 0 || !warn_of_cache())
-            return nullptr;  // of what came meanwhile
+            return nullptr;  // a signal's exception, or a warning's
         const bool told = std::ranges::all_of(warnings, [&](const Diagnostic& note) {
             return warn_of(note, surface.module->sources);
         });
@@ -465,7 +465,8 @@ bool print_stages(const Surface& surface, const Options& options, Arguments argu
             text += "// ---- " + std::string(pass) + " (" + time + ") ----\n" + ir;
             if (!ir.ends_with('\n')) text += '\n';
         };
-        // Errors are reported by the compilation that follows, or were by the one that went before.
+        // Errors are reported by the compilation that follows, or were reported by the previous
+        // one.
         (void)surface.compiled(surface.signature(arguments), traced, diagnostics, trace);
     }
     try {

@@ -13,7 +13,7 @@ PyObject* call_empty(PyObject*, PyObject* const*, std::size_t, PyObject*) {
     return nullptr;
 }
 
-// One without contents, which cannot be called.
+// An object without contents, which cannot be called.
 PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
     auto* self = reinterpret_cast<JitFunction*>(type->tp_alloc(type, 0));
     if (self == nullptr) return nullptr;
@@ -73,8 +73,7 @@ int clear(PyObject* object) {
     Py_CLEAR(self->bind);
     Py_CLEAR(self->parameters);
     Py_CLEAR(self->dict);
-    // Not while a call is in flight: it holds a reference to the function, so this is no garbage
-    // then.
+    // No call is in flight: it would hold a reference to the function, so this would be no garbage.
     self->state->surface = nullptr;
     self->state->surfaces.clear();
     return 0;
@@ -91,7 +90,7 @@ void deallocate(PyObject* object) {
     Py_DECREF(type);
 }
 
-// As a function: a method of the instance it is looked up on.
+// Behaves like a function: a method of the instance that it is looked up on.
 PyObject* get(PyObject* self, PyObject* instance, PyObject*) {
     return instance == nullptr || instance == Py_None ? Py_NewRef(self)
                                                       : PyMethod_New(self, instance);

@@ -1,4 +1,4 @@
-// Puts the results of a program together in the form in which the function returns them.
+// Assembles the results of a program in the form in which the function returns them.
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace parpy {
 
 namespace {
 
-// A number as Python has it where Python has such a type, else as NumPy does.
+// A number as a Python object if Python has such a type, else as a NumPy scalar.
 PyObject* python_number(ir::Scalar scalar, const void* data) {
     const auto read = [&](auto value) {
         std::memcpy(&value, data, sizeof value);
@@ -56,13 +56,13 @@ PyObject* python_number(ir::Scalar scalar, const void* data) {
     return nullptr;
 }
 
-// How many numbers and arrays such a form is put together from.
+// The number of numbers and arrays in such a form.
 std::size_t numbers_in(std::string_view form) {
     const auto count = [&](char each) { return std::ranges::count(form, each); };
     return static_cast<std::size_t>(count('.') + 2 * count('?'));
 }
 
-// The results of one call, taken from the left.
+// Takes the results of one call from left to right.
 class Results {
 public:
     Results(const Program& program, std::size_t first, const Intake& intake, ReturnedArrays& arrays,
@@ -75,7 +75,7 @@ public:
           classes_(classes),
           given_(given) {}
 
-    // What the form stands for from `at` on, which goes behind it. A new reference.
+    // The object of the form that begins at `at`, which moves behind it. A new reference.
     PyObject* put_together(std::string_view form, std::size_t& at) {
         const char what = form[at++];
         if (what == '-') Py_RETURN_NONE;
@@ -109,7 +109,7 @@ public:
     }
 
 private:
-    // For the forms from `at` on the one that the first result says.
+    // Chooses among the forms from `at` on the one that the first result names.
     PyObject* one_of(std::string_view form, std::size_t& at) {
         const nb::object chosen = nb::steal(put_together(form, at));
         if (!chosen.is_valid()) return nullptr;

@@ -10,9 +10,9 @@
 
 namespace parpy {
 
-// Releases the GIL, unless runs of this specialisation are known to be brief: every kSampleEvery
-// runs it is measured anew. Work that depends on run-time values, or on other parts of a call, is
-// never known to be brief.
+// Releases the GIL, unless runs of this specialisation are known to be brief: the time is measured
+// again every kSampleEvery runs. Work that depends on run-time values, or on other parts of a call,
+// is never known to be brief.
 inline RuntimeError run_program(const Specialization& specialization, const std::uint64_t* slots,
                                 void* stream, ResultSink* results) {
     constexpr std::chrono::microseconds kBrief{3};

@@ -110,7 +110,7 @@ nb::list loop_facts(nb::handle function, nb::tuple arguments) {
     return result;
 }
 
-// Seconds that each pass takes that these arguments and options want.
+// The seconds that each pass takes which these arguments and options need.
 nb::dict pass_seconds(nb::handle function, nb::tuple arguments, nb::handle options) {
     Call call(function, arguments);
     const Options chosen = chosen_options(options, call);

@@ -1,5 +1,5 @@
-// Gives parpy.buffer the parts of the core that it needs: GPU memory as a DLPack capsule, and which
-// GPU it is on.
+// Gives parpy.buffer the parts of the core that it needs: GPU memory as a DLPack capsule, and the
+// number of its GPU.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -27,14 +27,14 @@ struct Exported {
 };
 
 void release(dlpack::ManagedTensor* managed) {
-    if (Py_IsInitialized() == 0) return;  // another library lets go of it after Python has ended
+    if (Py_IsInitialized() == 0) return;  // another library releases it after the end of Python
     const PyGILState_STATE state = PyGILState_Ensure();
     const std::unique_ptr<Exported> exported(static_cast<Exported*>(managed->context));
     Py_DECREF(exported->owner);
     PyGILState_Release(state);
 }
 
-// Runs for a capsule that nobody consumed.
+// Runs for a capsule that was not consumed.
 void release_capsule(PyObject* capsule) {
     if (PyCapsule_IsValid(capsule, "dltensor") == 0) return;
     release(static_cast<dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule, "dltensor")));

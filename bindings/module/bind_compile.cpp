@@ -59,7 +59,7 @@ Options chosen_options(nb::handle options, const Call& call) {
 
 namespace {
 
-// What the arguments of the surface are called in the interface of its text.
+// The names of the surface's arguments in the interface of its text.
 std::vector<std::string> shown_arguments(const Surface& surface) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < surface.argument_count(); ++i)
@@ -91,7 +91,7 @@ std::string source_text(nb::handle function, nb::tuple arguments, nb::handle opt
            program.text;
 }
 
-// The facts of the kernel for arguments like these, which is compiled and loaded if it was not.
+// The facts of the kernel for arguments like these; compiles and loads it if necessary.
 nb::dict kernel_facts(nb::handle function, nb::tuple arguments, nb::handle options, unsigned block,
                       unsigned shared_bytes) {
     Call call(function, arguments);
@@ -120,7 +120,7 @@ nb::dict kernel_facts(nb::handle function, nb::tuple arguments, nb::handle optio
     return out;
 }
 
-// (specialisations, compilations, names of what is passed at run time).
+// (specialisations, compilations, names of run-time values).
 std::tuple<std::size_t, std::size_t, std::vector<std::string>> cache_info(nb::handle function) {
     const JitFunction* self = jit_function(function);
     const Surface* surface = self->state->surface.load();
@@ -176,7 +176,7 @@ void bind_compile(nb::module_& m) {
             if (!PyType_Check(type.ptr())) throw nb::type_error("a type is needed");
             static PyObject* const name = PyUnicode_InternFromString("__dict__");
             auto* of = reinterpret_cast<PyTypeObject*>(type.ptr());
-            _PyType_Lookup(of, name);  // gives it a version where it has none
+            _PyType_Lookup(of, name);  // gives it a version tag if it has none
             return of->tp_version_tag;
         },
         "type"_a,

@@ -1,4 +1,4 @@
-// The CUDA run time beside the call path: NVRTC on its own, and waiting for the GPU.
+// The CUDA run time apart from calls: NVRTC on its own, and waiting for the GPU.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>

@@ -1,4 +1,4 @@
-// The GPUs of this machine, their streams and events, as parpy.cuda shows them.
+// The GPUs of this machine, their streams and events, for parpy.cuda.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
@@ -40,7 +40,7 @@ namespace {
 
 constexpr int kNotReady = 600;
 
-// The destructors run wherever the last reference goes; nobody hears of a failure there.
+// The destructors may run on any thread and report no failure.
 class DeviceStream {
 public:
     DeviceStream() : device_(device_at(-1)) {
@@ -88,7 +88,7 @@ public:
         if (result != kNotReady) require(result, "asking for an event");
         return result == kSuccess;
     }
-    // The stream may be one of another device; the default stream is that of the thread's device.
+    // The stream may belong to another device; the default stream is that of the thread's device.
     void wait(std::uint64_t stream) const {
         const Selected selected(device_at(-1));
         require(Driver::instance().cuStreamWaitEvent(stream_of(stream), event_, 0),

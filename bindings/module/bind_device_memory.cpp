@@ -1,5 +1,5 @@
 // Memory of a GPU for Python: objects that own it, NumPy views of it, copies between host and
-// device. Everything about shapes and views of views stands in Python.
+// device. Python handles shapes and views of views.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
@@ -158,7 +158,7 @@ Extents extents_of(nb::tuple shape, PyArray_Descr* type) {
 
 nb::object described(std::uint64_t pointer, Extents& extents, PyArray_Descr* type,
                      npy_intp* strides, int flags, nb::object owner) {
-    Py_INCREF(type);  // which the call takes
+    Py_INCREF(type);  // the call steals the reference
     PyObject* array = PyArray_NewFromDescr(
         &PyArray_Type, type, static_cast<int>(extents.sizes.size()), extents.sizes.data(), strides,
         reinterpret_cast<void*>(pointer), flags | NPY_ARRAY_WRITEABLE, nullptr);

@@ -98,7 +98,7 @@ std::vector<Error> errors(const Diagnostics& sink) {
     return found;
 }
 
-// Attributes of arguments that are integers and would become floats, where nothing else is wrong.
+// Integer attributes of arguments that would become floats, if there are no other errors.
 std::vector<std::string> attributes(const Diagnostics& sink) {
     std::vector<std::string> found;
     for (const Diagnostic& diagnostic : sink.all()) {
@@ -114,7 +114,7 @@ bool python_may_call(const Diagnostics& sink) {
     return std::ranges::any_of(sink.all(), &Diagnostic::python_may_call);
 }
 
-// What the first error, a P431, is raised with.
+// The exception of the first error, a P431.
 struct Raised {
     std::string exception;
     std::string text;

@@ -1,5 +1,5 @@
 // _native.interpret: a call run by the reference interpreter on the caller's own arrays. The oracle
-// of the operator tests; no part of what users run.
+// of the operator tests; users never run it.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
@@ -47,9 +47,9 @@ ir::EvalArgument argument_for(const ir::Var& param, Arguments views) {
     return ir::load_element(param.type.scalar, slot);
 }
 
-// The passes up to and including `until`, of the back end's pipeline where that has it in front of
-// its kernels, which cannot be interpreted, and of the CPU's otherwise; all of the CPU's if `until`
-// is empty.
+// The passes up to and including `until`, from the back end's pipeline if it comes before its
+// kernels, which cannot be interpreted, otherwise from the CPU's; all of the CPU's if `until` is
+// empty.
 std::vector<Pass> passes_until(Backend backend, const std::string& until) {
     if (until.empty()) {
         const std::span<const Pass> all = pipeline(Backend::kCpu);
@@ -79,7 +79,7 @@ void interpret(nb::handle function, nb::tuple arguments, nb::handle options,
     if (!diagnostics.has_errors() && run_passes(context, passes)) {
         std::vector<ir::EvalArgument> values;
         std::deque<std::complex<double>>
-            results;  // what the program returns, which nobody asks for
+            results;  // the program's results, which the caller does not need
         for (const ir::Var* param : module.entry_function()->params) {
             if (param->origin.argument >= call.views.size()) {
                 values.push_back(

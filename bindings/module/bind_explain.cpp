@@ -94,7 +94,7 @@ nb::dict explanation(nb::handle function, nb::tuple arguments, nb::handle option
     out["automatic"] = chosen.automatic;
     out["tuned"] = tuned.has_value();
     const Options& used = tuned ? *tuned : chosen;
-    nb::dict beside;  // of the mapping, as tune.h has it
+    nb::dict beside;  // the choices beside the mapping
     beside["max_unroll_count"] = used.max_unroll_count;
     beside["use_cuda_thread_block_clusters"] = used.use_cuda_thread_block_clusters;
     beside["max_thread_blocks_per_cluster"] = used.max_thread_blocks_per_cluster;

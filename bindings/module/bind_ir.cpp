@@ -92,7 +92,7 @@ Expr* make_extent(Module& module, Var* array, int index, Span span, std::int64_t
     return expr;
 }
 
-// x[begin:end:step]; what is None was left out.
+// x[begin:end:step]; None: the bound was left out.
 Expr* make_slice(Module& module, Expr* begin, Expr* end, Expr* step, Span span) {
     Expr* expr = module.make_expr(Op::kSlice, ir::Type::unknown(), span);
     const std::pair<Expr*, int> bounds[] = {
@@ -105,7 +105,7 @@ Expr* make_slice(Module& module, Expr* begin, Expr* end, Expr* step, Span span) 
     return expr;
 }
 
-// No axes: all.
+// No axes: all axes.
 Expr* make_reduce(Module& module, std::string_view name, Expr* operand,
                   const std::vector<std::int64_t>& axes, bool keepdims, Span span) {
     const auto known = ir::slice_reduction_from_text(name);
@@ -133,7 +133,7 @@ Expr* make_call(Module& module, Function* callee, std::vector<Expr*> operands, S
     return expr;
 }
 
-// A function as a value; what it reads of the function around is added behind the defaults.
+// A function as a value; captured variables are added behind the defaults later.
 Expr* make_function_value(Module& module, Function* callee, std::vector<Expr*> defaults,
                           Span span) {
     Expr* expr = module.make_expr(Op::kFunction, ir::Type::unknown(), span, std::move(defaults));
@@ -231,8 +231,9 @@ Stmt* make_gpu(Module& module, Body body, Span span) {
     return stmt;
 }
 
-// The program ends here with this error, which names the integers `values` by number; or, for P232,
-// does not compile where it gets here, unless Python makes the call (`python_may_call`).
+// The program ends here with this error, which names the integers `values` by number; for P232, it
+// does not compile if this statement is reachable, unless Python makes the call
+// (`python_may_call`).
 Stmt* make_fail(Module& module, std::string_view code, std::string message,
                 std::vector<Expr*> values, Span span, std::string help, bool python_may_call) {
     const auto known = code_from_name(code);
@@ -245,9 +246,8 @@ Stmt* make_fail(Module& module, std::string_view code, std::string message,
     return stmt;
 }
 
-// The program ends here with the exception that calls/errors.py knows by this name, of the text
-// that Python's str.format makes of `text` and the values, or of the values themselves if it is
-// empty.
+// The program ends here with the exception that calls/errors.py knows by this name, and the text
+// that Python's str.format makes of `text` and the values; an empty `text`: the values themselves.
 Stmt* make_raise(Module& module, std::string exception, std::string text, std::vector<Expr*> values,
                  Span span) {
     Stmt* stmt = make_fail(module, "P431", std::move(text), std::move(values), span, {}, false);
@@ -286,7 +286,7 @@ Expr* make_atomic(Module& module, std::string_view name, Var* array, std::vector
     return expr;
 }
 
-// `extents`: none for a one-dimensional array of the launch's shared memory, of `size` elements.
+// `extents`: empty for a one-dimensional array of the launch's shared memory, of `size` elements.
 Stmt* make_alloc(Module& module, Var* array, std::string_view scalar, std::string_view space,
                  const std::vector<std::int64_t>& extents, Var* size, Span span) {
     const auto element = ir::scalar_from_name(scalar);
@@ -346,7 +346,7 @@ Function* make_foreign(Module& module, std::string name, const std::vector<std::
         Var* param =
             module.make_var("a" + std::to_string(function->params.size()),
                             pointer ? ir::Type::array(scalar, 1) : ir::Type::of(scalar), span);
-        if (pointer) param->dims = {{1, 1, nullptr, nullptr}};  // whatever the function makes of it
+        if (pointer) param->dims = {{1, 1, nullptr, nullptr}};  // foreign code may read more
         function->params.push_back(param);
     }
     function->result = result == "void" ? ir::Type::none() : ir::Type::of(scalar_of(result));

@@ -1,5 +1,5 @@
-// The parts of JitFunction that the other bindings use: its type, and a call taken apart without
-// running it.
+// The parts of JitFunction that the other bindings use: its type, and the arguments of a call that
+// does not run.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,7 +16,7 @@ namespace parpy {
 
 // The arguments of one call, read but not run: for print_compiled, the interpreter and explain.
 struct Call {
-    // Raises what the call would: a TypeError, too, where `callable` is no jit function.
+    // Raises the same exceptions as the call, and a TypeError if `callable` is no jit function.
     Call(nanobind::handle callable, const nanobind::tuple& arguments);
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
@@ -32,7 +32,7 @@ struct Call {
     return make_signature(call.views, {}, overlapping(call.views, call.surface->written));
 }
 
-// Calls look(signature, diagnostics) without the GIL, if the arguments fit the annotations of the
+// Calls look(signature, diagnostics) without the GIL, if the arguments match the annotations of the
 // parameters. Raises the errors that are found.
 template <class Look>
 void look_at(const Call& call, const Look& look) {
@@ -49,7 +49,7 @@ void look_at(const Call& call, const Look& look) {
     nanobind::raise_python_error();
 }
 
-// The function that a Python object is, and the options of a call (None: the defaults for its
+// The JitFunction of a Python object, and the options of a call (None: the defaults for its
 // arguments). Both raise a TypeError.
 [[nodiscard]] JitFunction* jit_function(nanobind::handle object);
 [[nodiscard]] const ConvertedOptions& options_of(nanobind::handle options, const Call& call);

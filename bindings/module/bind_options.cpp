@@ -1,5 +1,6 @@
-// Conversion of parpy.CompileOptions to parpy::Options. Fields were validated on assignment
-// (python/parpy/calls/options.py); what depends on the machine is decided here, at the first call.
+// Converts parpy.CompileOptions to parpy::Options. Fields were validated on assignment
+// (python/parpy/calls/options.py); choices that depend on the machine are made here, at the first
+// call.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -28,7 +29,7 @@ struct OptionsObject {
 
 PyTypeObject* the_options_type = nullptr;
 
-// Raised whenever what a conversion rests on changes.
+// Incremented when a setting changes that conversions depend on.
 std::atomic<std::uint64_t> current_epoch{1};
 std::atomic<int> chosen_default{-1};  // set_default: a Backend; -1: by the hardware
 
@@ -65,7 +66,7 @@ Backend automatic_backend() {
     return cuda::unavailable().failed() ? Backend::kCpu : Backend::kCuda;
 }
 
-// What verbose_backend_resolution shows.
+// Implements verbose_backend_resolution.
 void print_resolution() {
     const std::string& reason = cuda::unavailable().message;
     const std::string text = reason.empty() ? "the back end Cuda is enabled"
@@ -78,7 +79,7 @@ std::optional<ir::Scalar> elem_size(nb::handle value) {
     return ir::scalar_from_name(nb::cast<std::string>(value.attr("value")));
 }
 
-// An int, or a stream object of PyTorch (cuda_stream), CuPy (ptr), Numba (handle) or
+// Accepts an int, or a stream object of PyTorch (cuda_stream), CuPy (ptr), Numba (handle) or
 // __cuda_stream__.
 std::optional<std::uint64_t> stream_of(nb::handle value) {
     if (value.is_none()) return std::nullopt;
@@ -138,7 +139,7 @@ ConvertedOptions convert(nb::handle source, std::uint64_t epoch) {
     options.max_unroll_count = nb::cast<std::int64_t>(field("max_unroll_count"));
     options.force_int_size = elem_size(field("force_int_size"));
     options.force_float_size = elem_size(field("force_float_size"));
-    if (options.backend == Backend::kMetal) {  // what its hardware has
+    if (options.backend == Backend::kMetal) {  // the limits of its hardware
         options.force_int_size = options.force_int_size.value_or(ir::Scalar::kI32);
         options.force_float_size = options.force_float_size.value_or(ir::Scalar::kF32);
         options.use_cuda_thread_block_clusters = false;

@@ -1,5 +1,5 @@
-// The parts of a call that Python runs: run_part and run_device_part call a function with somebody
-// to ask where the program exchanges rows and numbers. Teams of GPUs, and memory for their parts.
+// The parts of a call that Python runs: run_part and run_device_part call a function with a hook
+// for the exchanges of rows and numbers. Teams of GPUs, and memory for their parts.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
@@ -98,7 +98,7 @@ private:
     std::unique_ptr<cuda::DeviceTeam> team_;
 };
 
-// Rows go between devices, all else is asked of Python.
+// Rows are copied between devices; the Python hook handles all other actions.
 class DeviceHook final : public PythonHook {
 public:
     DeviceHook(nb::handle hook, cuda::DeviceTeam& team, std::size_t part)

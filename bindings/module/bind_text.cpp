@@ -1,6 +1,6 @@
-// _native.TextProgram, what compile_string makes: edited text, compiled and loaded, and a call of
-// it with arguments like those that the text was made for. The interface is parsed in
-// python/parpy/calls/interface.py.
+// _native.TextProgram, the result of compile_string: edited text, compiled and loaded, and calls of
+// it with arguments like those that the text was made for. python/parpy/calls/interface.py parses
+// the interface.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -33,9 +33,9 @@ struct Expected {
     ir::Scalar scalar{};
     bool is_array = false;
     bool written = false;
-    bool shared = false;  // it may share memory with the others that are
+    bool shared = false;  // it may share memory with the other shared ones
     std::vector<std::optional<std::int64_t>> extents, strides;  // strides in elements; empty: any
-    std::int64_t limit = 0;                                     // 0 or as of ir::Var
+    std::int64_t limit = 0;                                     // 0, or as in ir::Var
     std::optional<double> real;                                 // values that the text was made for
     std::optional<std::int64_t> integer;
 };
@@ -85,7 +85,7 @@ public:
                                            scalar_named(text.substr(0, bracket)),
                                            text[bracket + 1] - '0',
                                            {}});
-            // An array alone has no slot, whatever is said of it.
+            // An array alone has no slot, whatever its element type.
             returned_.push_back(either != std::string::npos ? scalar_named(text.substr(either + 4))
                                 : bracket != std::string::npos ? ir::Scalar::kI64
                                                                : scalar_named(text));
@@ -131,11 +131,11 @@ public:
             specialization.fill(views, slots.data());
             error = run_program(specialization, slots.data(), nullptr, results);
         }
-        if (PyErr_Occurred() != nullptr) nb::raise_python_error();  // of a handler of SIGINT
+        if (PyErr_Occurred() != nullptr) nb::raise_python_error();  // from a handler of SIGINT
         if (error.failed()) {
-            if (PyErr_CheckSignals() != 0) nb::raise_python_error();  // which may have made it fail
+            if (PyErr_CheckSignals() != 0) nb::raise_python_error();  // Ctrl-C made it fail
             if (error.code == Code::kP900 &&
-                !error.located) {  // all that the text itself can return
+                !error.located) {  // the only error that the text itself returns
                 raise(Code::kP563, "the host code returned an error that ParPy does not know",
                       "return 0, or what parpy_launch and parpy_fetch returned");
             }
@@ -191,7 +191,7 @@ private:
         return out;
     }
 
-    // An array's pointer comes first, then those of its sizes that may be any, axis by axis.
+    // An array's pointer comes first, then its sizes that may have any value, axis by axis.
     static void find_size(const Expected& argument, std::size_t number, Slot& slot) {
         for (std::size_t d = 0; d < argument.extents.size(); ++d) {
             for (const auto kind : {Slot::Kind::kExtent, Slot::Kind::kStride}) {
@@ -322,7 +322,7 @@ private:
         }
     }
 
-    // What of a call follows from the interface; made at the first call.
+    // The specialisation that the interface describes; made at the first call.
     const Specialization& prepared(const std::vector<ArgumentView>& views) const {
         const std::scoped_lock lock(mutex_);
         if (specialization_ == nullptr) {

@@ -1,6 +1,5 @@
-// Answers the questions of parpy.tune: which mappings are near one, which mapping is remembered for
-// a call, which arguments a call writes, and where the memory of an array is, whatever library made
-// it.
+// Serves parpy.tune: the mappings near a given one, the mapping that is remembered for a call, the
+// arguments that a call writes, and the memory of an array of any library.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
@@ -15,7 +14,7 @@ using namespace nb::literals;
 namespace parpy {
 namespace {
 
-// As the fields of parpy.CompileOptions; loops as (threads, reduce, tpb).
+// The fields of parpy.CompileOptions; loops as (threads, reduce, tpb).
 nb::dict fields_of(const Tuned& tuned) {
     nb::dict loops, out;
     for (const auto& [name, loop] : tuned.mapping)
@@ -82,13 +81,13 @@ void prepare(nb::handle function, nb::tuple arguments, nb::handle options) {
     }
 }
 
-// Later calls are compiled again.
+// Makes later calls compile again.
 void forget_compiled(nb::handle function) {
     jit_function(function)->state->generation.store(0, std::memory_order_relaxed);
 }
 
 // The parameters that a call may store to, as (index, key of a dict or None), and the captured
-// arrays that it may.
+// arrays that it may store to.
 nb::tuple written_arguments(nb::handle function, nb::tuple arguments) {
     Call call(function, arguments);
     const Surface& surface = *call.surface;
@@ -106,7 +105,7 @@ nb::tuple written_arguments(nb::handle function, nb::tuple arguments) {
     return nb::make_tuple(parameters, captured);
 }
 
-// None for what is no array. "stream": the one that its library works on, if it names one.
+// The memory of an array; None for other objects. "stream": that of its library, if it names one.
 nb::object array_view(nb::handle object) {
     Intake intake;
     ArgumentView view{};

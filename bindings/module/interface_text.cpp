@@ -24,7 +24,7 @@ std::string number_text(double value) {
 }
 
 std::string known(const std::optional<std::int64_t>& number) {
-    return number ? std::to_string(*number) : "?";  // of kernels written by hand: any
+    return number ? std::to_string(*number) : "?";  // kernels written by hand: any value
 }
 
 std::string argument_text(const Argument& argument, bool written) {
@@ -46,8 +46,8 @@ std::string argument_text(const Argument& argument, bool written) {
     return out + limit;
 }
 
-// The type of one result: of an array that of its elements and its rank, which the text says anew
-// when it makes one.
+// The type of one result: for an array that of its elements and its rank, which the text repeats
+// when it makes the array.
 std::string result_text(const Program& program, std::size_t argument) {
     std::string text;
     for (const ResultArray& array : program.results) {
@@ -60,22 +60,22 @@ std::string result_text(const Program& program, std::size_t argument) {
         if (slot.argument == argument)
             text += (text.empty() ? "" : " or ") + std::string(ir::name(slot.scalar));
     }
-    return text.empty() ? "i64" : text;  // empty: of a path that the call rules out
+    return text.empty() ? "i64" : text;  // empty: the result of a path that the call rules out
 }
 
-// What the program returns: f64, (f64, f32[1]), (i64, None), of what may be None f64?, and where
-// paths differ {f64[1] | None}.
+// The results of the program: f64, (f64, f32[1]), (i64, None); an optional one is f64?, and paths
+// that differ are {f64[1] | None}.
 std::string results_text(const Program& program, std::size_t first) {
     std::string out;
     bool chooses = false;
     for (const char each : program.result_form) {
-        if (each == '<' || each == '>' || (each >= '0' && each <= '9')) continue;  // of which class
+        if (each == '<' || each == '>' || (each >= '0' && each <= '9')) continue;  // its class
         if (each == '|') {
             out += " | ";
             continue;
         }
         if (each == '.' && !out.empty() && out.back() == '{' && !chooses) {
-            ++first;  // which of them
+            ++first;  // skips the number of the path
             chooses = true;
             continue;
         }

@@ -1,4 +1,4 @@
-// The extension module parpy._native: one bind_ function per file of this folder.
+// The extension module parpy._native: each file of this folder has one bind_ function.
 #define PARPY_IMPORTS_NUMPY
 #include <nanobind/nanobind.h>
 

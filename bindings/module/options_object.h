@@ -1,6 +1,6 @@
-// _native.OptionsBase, the base class of parpy.CompileOptions: a place for the options as the core
-// sees them, so that a warm call with `opts=` costs one load. Converted at first use and again
-// after an assignment to a field or a change of the default back end.
+// _native.OptionsBase, the base class of parpy.CompileOptions: it holds the converted options, so
+// that a warm call with `opts=` costs one load. They are converted at first use and again after an
+// assignment to a field or a change of the default back end.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct OptionsRecord {
     bool automatic = false;  // the user left the choice of the back end to ParPy
 };
 
-// What one OptionsBase object stands for.
+// The converted form of one OptionsBase object.
 struct ConvertedOptions {
     const OptionsRecord* record = nullptr;  // null: stale
     std::vector<std::int64_t> threads;      // one per label of the mapping, in its order
@@ -37,16 +37,17 @@ Options with_threads(const OptionsRecord& record, std::span<const std::int64_t> 
 PyTypeObject* options_type();  // made by bind_options
 bool is_options(PyObject* object);
 
-// The conversion of an OptionsBase object, kept with it. nullptr with a Python exception set.
+// The conversion of an OptionsBase object, cached in it. nullptr with a Python exception set.
 const ConvertedOptions* converted_options(PyObject* options);
-// The same with assertions checked, as debug=True asks for.
+// The same record with assertions checked, for debug=True.
 const OptionsRecord* with_assertions(const OptionsRecord* record);
-// What a decorator says about the calls that bring no options of their own.
+// The decorator's options for calls without options of their own.
 struct CallDefaults {
     bool fast_math = false;
     bool check_bounds = false;
 };
-// Plain calls: no mapping, the default back end; with arrays on a device, CUDA. nullptr as above.
+// The options of plain calls: no mapping, the default back end; with arrays on a device, CUDA.
+// nullptr as above.
 const ConvertedOptions* default_options(bool on_device, CallDefaults defaults);
 
 }  // namespace parpy

@@ -1,4 +1,4 @@
-// Python as the hook of a program that is one part of a call (runtime/parts/parts.h).
+// Calls Python as the hook of a program that is one part of a call (runtime/parts/parts.h).
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -10,8 +10,8 @@
 
 namespace parpy {
 
-// Calls hook(action, address or number). An exception is kept by the first one that failed, and
-// raised again when the program has ended.
+// Calls hook(action, address or number). An exception of the hook is kept, and rethrow() raises it
+// when the program has ended.
 class PythonHook : public PartHook {
 public:
     explicit PythonHook(nanobind::handle hook) : hook_(hook) {}
@@ -32,7 +32,7 @@ public:
 
     void rethrow() {
         if (error_ == nullptr) return;
-        PyErr_Clear();  // what the program made of it
+        PyErr_Clear();  // the exception that the program's failure became
         std::rethrow_exception(error_);
     }
 

@@ -1,5 +1,5 @@
-// LLVM takes the names of its temporary files from arc4random where the C library that it was built
-// with has it, which glibc has from 2.36 on. A definition in the extension lets the wheel run with
+// LLVM gets the names of its temporary files from arc4random if the C library that it was built
+// with has it, as glibc does from 2.36 on. A definition in the extension lets the wheel run with
 // glibc 2.35 as well.
 #include <sys/random.h>
 

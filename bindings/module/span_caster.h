@@ -1,5 +1,5 @@
-// Python tuples (source, line, column, end_line, end_column) as Span, None as a Span without a
-// place. A tuple of plain integers is what the frontend can make fastest: it makes one per node.
+// Converts Python tuples (source, line, column, end_line, end_column) to Span, None to a Span
+// without a place. The frontend makes one for each node, and a tuple of plain integers is cheapest.
 #pragma once
 
 #include <nanobind/nanobind.h>

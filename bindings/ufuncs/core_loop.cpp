@@ -1,5 +1,5 @@
 // A generalised ufunc: NumPy's loop over one dimension and the core dimensions of each operand are
-// arrays to the compiled function, which a call of it finds as any other call does.
+// arrays for the compiled function, whose specialisation is found as for any other call.
 #include <algorithm>
 #include <optional>
 
@@ -39,7 +39,7 @@ bool CoreLoop::run(char* const* data, const std::int64_t* dimensions, const std:
             extents[used] = dimensions[1 + numbers_[core]];
             strides[used++] = core_steps[core];
         }
-        // The only step of one iteration: as if the elements of others followed.
+        // The stride of a single iteration: as if the elements of another one followed.
         if (dimensions[0] == 1) {
             std::int64_t bytes = ir::size_in_bytes(parts_.types[i]);
             for (int d = 1; d < rank; ++d)

@@ -1,8 +1,8 @@
 // The loop of an elementwise ufunc. A program is compiled for each layout that occurs: operands of
 // unit stride, of one element (stride 0) or of any stride, and outputs that are inputs at the same
 // time (in-place calls, reductions). Operands that overlap in other ways run one element after the
-// other. With worker threads the loop is cut into ranges, as many as the measured time of an
-// element is worth.
+// other. With worker threads the loop is cut into ranges; the measured time of an element
+// determines their number.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -47,12 +47,12 @@ struct ByteSpan {
 
 }  // namespace
 
-// How the operands of one call lie.
+// The layout of the operands of one call.
 struct ElementLoop::Layout {
     std::uint64_t key = 0;
     Stride strides[kInlineOperands];
-    std::uint8_t alias[kInlineOperands];  // of outputs: the input that they are
-    bool overlapping = false;             // in other ways, or there are too many operands to tell
+    std::uint8_t alias[kInlineOperands];  // of outputs: the same operand among the inputs
+    bool overlapping = false;             // in other ways, or there are too many operands
     bool reduces = false;                 // an output has one element for all iterations
     std::int64_t odd = 0;                 // nonzero: a stride is no multiple of the element size
 
@@ -60,7 +60,7 @@ struct ElementLoop::Layout {
 };
 
 struct ElementLoop::Variant {
-    // A slot that a call fills; the others have their values.
+    // A slot that a call fills; the other slots have fixed values.
     struct Item {
         Slot::Kind kind{};
         std::uint8_t shift = 0;  // log2 of the element size
@@ -204,7 +204,7 @@ std::unique_ptr<ElementLoop::Variant> ElementLoop::compiled_reduction(const Layo
     return compiled(*reducing_, layout, std::move(signature), kOperands);
 }
 
-// `operands`: which of the loop the parameters of the body are.
+// `operands`: the loop's operands that are the parameters of the body.
 std::unique_ptr<ElementLoop::Variant> ElementLoop::compiled(
     const LoopBody& body, const Layout& layout, Signature signature,
     std::span<const std::size_t> operands) const {
@@ -227,7 +227,7 @@ std::unique_ptr<ElementLoop::Variant> ElementLoop::compiled(
         };
         const bool in_order = layout.overlapping || (layout.reduces && !reduction);
         if (!in_order) attempt(mapped);
-        // What is no reduction to the compiler is a sequence.
+        // If the compiler sees no reduction, the loop runs sequentially.
         if (in_order || (reduction && diagnostics.has_errors())) attempt(parts_.sequential);
     }
     PyEval_RestoreThread(thread);
@@ -279,7 +279,7 @@ const ElementLoop::Variant* ElementLoop::variant(const Layout& layout) {
     const WithGil gil;
     std::unique_ptr<Variant> made = compiled(layout);
     if (made == nullptr) return nullptr;
-    // The interpreter lock is held: nobody else adds one. Another thread may have, meanwhile.
+    // Another thread may have added one meanwhile; none does now, as the interpreter lock is held.
     if (const Variant* found = find()) return found;
     made->next.store(variants_.load(std::memory_order_relaxed), std::memory_order_relaxed);
     const Variant* result = made.release();
@@ -288,7 +288,7 @@ const ElementLoop::Variant* ElementLoop::variant(const Layout& layout) {
 }
 
 bool ElementLoop::prepare() {
-    // Addresses that are far from each other, which nobody follows.
+    // Addresses far apart from each other, which are never dereferenced.
     Buffer<char*, kInlineOperands> data(operand_count());
     Buffer<std::int64_t, kInlineOperands> steps(operand_count());
     for (std::size_t i = 0; i < operand_count(); ++i) {
@@ -361,7 +361,7 @@ bool ElementLoop::run_parallel(const Range& range, std::int64_t count) {
     Frame frame{*this, range, 0};
     double cost = cost_.load(std::memory_order_relaxed);
     if (cost == 0) {
-        // The first elements say what the others are worth.
+        // The first elements give the cost of the others.
         const auto begin = Clock::now();
         Frame::run(&frame, 0, kSample, 0);
         const std::chrono::duration<double, std::nano> time = Clock::now() - begin;
@@ -376,8 +376,8 @@ bool ElementLoop::run_parallel(const Range& range, std::int64_t count) {
     return !frame.error.failed() || fail(frame.error);
 }
 
-// Elements of complex numbers in records may lie at any multiple of half their size: they are taken
-// to memory where they do not.
+// Complex numbers in records may be aligned to half their size only: such elements are copied to
+// aligned memory.
 bool ElementLoop::run_copied(char* const* data, std::int64_t count, const std::int64_t* steps) {
     constexpr std::int64_t kBlock = 256;
     const std::size_t all = operand_count();

@@ -1,9 +1,9 @@
 // The flags of the floating-point unit around compiled code, as NumPy's inner loops leave them.
 //
 // Vector code computes both sides of a branch, and its comparisons raise "invalid" for NaN: such
-// flags say nothing of the results. So what was raised is looked up in the results, which costs a
-// pass over them, and only where something was raised: "invalid" stays if a result is NaN and no
-// operand of it is, "divide" and "overflow" if a result is infinite and its operands are finite.
+// flags do not concern the results. Raised flags are therefore checked against the results, which
+// costs a pass over them: "invalid" stays if a result is NaN and no operand of it is, "divide" and
+// "overflow" if a result is infinite and its operands are finite.
 #pragma once
 
 #include <cfenv>
@@ -17,14 +17,14 @@
 
 namespace parpy {
 
-// Those of one thread: what code raises between begin() and end().
+// The flags of one thread: those that code raises between begin() and end().
 class FloatFlags {
 public:
     void begin() {
         before_ = read();
         if (before_ != 0) clear();
     }
-    // What was raised; the thread has what it had.
+    // Returns the raised flags, and restores those of the thread.
     [[nodiscard]] int end() const {
         const int raised = read();
         if (raised != before_) {
@@ -50,8 +50,8 @@ private:
     int before_ = 0;
 };
 
-// One operand of a loop: element 0, the distance of elements in bytes, and whether the loop has
-// stored results over it.
+// One operand of a loop: its first element, the distance of its elements in bytes, and whether the
+// loop has stored results over it.
 struct FlaggedOperand {
     ir::Scalar scalar{};
     const char* data = nullptr;
@@ -59,7 +59,7 @@ struct FlaggedOperand {
     bool overwritten = false;
 };
 
-// Those of `flags` that the results bear out.
+// The subset of `flags` that the results confirm.
 [[nodiscard]] int confirmed_flags(int flags, std::span<const FlaggedOperand> inputs,
                                   std::span<const FlaggedOperand> outputs, std::int64_t count);
 

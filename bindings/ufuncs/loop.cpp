@@ -1,4 +1,4 @@
-// The common part of loops of both kinds: see loop.h.
+// The common part of both kinds of loops: see loop.h.
 #include "ufuncs/loop.h"
 
 #include <nanobind/nanobind.h>

@@ -1,5 +1,5 @@
 // The compiled inner loop of a ufunc for one combination of types, as NumPy calls it: pointers to
-// the first elements, how many there are, and the bytes between them.
+// the first elements, the number of elements, and the bytes between them.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@
 
 namespace parpy {
 
-// What a loop is made of: python/parpy/ufuncs/loops.py.
+// The parts that python/parpy/ufuncs/loops.py makes a loop of.
 struct LoopParts {
     std::vector<ir::Scalar> types;  // of the inputs, then of the outputs
     std::size_t inputs = 0;
-    std::vector<int> core_ranks;  // of a generalised ufunc: core dimensions of each; else empty
+    std::vector<int> core_ranks;  // core dimensions of each operand; empty: elementwise
     bool parallel = false;        // worker threads may share a loop
     Options mapped;               // its iterations touch different elements
     Options sequential;           // they may depend on each other
@@ -30,12 +30,12 @@ struct LoopBody {
 
     Surface surface;
     std::vector<ArgumentView> captured;
-    Intake intake;  // keeps them
+    Intake intake;  // holds the memory of `captured`
 };
 
 class Loop {
 public:
-    // As of LoopBody.
+    // The parameters are those of LoopBody.
     Loop(PyObject* parsed, PyObject* parameters, LoopParts parts);
     virtual ~Loop() = default;
     Loop(const Loop&) = delete;
@@ -44,7 +44,7 @@ public:
     // False with a Python exception set. With or without the GIL, from any thread.
     virtual bool run(char* const* data, const std::int64_t* dimensions,
                      const std::int64_t* steps) = 0;
-    // Compiles what nearly every call needs. As run.
+    // Compiles the variants that nearly every call needs; result and threads as for run.
     virtual bool prepare() = 0;
     // Updates the elements of the first operand at indices (NumPy's indexed loops): the operands
     // are that array, the indices and the other numbers; the last step is the size of the array.
@@ -68,11 +68,11 @@ protected:
     LoopBody body_;
 };
 
-// One number for each of the operands.
+// A loop over numbers, one for each of the operands.
 class ElementLoop final : public Loop {
 public:
-    // `reducing`: of a function of an accumulator and an operand, or None. `indexed`: of an array,
-    // numbers, indices and a size, or None.
+    // `reducing`: a function of an accumulator and an operand, or None. `indexed`: a function of an
+    // array, numbers, indices and a size, or None.
     ElementLoop(PyObject* parsed, PyObject* parameters, PyObject* reducing, PyObject* indexed,
                 LoopParts parts);
     ~ElementLoop() override;
@@ -96,31 +96,30 @@ private:
     std::unique_ptr<Variant> compiled(const LoopBody& body, const Layout& layout,
                                       Signature signature,
                                       std::span<const std::size_t> operands) const;
-    // `flags`: all that were raised.
+    // `flags`: all flags that were raised.
     [[nodiscard]] RuntimeError run_program(const Range& range, std::int64_t begin,
                                            std::int64_t count, int& flags) const;
-    // `flags`: those that the results bear out.
+    // `flags`: those that the results confirm.
     [[nodiscard]] RuntimeError run_range(const Range& range, std::int64_t begin, std::int64_t end,
                                          int& flags) const;
     bool run_parallel(const Range& range, std::int64_t count);
     bool run_copied(char* const* data, std::int64_t count, const std::int64_t* steps);
 
-    std::atomic<const Variant*> variants_{nullptr};  // the one that was used last comes first
+    std::atomic<const Variant*> variants_{nullptr};  // the last one used comes first
     std::atomic<double> cost_{0};                    // of an element, in nanoseconds; 0: unknown
     std::unique_ptr<LoopBody> reducing_;
     std::unique_ptr<ElementLoop> indexed_;
     std::vector<std::int64_t> sizes_;  // bytes of an element of each operand
 };
 
-// Arrays of fixed ranks for each of the operands: one call of the program for the loop dimension
-// and what lies inside of it.
+// A loop over arrays of fixed ranks, one for each of the operands: one call of the program for the
+// loop dimension and the core dimensions.
 class CoreLoop final : public Loop {
 public:
     CoreLoop(PyObject* parsed, PyObject* parameters, LoopParts parts);
     bool run(char* const* data, const std::int64_t* dimensions, const std::int64_t* steps) override;
     bool prepare() override { return true; }
-    // Which of the core dimensions that NumPy numbers each operand has, one operand after the
-    // other.
+    // Sets NumPy's numbers of the core dimensions of each operand, one operand after the other.
     void set_core_dimensions(std::vector<int> numbers) { numbers_ = std::move(numbers); }
 
 private:
@@ -128,7 +127,7 @@ private:
     Specializations specializations_;
 };
 
-// With the interpreter lock, whatever the thread has.
+// Holds the interpreter lock, whether or not the thread had it.
 class WithGil {
 public:
     WithGil() : state_(PyGILState_Ensure()) {}

@@ -43,19 +43,19 @@ int type_number(ir::Scalar scalar) {
 // One loop of a ufunc; a list that only grows at its head, which calls read without a lock.
 struct Registered {
     std::unique_ptr<Loop> loop;
-    std::vector<int> numbers;  // NumPy's, of its types
+    std::vector<int> numbers;  // NumPy's numbers of its types
     std::array<std::array<char, 16>, 1> initial{};
     bool has_initial = false;
     const Registered* next = nullptr;
 };
 
-// What a ufunc owns. NumPy reads its tables at any time under the GIL; those that grew stay.
+// The data of a ufunc. NumPy reads its tables at any time under the GIL; replaced tables are kept.
 struct Owner {
     std::string name, doc, layout;
     int inputs = 0, outputs = 0;
-    nb::object identity;  // None: there is none, or any order will do
+    nb::object identity;  // None: there is none, or the order does not matter
     bool reorderable = false;
-    nb::object make;  // types of inputs -> a loop; None: the loops are those there are
+    nb::object make;  // types of inputs -> a loop; None: no more loops are made
     std::atomic<const Registered*> loops{nullptr};
     int loop_count = 0;
     struct Tables {
@@ -75,7 +75,7 @@ struct Owner {
     }
 };
 
-// What keeps it for a ufunc: PyUFuncObject::obj, which the garbage collector looks into.
+// The Python object that owns it: PyUFuncObject::obj, which the garbage collector visits.
 struct OwnerObject {
     PyObject_HEAD Owner* owner;
 };
@@ -161,10 +161,10 @@ int reduction_initial(PyArrayMethod_Context* context, npy_bool, void* initial) {
     return 1;
 }
 
-// In the table of types for NumPy's resolver and the attribute `types`; it is never called.
+// Fills the table of types for NumPy's resolver and the attribute `types`; it is never called.
 void unused_loop(char**, const npy_intp*, const npy_intp*, void*) {}
 
-// The identity as an element of the first output.
+// Stores the identity as an element of the first output.
 bool note_initial(const Owner& owner, Registered& loop, int number) {
     if (owner.identity.is_none()) return true;
     const nb::object array = nb::steal(PyArray_SimpleNew(0, nullptr, number));
@@ -193,7 +193,7 @@ Options options_from(nb::handle given) {
     return with_threads(*converted->record, converted->threads);
 }
 
-// From a LoopSource of python/parpy/ufuncs/loops.py.
+// Makes a loop of a LoopSource of python/parpy/ufuncs/loops.py.
 std::unique_ptr<Loop> loop_from(nb::handle source, const PyUFuncObject& ufunc) {
     LoopParts parts;
     for (nb::handle each : source.attr("types"))
@@ -275,7 +275,7 @@ const Registered& add_loop(PyUFuncObject* ufunc, nb::handle source) {
 
 // ---------------------------------------------------------------- types found at the call
 
-// Whether an operand is a Python number, whose type gives way to those of the others (NEP 50).
+// Whether an operand is a Python number, whose type yields to those of the others (NEP 50).
 bool is_weak(PyArrayObject* operand) {
     int least = 0;
     switch (PyArray_TYPE(operand)) {
@@ -307,7 +307,7 @@ bool is_weak(PyArrayObject* operand) {
 bool input_types(const Owner& owner, PyArrayObject** operands, PyObject* wanted,
                  std::vector<int>& types) {
     const auto inputs = static_cast<std::size_t>(owner.inputs);
-    int given = -1;  // what `dtype=` says
+    int given = -1;  // the type of `dtype=`
     if (wanted != nullptr && PyTuple_Check(wanted)) {
         const Py_ssize_t count = PyTuple_GET_SIZE(wanted);
         bool of_inputs = false;
@@ -345,7 +345,7 @@ bool input_types(const Owner& owner, PyArrayObject** operands, PyObject* wanted,
     return true;
 }
 
-// Chooses the loop of a ufunc with signatures as NumPy does, and adds the candidates to its error.
+// Chooses a loop for a ufunc with signatures as NumPy does, and adds the candidates to its error.
 int resolve_given(PyUFuncObject* ufunc, NPY_CASTING casting, PyArrayObject** operands,
                   PyObject* wanted, PyArray_Descr** out) {
     if (PyUFunc_DefaultTypeResolver(ufunc, casting, operands, wanted, out) == 0) return 0;
@@ -353,7 +353,7 @@ int resolve_given(PyUFuncObject* ufunc, NPY_CASTING casting, PyArrayObject** ope
     PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);
-    // NumPy's subclasses make their text when it is asked for.
+    // NumPy's subclasses of TypeError make their text on demand.
     if (type == PyExc_TypeError) {
         try {
             const nb::object loops = nb::handle(reinterpret_cast<PyObject*>(ufunc)).attr("types");
@@ -399,13 +399,13 @@ int resolve(PyUFuncObject* ufunc, NPY_CASTING casting, PyArrayObject** operands,
             return static_cast<ir::Scalar>(kScalarOfTypeNumber[index]);
         };
         nb::list inputs, outputs;
-        std::vector<std::optional<ir::Scalar>> scalars;  // empty: outputs that may be of any type
+        std::vector<std::optional<ir::Scalar>> scalars;  // empty: outputs of any type
         for (const int number : types) {
             scalars.push_back(scalar_of(number));
             if (!scalars.back()) return raise_no_loop(owner, types);
             inputs.append(std::string(ir::name(*scalars.back())));
         }
-        // What a generalised ufunc stores to may have another type than its inputs.
+        // The output of a generalised ufunc may have another type than its inputs.
         for (int i = owner.inputs; i < ufunc->nargs; ++i) {
             const bool given = !owner.layout.empty() && operands[i] != nullptr;
             scalars.push_back(given ? scalar_of(PyArray_TYPE(operands[i])) : std::nullopt);
@@ -435,7 +435,7 @@ int resolve(PyUFuncObject* ufunc, NPY_CASTING casting, PyArrayObject** operands,
     return -1;
 }
 
-// ---------------------------------------------------------------- what Python sees
+// ---------------------------------------------------------------- the interface for Python
 
 nb::object make_ufunc(const std::string& name, const std::string& doc, int inputs, int outputs,
                       const std::optional<std::string>& layout, nb::object identity,
@@ -461,11 +461,12 @@ nb::object make_ufunc(const std::string& name, const std::string& doc, int input
     if (!made.is_valid()) nb::raise_python_error();
     auto* ufunc = reinterpret_cast<PyUFuncObject*>(made.ptr());
     ufunc->obj = nb::object(keeper).release().ptr();
-    // NumPy itself does so for ufuncs of Python functions alone.
+    // NumPy itself does so only for ufuncs of Python functions.
     if (PyObject_GC_IsTracked(made.ptr()) == 0) PyObject_GC_Track(made.ptr());
     ufunc->type_resolver = owner->make.is_none() ? &resolve_given : &resolve;
     if (!owner->make.is_none()) {
-        // NumPy asks no resolver of a ufunc that has no loops and none of other types either.
+        // NumPy calls no resolver of a ufunc without loops unless it has loops of user-defined
+        // types.
         if (ufunc->userloops == nullptr) ufunc->userloops = PyDict_New();
         if (ufunc->userloops == nullptr) nb::raise_python_error();
     }
@@ -478,7 +479,7 @@ nb::object make_ufunc(const std::string& name, const std::string& doc, int input
     return made;
 }
 
-// The types of the numbers that a function of numbers of `types` returns.
+// The types of the numbers that a function returns for numbers of `types`.
 nb::list result_types(nb::handle parsed, nb::handle parameters,
                       const std::vector<std::string>& types, nb::handle given) {
     const LoopBody body(parsed.ptr(), parameters.ptr());
@@ -521,8 +522,8 @@ nb::list result_types(nb::handle parsed, nb::handle parameters,
     return result;
 }
 
-// Whether the first of these arrays may be written and shares no byte with the others; none of them
-// has gaps, or the answer is no.
+// Whether the first of these arrays may be written and shares no byte with the others; all must be
+// contiguous.
 bool are_apart(const nb::tuple& arrays) {
     const auto bounds = [](nb::handle handle) -> std::pair<const char*, const char*> {
         if (!PyArray_Check(handle.ptr())) return {};

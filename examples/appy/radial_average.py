@@ -1,5 +1,5 @@
-"""Rings around the centre of a noisy picture: each pixel is shown as the mean of its ring, which a worker for each ring
-takes over all pixels, as azimuthal integration does. Writes radial_average.png."""
+"""Rings around the centre of a noisy picture: each pixel is shown as the mean of its ring. One worker for each ring
+reads all pixels, as in azimuthal integration. Writes radial_average.png."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def picture(size):
 
 
 def main(size: int, folder: Path) -> np.ndarray:
-    """Means of rings."""
+    """Averages over rings."""
     made = picture(size)
     save(folder / "radial_average.png", made)
     return made

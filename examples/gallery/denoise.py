@@ -30,7 +30,7 @@ def bilateral(image, out, reach, width, contrast):
 
 
 def scene(rows=220, columns=320):
-    """Blocks of one brightness each, and a disc, without noise."""
+    """A picture without noise: blocks of one brightness each, and a disc."""
     y, x = np.mgrid[:rows, :columns]
     blocks = 0.25 + 0.5 * ((x // 64 + y // 55) % 2)
     return np.where((x - columns // 2) ** 2 + (y - rows // 2) ** 2 < (rows // 3) ** 2, 0.95 - blocks, blocks)

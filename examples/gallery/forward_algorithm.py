@@ -40,7 +40,7 @@ def forward(throws, start, change, faces, chance, log_likelihood):
 
 
 def play(games, steps):
-    """Throws, and the die of each."""
+    """Random throws, and the die of each throw."""
     rng = np.random.default_rng(6)
     dice, throws = np.zeros((games, steps), np.int64), np.zeros((games, steps), np.int64)
     for t in range(steps):

@@ -26,7 +26,7 @@ def simulate(start, rate, volatility, years, rng, paths):
 
 
 def formula(start, limit, rate, volatility, years):
-    """Black and Scholes's price of a call option."""
+    """The price of a call option by the formula of Black and Scholes."""
     d = (math.log(start / limit) + (rate + 0.5 * volatility**2) * years) / (volatility * math.sqrt(years))
     below = [0.5 * (1 + math.erf(each / math.sqrt(2))) for each in (d, d - volatility * math.sqrt(years))]
     return start * below[0] - limit * math.exp(-rate * years) * below[1]

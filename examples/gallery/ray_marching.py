@@ -25,7 +25,7 @@ def distance(x, y, z):
 
 @parpy.jit
 def shadow(x, y, z):
-    """How much light from the lamp reaches a point."""
+    """The share of the lamp's light that reaches a point."""
     along, light = 0.05, 1.0
     while along < 6.0 and light > 0.0:
         near = distance(x + 0.48 * along, y + 0.72 * along, z - 0.5 * along)

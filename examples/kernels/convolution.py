@@ -1,4 +1,4 @@
-"""The convolution of NumbaPro's slides: transforms of image and filter by cuFFT, their product by a universal function,
+"""The convolution of NumbaPro's slides: cuFFT transforms image and filter, a universal function multiplies them,
 all in place on the device.
 
 Writes convolution.png: a picture of discs, blurred along a ring.
@@ -22,7 +22,7 @@ def product(a, b):
 
 
 def convolved(image: np.ndarray, kernel: np.ndarray) -> np.ndarray:
-    """The circular convolution of two images of one size."""
+    """The circular convolution of two images of equal size."""
     there, filtering = cuda.to_device(image.astype(np.complex64)), cuda.to_device(kernel.astype(np.complex64))
     cufft.fft_inplace(there)
     cufft.fft_inplace(filtering)

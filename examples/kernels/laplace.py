@@ -1,6 +1,6 @@
 """Heat in a plate, by Jacobi's method: blocks keep their part of the plate, with a rim, in shared memory.
 
-Two device arrays take turns; the largest change is found in the block and then with an atomic. Writes laplace.png.
+Two device arrays alternate; blocks find their largest change, and an atomic that of all blocks. Writes laplace.png.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def main(n: int, folder: Path) -> np.ndarray:
     plate = np.zeros((n, n))
     plate[0, :] = 1
     plate[:, 0] = np.linspace(1, 0, n)
-    plate[n // 3, n // 3 : 2 * n // 3] = 0.8  # where it begins
+    plate[n // 3, n // 3 : 2 * n // 3] = 0.8  # the heat at the start
     front, back = cuda.to_device(plate), cuda.to_device(plate)
     launch = relax[(-(-n // B), -(-n // B)), (B, B)]
     for step in range(4 * n):

@@ -1,4 +1,4 @@
-"""A kernel in Python that calls CUDA C++: NumbaPro's linked .cu file, without nvcc and for whatever GPU there is.
+"""A kernel in Python that calls CUDA C++: NumbaPro's linked .cu file, without nvcc and for any GPU.
 
 Writes julia.png.
 """

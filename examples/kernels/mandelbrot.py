@@ -28,7 +28,7 @@ def steps(cr, ci, limit):
     return limit
 
 
-@cuda.jit("void(int32[:,:], float64, int64)", fma=False)  # as CudaPy: the last bit decides where a point escapes
+@cuda.jit("void(int32[:,:], float64, int64)", fma=False)  # as in CudaPy: the last bit decides where a point escapes
 def mandel(image, scale, limit):
     x, y = cuda.grid(2)
     if x < image.shape[1] and y < image.shape[0]:

@@ -1,7 +1,7 @@
-"""The price of an option by Monte Carlo, as in NumbaPro's examples: a universal function makes a step of all paths at
-once, cuRAND the noise of the estimate.
+"""The price of an option by Monte Carlo, as in NumbaPro's examples: a universal function advances all paths by one
+step, and cuRAND makes the random numbers.
 
-Writes options.png: how many paths are at which price, step by step.
+Writes options.png: the number of paths at each price, step by step.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def paths(steps: int, noises: object) -> list[object]:
 
 
 def main(width: int, folder: Path) -> np.ndarray:
-    """Follows paths, and prices the option."""
+    """Simulates paths, and prices the option."""
     steps, count = 64, 50 * width
     noises = cuda.to_device(np.random.default_rng(1).standard_normal((steps, count)))
     prices = [each.copy_to_host() for each in paths(steps, noises)]

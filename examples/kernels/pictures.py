@@ -14,12 +14,12 @@ import numpy as np
 
 from parpy import cuda
 
-# Dark blue over orange to white: red, green, blue at equal distances.
+# From dark blue over orange to white: red, green and blue at equal distances.
 _COLOURS = np.array([(3, 5, 40), (30, 70, 150), (120, 160, 190), (245, 190, 90), (250, 110, 40), (255, 255, 255)])
 
 
 def coloured(values: np.ndarray) -> np.ndarray:
-    """Red, green and blue for numbers: the least is dark blue, the greatest white."""
+    """Red, green and blue for numbers: the smallest is dark blue, the largest white."""
     low, high = float(values.min()), float(values.max())
     place = (values - low) / (high - low or 1) * (len(_COLOURS) - 1)
     below = np.minimum(place.astype(int), len(_COLOURS) - 2)
@@ -41,7 +41,7 @@ def save(path: Path, picture: np.ndarray) -> None:
 
 
 def milliseconds(launch: Callable[[], Any]) -> float:
-    """What a launch takes once it is compiled: the best of three."""
+    """The time of a launch that is already compiled: the best of three."""
     launch()
     best = float("inf")
     for _ in range(3):
@@ -54,7 +54,7 @@ def milliseconds(launch: Callable[[], Any]) -> float:
 
 
 def program(main: Callable[[int, Path], Any], size: int) -> None:
-    """Runs ``main(size, folder)`` with what the command line says."""
+    """Runs ``main(size, folder)`` with the arguments of the command line."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--size", type=int, default=size, help=f"width of the picture (default {size})")
     parser.add_argument("--out", type=Path, default=Path(), help="folder for the picture (default: here)")

@@ -1,6 +1,6 @@
-"""SAXPY, CudaPy's first example and NumbaPro's sum of arrays, and what a chain of kernels on device arrays looks like.
+"""SAXPY, CudaPy's first example, NumbaPro's sum of arrays, and a chain of kernels on device arrays.
 
-Writes saxpy.png: the wave that a hundred SAXPYs add up to.
+Writes saxpy.png: the wave that is the sum of a hundred SAXPYs.
 """
 
 # ruff: noqa: F821
@@ -43,7 +43,7 @@ def saxpy_of_numba(alpha, x, y):
 
 
 def chained(alpha: float, X: list[float], Y: list[float]) -> list[float]:
-    """``alpha * X + Y`` by two kernels: the result lies on the device until the last line."""
+    """``alpha * X + Y`` by two kernels: the result stays on the device until the last line."""
     result = cp.CudaArray.allocate(len(X), cp.Float)
     cp.compile(multiply)(len(X))(alpha, X, result)
     cp.compile(add)(len(X))(Y, result)
@@ -51,7 +51,7 @@ def chained(alpha: float, X: list[float], Y: list[float]) -> list[float]:
 
 
 def main(width: int, folder: Path) -> np.ndarray:
-    """Adds waves up."""
+    """Adds up waves."""
     X, Y = [1.0, 2.0, 3.0], [10.0, 20.0, 30.0]
     on_device = cp.CudaArray(Y)
     cp.compile(saxpy)(len(X))(5.0, X, on_device)

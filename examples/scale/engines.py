@@ -1,4 +1,4 @@
-"""Runs a program on the engine that the command line names, and draws what it computes.
+"""Runs a program on the engine that the command line names, and draws its result.
 
 python heat.py                      one call on this CPU
 python heat.py dask                 on the chunks of dask arrays
@@ -38,14 +38,14 @@ def on_gpus(function, arrays, *numbers, gather=False):
 
 
 def on_ranks(function, arrays, *numbers, gather=False):
-    """Every rank gets all rows of the results."""
+    """Computes on MPI's ranks; every rank gets all rows of the results."""
     from mpi4py import MPI
 
     return _called(function, arrays, numbers, backend=CPU, comm=MPI.COMM_WORLD, gather=gather)
 
 
 def on_dask(function, arrays, *numbers, gather=False, chunks=100):
-    """Of programs that need no more of other chunks than a halo."""
+    """Computes on chunks, for programs that need only a halo of other chunks."""
     import dask.array as da
 
     import parpy.dask
@@ -58,8 +58,8 @@ ENGINES = {"cpu": one_call, "dask": on_dask, "devices": on_devices, "gpus": on_g
 
 
 def main(name, function, arrays, *numbers, gather=False, picture=None, **drawn):
-    """Runs the engine, compares its arrays with those of one call, and draws the first one, or what ``picture(arrays)``
-    makes of them, to ``name.png``. ``gather``: parts may gather arrays of which they need all."""
+    """Runs the engine, compares its arrays with those of one call, and draws the first array, or the result of
+    ``picture(arrays)``, to ``name.png``. ``gather``: parts may gather arrays that they need as a whole."""
     engine = sys.argv[1] if len(sys.argv) > 1 else "cpu"
     found = ENGINES[engine](function, arrays, *numbers, gather=gather)
     expected = one_call(function, arrays, *numbers)

@@ -1,4 +1,4 @@
-"""Heat in a plate whose borders are kept cold. See engines.py for the engines."""
+"""Heat in a plate whose borders stay cold. See engines.py for the engines."""
 
 import engines
 import numpy as np

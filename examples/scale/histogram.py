@@ -1,4 +1,4 @@
-"""How often each brightness occurs in an image: every part counts its own rows, and the counts are added."""
+"""The number of pixels of each brightness in an image: every part counts its own rows, and the counts are added."""
 
 import engines
 import numpy as np

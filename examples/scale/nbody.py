@@ -1,4 +1,4 @@
-"""Bodies that attract each other: each part needs the places of all, which are gathered before each step."""
+"""Bodies that attract each other: each part needs all positions, which are gathered before each step."""
 
 import engines
 import numpy as np

@@ -1,4 +1,4 @@
-"""The greatest eigenvalue of a matrix and its vector: norms are added up over the parts, until they stand still."""
+"""The greatest eigenvalue of a matrix and its vector: norms are summed over the parts, until they converge."""
 
 import engines
 import numpy as np
@@ -26,7 +26,7 @@ def power(matrix, x, y, value, bound):
 
 
 def start(count=160):
-    """Springs in a row, whose slowest motion is one arc."""
+    """The matrix of springs in a row, whose slowest motion is one arc."""
     matrix = 3 * np.eye(count) + np.eye(count, k=1) + np.eye(count, k=-1)
     return [matrix, np.full(count, count**-0.5), np.zeros(count), np.zeros(count)]
 

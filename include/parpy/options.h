@@ -1,6 +1,6 @@
-// Options of one compilation, as the core sees them. The Python class parpy.CompileOptions is
-// converted to this, validated, once per distinct options object. Everything here is part of the
-// cache key; nothing here is ever changed by a call.
+// Options of one compilation in the core. The Python class parpy.CompileOptions is validated and
+// converted to this once per distinct options object. All members are part of the cache key unless
+// their comment says otherwise; no call changes them.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@
 namespace parpy {
 
 enum class Legality : std::uint8_t { kCheck, kStrict, kTrust };
-// What is checked while a program runs: subscripts; iterations of parallel loops as well; and
-// variables without a value.
+// The checks of a running program: subscripts; also conflicts between iterations of parallel loops;
+// all, with reads of variables without a value.
 enum class Check : std::uint8_t { kNothing, kBounds, kRaces, kAll };
 
-// What tiles of sums are cut to on a CPU.
+// The vector unit of a CPU, which decides the sizes of the tiles of sums.
 struct VectorUnit {
     std::int64_t bytes = 64;      // of a vector
     std::int64_t registers = 32;  // for vectors
-    bool fuses = true;            // has an instruction that fuses a product into an addition
+    bool fuses = true;            // one instruction multiplies and adds
     friend bool operator==(const VectorUnit&, const VectorUnit&) = default;
 };
 
@@ -31,7 +31,7 @@ struct Options {
     Backend backend = Backend::kCpu;
     Mapping mapping;
     bool automatic = false;    // the compiler chooses the mapping; `mapping` is empty
-    bool restructure = false;  // loops may be fused and change places; implied by automatic
+    bool restructure = false;  // loops may be fused and interchanged; implied by automatic
     Legality legality = Legality::kCheck;
     Check check = Check::kNothing;
     bool assertions = false;  // implied by check
@@ -46,8 +46,8 @@ struct Options {
     std::optional<ir::Scalar> force_int_size;
     std::optional<ir::Scalar> force_float_size;
     std::vector<std::string> includes, libs, extra_flags;
-    std::string cuda_arch = "sm_90";  // of the device present; sm_90 where there is none
-    VectorUnit vectors;               // CPU: of the processor present
+    std::string cuda_arch = "sm_90";  // of the device that is present, else sm_90
+    VectorUnit vectors;               // CPU: of the processor that is present
 
     [[nodiscard]] bool checks_assertions() const { return assertions || check != Check::kNothing; }
     [[nodiscard]] bool restructures() const { return restructure || automatic; }
@@ -57,12 +57,12 @@ struct Options {
     friend bool operator==(const Options&, const Options&) = default;
 };
 
-// One argument of the call that a specialisation is made for.
+// One argument of the call for which a specialisation is made.
 struct Argument {
     struct Dim {
         std::optional<std::int64_t> extent;  // empty: generalised, passed at run time
-        std::optional<std::int64_t> stride;  // in elements; empty likewise
-        std::int64_t typical = 0;            // extents passed at run time: as of ir::Var
+        std::optional<std::int64_t> stride;  // in elements; empty: the same
+        std::int64_t typical = 0;            // extents passed at run time: as in ir::Var
         friend bool operator==(const Dim&, const Dim&) = default;
     };
     ir::Type type;  // scalars: weak for Python int/float/complex; arrays: elem and rank
@@ -71,15 +71,15 @@ struct Argument {
     std::vector<Dim> dims;
     bool read_only = false;
     bool aliased = false;                    // its memory overlaps that of another argument
-    std::optional<ir::Placement> placement;  // aliased: how, where it is known
+    std::optional<ir::Placement> placement;  // aliased: its place, if known
     bool wide = false;  // integers passed at run time: beyond what legality is reasoned about with
-    std::int64_t limit = 0;    // of what is passed at run time, as of ir::Var
-    std::int64_t typical = 0;  // integers passed at run time: likewise
+    std::int64_t limit = 0;    // run-time extents and integers: as in ir::Var
+    std::int64_t typical = 0;  // integers passed at run time: as in ir::Var
     friend bool operator==(const Argument&, const Argument&) = default;
 };
 
-// One per parameter of the entry function, captured globals (which trail the declared ones)
-// included.
+// One Argument per parameter of the entry function, including captured globals (which follow the
+// declared parameters).
 using Signature = std::vector<Argument>;
 
 }  // namespace parpy

@@ -40,7 +40,7 @@ from .vocabulary.reductions import all, any, max, mean, min, prod, sum
 
 __version__: str = _native.version
 reduce: Reduce = cast(Reduce, _reduce)
-prange = range  # whether its iterations run in parallel is proved, not claimed
+prange = range  # the compiler proves whether its iterations may run in parallel; the name claims nothing
 
 __all__ = [
     "BackendError",
@@ -95,7 +95,7 @@ __all__ = [
     "vectorize",
 ]
 
-# Loaded when they are asked for: modules, and names with the modules that have them.
+# Modules, and names with their modules: the first access to one of them imports the module.
 _MODULES = ("appy", "backend", "buffer", "cuda", "cudalib", "cudapy", "dask", "jax", "numbapro", "torch")
 _NAMES = {
     "callback": ".arrays.callbacks",
@@ -136,7 +136,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name):
-        """What is not needed by every program is loaded when it is asked for."""
+        """Imports the modules and names that few programs need at their first use."""
         if name in _MODULES:
             return _imported(f"{__name__}.{name}")
         if name not in _NAMES:

@@ -1,4 +1,4 @@
-"""The compiler core. Types for the rest of the package; what users see is in the package itself."""
+"""The compiler core. These are its types for the rest of the package, which defines the public names."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, Protocol, overload
@@ -44,7 +44,7 @@ class Diagnostics:
     def raised(self, sources: Sequence[Source]) -> Raised: ...
 
 class Raised:
-    """An exception that a program raises, and what it is made of."""
+    """An exception that a program raises: its class, the values of its arguments or of its text, and its place."""
 
     @property
     def exception(self) -> str: ...
@@ -182,7 +182,7 @@ class OptionsBase:
     def _invalidate(self) -> None: ...
 
 class BoundJit(Protocol[Arguments, Result]):
-    """How a jit function is called; as a method of an object it is no more than that."""
+    """The call of a jit function. A jit function that is bound to an object as a method has no other attributes."""
 
     __name__: str
     @overload

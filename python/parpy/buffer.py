@@ -71,7 +71,7 @@ class Buffer(DeviceArray):
     def _truths(self, view: Any) -> Buffer:
         return Buffer(view, ElemSize.Bool, self.backend)
 
-    # ------------------------------------------------------------ what it is
+    # ------------------------------------------------------------ size and text
 
     def size(self) -> int:
         """Returns the number of bytes of all elements, which is also ``nbytes``."""
@@ -170,7 +170,7 @@ class Buffer(DeviceArray):
         return host_copy(reshaped(view, (1,)))[0] if self.on_gpu else view
 
     def _on_device(self, index: Any) -> Any:
-        """The view that an index stands for: NumPy must not read an element to make it."""
+        """The view that an index selects. NumPy must not read device memory, so an element becomes a 0-d view."""
         if not is_basic(index):
             raise TypeError(f"a buffer of a GPU is indexed by integers and slices, not by {index!r}")
         parts = index if isinstance(index, tuple) else (index,)
@@ -201,7 +201,7 @@ class Buffer(DeviceArray):
         return self.numpy().item()
 
     def __index__(self) -> int:
-        """The integer that is its only element; raises TypeError for other buffers."""
+        """The only element as an int. Raises TypeError if the buffer has several elements or no integers."""
         if math.prod(self.shape) != 1 or self.dtype.name[0] not in "IU":
             raise TypeError(f"{self!r} is not a single integer")
         return int(self.numpy().item())
@@ -221,7 +221,7 @@ def _elem_size(dtype: Any) -> Size:
     return found
 
 
-_dtypes: dict[int, np.dtype[Any]] = {}  # by the id of the type: enums are hashed by code of Python
+_dtypes: dict[int, np.dtype[Any]] = {}  # by the id of the type, because Python code computes the hash of an enum
 
 
 def _numpy_dtype(dtype: Size) -> np.dtype[Any]:
@@ -294,7 +294,7 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, backend: CompileBacke
 
 
 def on_gpu(view: Any, dtype: str) -> Buffer:
-    """The buffer over memory of a GPU that a program has made; the view has no type for `dtype` "bf16"."""
+    """A buffer over GPU memory that compiled code has allocated. NumPy has no type for `dtype` "bf16"."""
     return Buffer(view, bf16 if dtype == "bf16" else _elem_size(view.dtype), CompileBackend.Cuda)
 
 

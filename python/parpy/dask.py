@@ -46,22 +46,22 @@ _Slices = tuple[slice, ...]
 
 @hides_frames
 def map_overlap(function: Callable[..., Any], /, *args: Any, opts: CompileOptions | None = None) -> Any:
-    """What ``function(*args)`` computes, as dask arrays: chunk by chunk, when Dask is asked for it.
+    """Returns the results of ``function(*args)`` as dask arrays. Dask computes them chunk by chunk when it needs them.
 
-    The function is one of ParPy, the arguments are those of a call, with arrays of Dask or NumPy. It returns the arrays
-    that the function returns, or else those that it stores to: one array, or a tuple in the order of the parameters.
-    The arguments stay as they are. Each chunk is computed by a call of the function on its rows and those of a halo,
-    whose depth and whose boundary, none or periodic, are those of ``parpy.halo``: nobody has to say them. The results
-    have the bits of one call on the whole arrays; where rows are summed up inside of a chunk, under
+    ``function`` is a jit function, and the arrays among ``args`` are dask or NumPy arrays. The results are the arrays
+    that the function returns or, if it returns nothing, the arrays that it stores to: one array, or a tuple in the
+    order of the parameters. The arguments do not change. Each chunk is computed by a call of the function on its rows
+    and the rows of a halo, whose depth and boundary (none or periodic) are those that ``parpy.halo`` finds.
+    The results have the bits of one call on the whole arrays; if a chunk sums up rows, this needs
     ``deterministic=True``.
 
-    Chunks need not be of one size. Arrays that are cut together get the chunks of the one that has the most; arrays
-    that each chunk needs all of are passed as one chunk. Nothing is computed or allocated before Dask is asked for a
-    result. ``opts`` are the options of the calls.
+    Chunks may have different sizes. Arrays that are cut together get the chunks of the array that has the most; an
+    array that each chunk reads as a whole is passed as one chunk. Nothing is computed or allocated before Dask computes
+    a result. ``opts`` are the options of the calls.
 
-    Raises ParallelError, with the access and its line, where a chunk would need more than a halo, and where the
-    function does something else on a chunk than on the whole arrays: where it computes with the number of a row or with
-    extents.
+    Raises ParallelError, with the access and its line, if a chunk would need more rows than those of a halo, or if the
+    function would compute other values on a chunk than on the whole arrays, because it uses row numbers or extents as
+    values.
     """
     compiled = _as_jit(function)
     try:
@@ -75,7 +75,7 @@ def _is_chunked(value: Any) -> bool:
 
 
 def _stand_in(shape: tuple[int, ...], dtype: np.dtype[Any]) -> _Array:
-    """An array that has addresses and no memory, for facts about calls with larger arrays than there is room for."""
+    """An array with addresses but without memory: facts about a call are found without room for its arrays."""
     size = max(math.prod(shape) * dtype.itemsize, 1)
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0x4000)
     memory = mmap.mmap(-1, size, flags=flags)
@@ -84,14 +84,14 @@ def _stand_in(shape: tuple[int, ...], dtype: np.dtype[Any]) -> _Array:
 
 @dataclass(frozen=True)
 class _Piece:
-    """Where a piece of an array lies in what a chunk gets of it."""
+    """The place of one block of a dask array in the argument of a chunk's call."""
 
     place: _Slices
 
 
 @dataclass(frozen=True)
 class _Given:
-    """An argument of a chunk's call: an array of so many pieces, or a value."""
+    """An argument of a chunk's call: an array in several pieces, or a value."""
 
     value: Any = None
     shape: tuple[int, ...] | None = None
@@ -120,8 +120,8 @@ class _Call:
         given: list[_Given],
         results: list[tuple[int | None, _Slices]],
     ) -> None:
-        """``results``: the argument that each result is, or None for what the function returns, and the chunk's own
-        rows in it."""
+        """``results``: for each result the number of the argument that holds it, or None for a returned array, and the
+        chunk's own rows in it."""
         self._function, self._opts, self._given, self._results = function, opts, given, results
 
     def __call__(self, *pieces: _Array) -> tuple[_Array, ...]:
@@ -162,7 +162,7 @@ class _Mapped:
         self._results = self._named_results()
 
     def _is_whole(self, whole: Halo, number: int, axis: int) -> bool:
-        """Whether chunks need all of an array along an axis, and nothing stores to it: it is made one chunk."""
+        """Whether chunks read all of an array along an axis and nothing stores to it: it then becomes one chunk."""
         name = self._names.get(number)
         if name is None or name in self._written:
             return False
@@ -182,7 +182,7 @@ class _Mapped:
             raise Refused(f"on a chunk, with arrays of shapes {sizes}, it would not run: {error}") from None
 
     def _named_results(self) -> list[Touched]:
-        """The arrays that the call gives back."""
+        """The arrays that `map_overlap` returns: those that the function returns or, without any, stores to."""
         returned = returned_names(self._function.__parpy_source__)
         if returned is None:
             raise Refused("its text does not tell which arrays it returns: end it with 'return' and their names")
@@ -202,7 +202,7 @@ class _Mapped:
     # ------------------------------------------------------------ the graph
 
     def results(self) -> Any:
-        """The arrays of Dask."""
+        """The results as dask arrays, or the only one."""
         arrays = {number: self._rechunked(number) for number, each in enumerate(self._args) if _is_array(each)}
         label = f"{self._function.__name__}-{uuid.uuid4().hex}"
         graph: dict[Any, Any] = {}
@@ -216,7 +216,7 @@ class _Mapped:
         return found[0] if len(found) == 1 else found
 
     def _rechunked(self, number: int) -> Any:
-        """An argument as an array of Dask, in the chunks of the directions."""
+        """An argument as a dask array with the chunks of the directions."""
         value, name = self._args[number], self._names.get(number, "")
         sizes = tuple(self._sizes(name, axis, extent) for axis, extent in enumerate(value.shape))
         if _is_chunked(value):
@@ -299,7 +299,7 @@ class _Mapped:
         return da.Array(whole, name, sizes, dtype=dtype)  # type: ignore[no-untyped-call, unused-ignore]
 
     def _blocks(self, directions: list[int | None]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """The blocks of an array that is cut like this, and the chunk that computes each: of several the first."""
+        """The blocks of an array that is cut along these directions, each with the first chunk that computes it."""
         for chunk in self._chunks.grid():
             others = (at for number, at in enumerate(chunk) if number not in directions)
             if not any(others):

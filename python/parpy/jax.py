@@ -4,18 +4,21 @@
     def model(x):
         return parpy.jax.call(f, x, 2.0, result=jax.ShapeDtypeStruct(x.shape, x.dtype)) + 1
 
-The function runs on the CPU, on the memory that JAX has the arrays in. JAX must be installed; ``import parpy`` does not
-load it.
+The function runs where the program does, on the CPU or on a GPU, on the memory that JAX has the arrays in: the
+operation is a call through XLA's foreign function interface (``jax.ffi``). JAX 0.5 or later must be installed;
+``import parpy`` does not load it.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
+from . import _native
+from .arrays import xla
 from .calls.jit import _as_jit
 from .calls.options import CompileBackend, CompileOptions, auto
 from .calls.tracebacks import hides_frames
@@ -25,8 +28,16 @@ try:
 except ModuleNotFoundError as error:
     error.msg = "parpy.jax needs JAX: pip install jax"
     raise
+if not hasattr(jax, "ffi"):
+    raise ImportError(f"parpy.jax needs JAX 0.5 or later, which has jax.ffi, not {jax.__version__}: pip install -U jax")
 
 __all__ = ["call"]
+
+_TARGET = "parpy_call"
+for _platform, _handler in (("cpu", xla.ON_HOST), ("CUDA", xla.ON_GPU)):
+    jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(_handler), platform=_platform)  # type: ignore[no-untyped-call]
+
+_numbers: dict[Hashable, int] = {}  # of functions that programs call, by all that makes them different
 
 
 @hides_frames
@@ -42,35 +53,99 @@ def call(
     ``function`` is decorated with ``parpy.jit`` or not. ``result`` is a ``jax.ShapeDtypeStruct``, or a tuple of them
     for several results. A function that returns nothing must store its results to its last parameters: it is called
     with new arrays of zeros after ``args``. JAX arrays never change, so the function cannot store to ``args``. Python
-    numbers stay numbers of the call, and arrays of shape ``()`` are numbers of their type. ``vmap_method`` is that of
-    ``jax.pure_callback``. For gradients, put a ``jax.custom_vjp`` around the call.
+    numbers stay numbers of the call, and arrays of shape ``()`` are numbers of their type. ``opts`` are the options of
+    the call; by default its loops are mapped automatically for the device that the program runs on. ``vmap_method`` is
+    that of ``jax.ffi.ffi_call``. For gradients, put a ``jax.custom_vjp`` around the call.
 
-    Raises TypeError if the function takes another number of arguments, and every exception that the call raises.
+    Raises TypeError if the function takes another number of arguments. Whatever the call raises, JAX raises as an
+    error with the same message.
     """
     compiled = _as_jit(function)
-    given_opts = auto(backend=CompileBackend.Cpu) if opts is None else opts
     several = isinstance(result, tuple | list)
     results = tuple(result) if several else (result,)
     stores = _stores(compiled.__parpy_source__.function, len(args), len(results))
-    # Numbers are no operands of the program: each has its place among those that are.
-    arrays = [place for place, each in enumerate(args) if not isinstance(each, bool | int | float | complex)]
+    # Python numbers are no operands of the JAX operation; `fixed` has them by position.
+    fixed = {place: each for place, each in enumerate(args) if isinstance(each, bool | int | float | complex)}
+    key = (compiled, len(args), tuple((place, type(each), repr(each)) for place, each in fixed.items()), stores,
+           several, repr(opts))  # fmt: skip
+    number = _numbers.get(key)
+    if number is None:
+        number = _numbers[key] = xla.number_of(_Call(compiled, len(args), fixed, stores, several, opts))
+    operation = jax.ffi.ffi_call(_TARGET, results if several else results[0], vmap_method=vmap_method)
+    return operation(*(each for place, each in enumerate(args) if place not in fixed), call=np.int64(number))
 
-    def on_host(*given: Any) -> Any:
-        values = list(args)
-        for place, each in zip(arrays, given, strict=True):
-            values[place] = np.asarray(each)
-        if stores:
-            made = tuple(np.zeros(each.shape, each.dtype) for each in results)
-            compiled(*values, *made, opts=given_opts)
-        else:
-            found = compiled(*values, opts=given_opts)
-            made = tuple(
-                np.asarray(one, each.dtype) for one, each in zip(found if several else (found,), results, strict=True)
-            )
-        return made if several else made[0]
 
-    shapes = results if several else results[0]
-    return jax.pure_callback(on_host, shapes, *(args[place] for place in arrays), vmap_method=vmap_method)
+class _Call:
+    """What a program of JAX calls: a jit function with those of its arguments that are numbers."""
+
+    def __init__(
+        self,
+        compiled: Any,
+        count: int,
+        fixed: dict[int, Any],
+        stores: bool,
+        several: bool,
+        opts: CompileOptions | None,
+    ) -> None:
+        """``count``: the number of arguments; ``stores``: the function stores its results to parameters."""
+        self._compiled, self._count, self._fixed = compiled, count, fixed
+        self._stores, self._several, self._opts = stores, several, opts
+
+    def __call__(self, buffers: xla.Buffers) -> None:
+        run = self._on_host if buffers.stream is None else self._on_gpu
+        run(buffers)
+
+    def _values(self, arrays: Sequence[Any]) -> list[Any]:
+        left = iter(arrays)
+        return [self._fixed[place] if place in self._fixed else next(left) for place in range(self._count)]
+
+    def _returned(self, values: list[Any], results: Sequence[Any], opts: CompileOptions) -> Sequence[tuple[Any, Any]]:
+        """The results of the function beside the arrays that get them."""
+        returned = self._compiled(*values, opts=opts)
+        found = tuple(returned) if self._several else (returned,)
+        if len(found) != len(results):
+            raise ValueError(f"the function returns {len(found)} results, and 'result' describes {len(results)}")
+        for one, into in zip(found, results, strict=True):
+            if np.shape(one) != into.shape:
+                raise ValueError(f"the function returns shape {np.shape(one)} where 'result' says {into.shape}")
+        return tuple(zip(found, results, strict=True))
+
+    def _on_host(self, buffers: xla.Buffers) -> None:
+        opts = auto(backend=CompileBackend.Cpu) if self._opts is None else self._opts
+        values = self._values(buffers.arguments)
+        if self._stores:
+            for each in buffers.results:
+                each[...] = 0
+            self._compiled(*values, *buffers.results, opts=opts)
+            return
+        for one, into in self._returned(values, buffers.results, opts):
+            into[...] = np.asarray(one).astype(into.dtype, copy=False)
+
+    def _on_gpu(self, buffers: xla.Buffers) -> None:
+        from .cuda import as_cuda_array
+
+        chosen = auto(backend=CompileBackend.Cuda) if self._opts is None else self._opts
+        stream = buffers.stream
+        opts = CompileOptions(**{**chosen._values, "stream": stream})
+        arguments = [as_cuda_array(each) for each in buffers.arguments]
+        results = [as_cuda_array(each) for each in buffers.results]
+        values = self._values([each if each.shape else _number(each, stream) for each in arguments])
+        if self._stores:
+            for into in results:
+                into.fill(0, stream)
+            self._compiled(*values, *results, opts=opts)
+            return
+        for one, into in self._returned(values, results, opts):
+            on_device = hasattr(one, "__cuda_array_interface__")
+            into.copy_to_device(as_cuda_array(one) if on_device else np.asarray(one).astype(into.dtype), stream)
+
+
+def _number(array: Any, stream: int | None) -> Any:
+    """The element of an array of no dimension on a GPU, which the host waits for."""
+    element = array.copy_to_host(stream=stream)
+    if array.on_gpu:
+        _native.synchronize_stream(stream or 0)
+    return element[()]
 
 
 def _stores(function: Callable[..., Any], arguments: int, results: int) -> bool:

@@ -72,7 +72,7 @@ nan = _math.nan
 
 
 def _elementwise(function: Callable[[float], float], poles: float) -> Callable[[Any], Any]:
-    """`function` over arrays, with the operand's float type; `poles` where it raises ValueError."""
+    """`function` for arrays, in the operand's float type. The result is `poles` where `function` raises ValueError."""
 
     def at(x: float) -> float:
         try:

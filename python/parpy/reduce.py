@@ -19,7 +19,7 @@ class Reduce(ModuleType):
     """The class of this module."""
 
     def __call__(self) -> LoopPar:
-        """A LoopPar with its reduce field set."""
+        """Returns a LoopPar that declares its loop to be a reduction."""
         return par_reduction()
 
 

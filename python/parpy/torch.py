@@ -84,7 +84,7 @@ def op(
 
 
 class _Operator:
-    """What is known of a function that becomes an operator."""
+    """A function that becomes an operator: its signature, its results and the tensors that it stores to."""
 
     def __init__(
         self,
@@ -165,13 +165,13 @@ def _returns_values(source: FunctionSource) -> bool:
 
 
 def _count_of_results(source: FunctionSource) -> int:
-    """How many results the text shows."""
+    """The number of results, read from the return statements of the text."""
     values = [node.value for node in ast.walk(source.tree()) if isinstance(node, ast.Return) and node.value is not None]
     return max((len(each.elts) for each in values if isinstance(each, ast.Tuple)), default=1)
 
 
 def _tensor(result: Any, devices: list[Any]) -> Any:
-    """What a jit function returned, as a tensor of its own."""
+    """The result of a jit function as a tensor; a NumPy result goes to the GPU of the arguments, if they have one."""
     if isinstance(result, torch.Tensor):
         return result
     if hasattr(result, "__dlpack__") and not isinstance(result, np.ndarray | np.generic):

@@ -8,7 +8,7 @@
             x[i] *= a
 
 A call whose arguments do not have these types and shapes is refused. The name of a symbol is a value in the
-function: the extent of the dimensions that it stands for.
+function: the extent of the dimensions that are annotated with it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _numbers = itertools.count()
 
 
 class _Unknown:
-    """Something that each call decides anew."""
+    """A size or a type that each call determines anew."""
 
     __slots__ = ("name", "number")
     kind = ""
@@ -70,7 +70,7 @@ class _Unknown:
         return self.name or f"{self.kind}{self.number}"
 
 
-# What symbols and type variables stand for in the calls that Python runs (seq=True), the innermost last.
+# The values of symbols and type variables in the calls that Python runs (seq=True), the innermost call last.
 _bound: ContextVar[tuple[dict[_Unknown, Any], ...]] = ContextVar("_bound", default=())
 
 
@@ -128,14 +128,14 @@ class TypeVar(_Unknown):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type in the call that Python runs."""
+        """The NumPy type in the innermost call that Python runs. Raises TypeError outside of such a call."""
         found: np.dtype[Any] = _value_of(self)
         return found
 
 
 @contextmanager
 def bound_to(annotations: dict[str, Any], arguments: dict[str, Any]) -> Iterator[None]:
-    """Symbols and type variables of the annotations stand for what the arguments say."""
+    """Gives the symbols and type variables of the annotations the sizes and types of the arguments, in a context."""
     values: dict[_Unknown, Any] = {}
     for name, annotation in annotations.items():
         argument = arguments[name]
@@ -157,7 +157,7 @@ def bound_to(annotations: dict[str, Any], arguments: dict[str, Any]) -> Iterator
 
 
 def symbol(name: str | None = None) -> Symbol:
-    """A new symbol for the extent of a dimension; ``name`` is what messages call it."""
+    """Returns a new symbol for the extent of a dimension. Error messages call it ``name``."""
     return Symbol(name)
 
 
@@ -165,7 +165,7 @@ shape_var = symbol
 
 
 def type_var(name: str | None = None) -> TypeVar:
-    """A new variable for a type; ``name`` is what messages call it."""
+    """Returns a new variable for a type. Error messages call it ``name``."""
     return TypeVar(name)
 
 
@@ -181,7 +181,7 @@ class BufferType:
 
 
 def buffer(elem: Any, shape: Sequence[int | Symbol] | int | Symbol) -> BufferType:
-    """The type of an array: its elements' type, a type variable or a NumPy type, and its extents."""
+    """Returns the type of an array. ``elem`` is a scalar type or a type variable; ``shape`` has extents or symbols."""
     kind = elem_size(elem)
     if kind is None and not isinstance(elem, TypeVar):
         raise TypeError(f"the elements of a buffer have a scalar type such as parpy.types.F32, not {elem!r}")
@@ -195,7 +195,7 @@ def buffer(elem: Any, shape: Sequence[int | Symbol] | int | Symbol) -> BufferTyp
 
 
 def elem_size(found: object) -> Size | None:
-    """The type that `found` is or, as a type of NumPy or PyTorch, stands for; None if it is none."""
+    """The element type for `found`, a type of ParPy, NumPy or PyTorch; None if there is no such element type."""
     if isinstance(found, Size):
         return found
     of_numpy = isinstance(found, np.dtype) or (isinstance(found, type) and issubclass(found, np.generic))

@@ -15,8 +15,8 @@ using namespace ir;
 
 namespace {
 
-// The elements of an array that a subscript of constants names, where it has some; of a scalar,
-// all.
+// The subscripts of an element: the value of each constant one, and nothing for any other. The
+// place of a scalar is empty.
 using Place = std::vector<std::optional<std::int64_t>>;
 
 Place place_of(const std::vector<Expr*>* indices) {
@@ -34,7 +34,7 @@ bool distinct(const Place& a, const Place& b) {
     return false;
 }
 
-// All that a loop does with a scalar or the elements at a place, and what of that its updates do.
+// Counts how often a loop uses a scalar or the elements at a place, and how often its updates do.
 struct Touches {
     int all = 0, by_updates = 0;
     std::optional<Op> op;
@@ -126,7 +126,7 @@ std::vector<Update> accumulations_of(Stmt& loop) {
 
 bool accumulates_in_order(For& loop) {
     if (std::ranges::any_of(accumulations_of(loop), is_ordered)) return true;
-    // Nothing else in memory matters to these: the loop may read elements that share their array.
+    // Other memory is irrelevant to these: the loop may read elements that share their array.
     return std::ranges::any_of(reductions_of(loop), &UpdateGroup::is_ordered);
 }
 

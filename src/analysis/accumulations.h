@@ -1,6 +1,6 @@
-// Which updates of a loop its iterations make of the same targets, as the text of the loop alone
-// tells: whatever the arguments are and wherever their memory lies. What `deterministic` promises
-// bits for.
+// Which updates in a loop have targets that several of its iterations share. The text of the loop
+// alone decides: the answer holds for all arguments, wherever their memory lies. The
+// `deterministic` option keeps the bits of these sums.
 #pragma once
 
 #include <vector>
@@ -10,13 +10,13 @@
 
 namespace parpy {
 
-// The updates in `loop` (a For or While) of scalars, and of elements whose subscripts do not vary
-// with it, that it uses for nothing else and combines by one operator; chains of fused products
-// included. Subscripts may vary with loops inside: `C[i, j] += A[i, k] * B[k, j]` accumulates over
-// k, also where the loop over j is inside of that over k.
+// The updates in `loop` (a For or While), chains of fused products included, whose target is a
+// scalar or an element with invariant subscripts, combined by one operator and not used otherwise
+// in the loop. Subscripts may vary with inner loops: `C[i, j] += A[i, k] * B[k, j]` accumulates
+// over k, also where the loop over j is inside the loop over k.
 [[nodiscard]] std::vector<Update> accumulations_of(ir::Stmt& loop);
 
-// Iterations of `loop` accumulate by updates whose order shows.
+// Whether iterations of `loop` accumulate by updates whose order changes the bits of the result.
 [[nodiscard]] bool accumulates_in_order(ir::For& loop);
 
 }  // namespace parpy

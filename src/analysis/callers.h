@@ -10,7 +10,7 @@ namespace parpy {
 
 using FunctionSet = std::unordered_set<const ir::Function*>;
 
-// The functions for which it holds, and those that call them, directly or through others.
+// The functions that satisfy `holds`, and those that call them, directly or through others.
 [[nodiscard]] FunctionSet with_callers(const ir::Module& module,
                                        const std::function<bool(const ir::Function&)>& holds);
 

@@ -1,5 +1,5 @@
 // See cost.h. Counts operators and memory accesses, times the trip counts around them. Figures are
-// those of one 3 GHz core on vectorised code in cache, which is what most loops become.
+// those of one 3 GHz core on vectorised code in cache, the common form of compiled loops.
 #include "analysis/cost.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A rough static estimate of how long code takes on one CPU core, for the decision whether a loop
+// A rough static estimate of the time of code on one CPU core, for the decision whether a loop
 // is worth handing to other threads. Off by a factor of a few is good enough.
 #pragma once
 

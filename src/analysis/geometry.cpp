@@ -36,7 +36,7 @@ std::unordered_map<const For*, std::string> place_names(const Function& of) {
 }
 
 std::unordered_map<const For*, std::string> mapping_keys(const Function& of) {
-    std::unordered_map<std::string, int> carriers;  // of each label
+    std::unordered_map<std::string, int> carriers;  // how many statements carry each label
     for_each_stmt(of.body, [&](const Stmt& stmt) {
         for (const std::string& label : stmt.labels)
             ++carriers[label];
@@ -213,7 +213,7 @@ std::optional<std::int64_t> constant_trip_count(const For& loop) {
 std::optional<std::int64_t> constant_trip_count(std::int64_t begin, std::int64_t end,
                                                 std::int64_t step) {
     if (step == 0) return std::nullopt;
-    // Of unsigned differences, so that no bounds overflow.
+    // Unsigned differences cannot overflow, whatever the bounds.
     const bool up = step > 0;
     if (up ? begin >= end : begin <= end) return 0;
     const std::uint64_t distance =

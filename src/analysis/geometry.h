@@ -1,7 +1,7 @@
-// How a kernel's loops lie on the grid. Loops that spread over several blocks are nested in a chain
-// (split_kernels sees to that); each is one level of the grid, the innermost level in x. All other
-// loops run within a block. The sizes are the thread counts the user gave, so they are constants,
-// whatever the trip counts are: each index runs every size-th iteration.
+// The layout of a kernel's loops on the grid. Loops that spread over several blocks are nested in a
+// chain (split_kernels makes sure of it); each is one level of the grid, the innermost level in x.
+// All other loops run within a block. The sizes are the thread counts that the user gave, so they
+// are constants, independent of trip counts: each index runs every size-th iteration.
 #pragma once
 
 #include <array>
@@ -18,19 +18,19 @@ namespace parpy {
 
 inline constexpr std::int64_t kWarpSize = 32;
 inline constexpr std::int64_t kMaxThreadsPerBlock = 1024;
-// The multiprocessors of an H100 or H200, and what one of them holds at once.
+// The multiprocessors of an H100 or H200, and the limits of one of them.
 inline constexpr std::int64_t kMultiprocessors = 132;
 inline constexpr std::int64_t kResidentThreads = 2048, kResidentBlocks = 32;
 inline constexpr std::int64_t kMaxGridX = 2147483647;
 inline constexpr std::int64_t kMaxGridYZ = 65535;
 
-// What a mapping may call the loops of a function besides their labels: "i@7", the variable and the
+// Names of the loops of a function in a mapping, besides their labels: "i@7", the variable and the
 // line; the second such loop in the order of the text is "i@7#2".
 [[nodiscard]] std::unordered_map<const ir::For*, std::string> place_names(const ir::Function& of);
-// What a mapping calls each loop: a label that no other statement carries, else its place.
+// The key of each loop in a mapping: a label that no other statement carries, else its place.
 [[nodiscard]] std::unordered_map<const ir::For*, std::string> mapping_keys(const ir::Function& of);
 [[nodiscard]] std::optional<std::uint32_t> line_of_place(std::string_view name);
-// The place without the number: of the loop, and of what a mapping names, if that is a place.
+// The place of a loop without the number; and of a name that a mapping uses, if it is a place.
 [[nodiscard]] std::string place_of(const ir::For& loop);
 [[nodiscard]] std::optional<std::string> place_named(std::string_view name);
 
@@ -38,7 +38,7 @@ inline constexpr std::int64_t kMaxGridYZ = 65535;
 // threads (of one warp at least).
 void map_to_threads(ir::LoopMapping& mapping, std::int64_t threads, std::int64_t tpb);
 
-// A call of a foreign function that several threads of a block make, with the same arguments.
+// Whether several threads of a block make this call of a foreign function, with the same arguments.
 [[nodiscard]] bool is_spread(const ir::Expr& expr);
 [[nodiscard]] bool contains_spread_call(const ir::Stmt& stmt);
 [[nodiscard]] bool contains_spread_call(const ir::Body& body);
@@ -51,7 +51,7 @@ void map_to_threads(ir::LoopMapping& mapping, std::int64_t threads, std::int64_t
 // True if `var`, or an element of it, is a target that `loop` reduces into.
 [[nodiscard]] bool reduces(const ir::For& loop, const ir::Var* var);
 
-// Brings a loop and all in it down to one block: blocks become sequential, threads one block's.
+// Confines a loop and its body to one block: blocks become sequential, threads one block's.
 void confine(ir::For& loop);
 void confine(ir::Body& body);
 
@@ -65,12 +65,12 @@ struct KernelShape {
     std::int64_t block = 1;         // threads per block; 1: no loop or call runs on threads
 
     [[nodiscard]] std::int64_t blocks() const;
-    // Index of `loop` among the levels, or -1.
+    // The index of `loop` among the levels, or -1.
     [[nodiscard]] int level_of(const ir::For* loop) const;
     // x, y, z of the grid. More levels than the grid has dimensions, or outer levels too large for
     // y and z, are flattened into x.
     [[nodiscard]] std::array<std::int64_t, 3> grid() const;
-    // The same of the blocks that differ only in `level` and the levels inside.
+    // The same for the blocks that differ only in `level` and the levels inside.
     [[nodiscard]] std::array<std::int64_t, 3> group(std::size_t level) const;
     // This block's index in a level: 0 … size - 1, an i32.
     [[nodiscard]] ir::Expr* index(ir::Builder& builder, std::size_t level) const;
@@ -85,12 +85,12 @@ private:
 [[nodiscard]] std::optional<std::int64_t> constant_trip_count(std::int64_t begin, std::int64_t end,
                                                               std::int64_t step);
 [[nodiscard]] ir::Expr* trip_count(ir::Builder& builder, const ir::For& loop);
-// Whether the loop runs at all, as a new expression; null where constants say that it does.
+// Whether the loop has iterations, as a new expression; null if constants prove that it has.
 [[nodiscard]] ir::Expr* has_iterations(ir::Builder& builder, const ir::For& loop);
-// Which iteration the loop's variable stands for, from 0: an expression for use inside the loop.
+// The number, from 0, of the current iteration: an expression for use inside the loop.
 [[nodiscard]] ir::Expr* iteration_number(ir::Builder& builder, const ir::For& loop);
 
-// Threads of a block in one dimension, and in all; nothing where the launch asks at run time.
+// Threads of a block in one dimension, and in all; nothing where they are known at run time only.
 [[nodiscard]] std::optional<std::int64_t> block_extent(const ir::Launch& launch, int dimension);
 [[nodiscard]] std::optional<std::int64_t> block_size(const ir::Launch& launch);
 

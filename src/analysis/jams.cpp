@@ -1,6 +1,6 @@
-// See jams.h. The sequential loops only load what the nest does not store, but for the elements
-// that are kept: so their statements may as well run twice for one iteration, as they do where the
-// number of iterations does not divide.
+// See jams.h. Apart from kept elements, the sequential loops load only arrays that the nest does
+// not store. So their statements may run twice for one iteration, as happens if the number of
+// iterations is not divisible.
 #include "analysis/jams.h"
 
 #include <algorithm>
@@ -49,13 +49,13 @@ public:
     }
 
 private:
-    // Each iteration sets what it reads.
+    // Whether each iteration assigns its scalars before it reads them.
     [[nodiscard]] bool exposed_to_none() const {
         const VarSet exposed = exposed_reads(body_);
         return std::ranges::none_of(exposed, [&](const Var* v) { return assigned_.contains(v); });
     }
 
-    // An array that is stored may lie on another one, or on itself.
+    // Whether a stored array may share memory with another array, or overlap itself.
     [[nodiscard]] bool overlaps() const {
         return std::ranges::any_of(uses_.stored, [&](const Var* v) {
             const auto others = [&](const Var* other) {
@@ -68,7 +68,7 @@ private:
 
     // ------------------------------------------------------------ elements that are kept
 
-    // For a loop that stands directly in the nest.
+    // Finds the elements that a loop directly in the nest keeps.
     void keep_elements(For& loop) {
         for (const Var* array : uses_of(loop).stored) {
             const Store* store = sure_store(loop, array);
@@ -87,7 +87,7 @@ private:
         }
     }
 
-    // A store to `array` that runs whenever `loop` is reached.
+    // A store to `array` that runs whenever `loop` is reached; null if there is none.
     static const Store* sure_store(const For& loop, const Var* array) {
         if (constant_trip_count(loop).value_or(0) < 1) return nullptr;
         for (const Stmt* stmt : loop.body) {
@@ -100,7 +100,7 @@ private:
         return nullptr;
     }
 
-    // Stays where it is all through the loop and the statements around it.
+    // Whether the store's element is the same all through the loop and the statements around it.
     [[nodiscard]] bool fixed(const Store& store, const For& loop) const {
         const Uses inside = uses_of(loop);
         return std::ranges::all_of(store.indices, [&](const Expr* index) {
@@ -120,7 +120,7 @@ private:
 
     // ------------------------------------------------------------ statements
 
-    // Assignments, stores and conditions.
+    // Whether the statement is an assignment, a store or a condition, without loops and effects.
     bool straight(const Stmt& stmt, bool stores) const {
         const bool known = stmt.kind == StmtKind::kAssign || stmt.kind == StmtKind::kIf ||
                            (stmt.kind == StmtKind::kStore && stores && !stmt.as<Store>()->atomic);
@@ -149,14 +149,14 @@ private:
         });
     }
 
-    // What is loaded is not stored in the nest.
+    // Whether it loads no array that the nest stores, except kept elements.
     bool loads_fit(const Stmt& stmt, const For& top) const {
         return !any_expr(stmt, [&](const Expr& e) {
             return e.op == Op::kLoad && uses_.stored.contains(e.var) && !kept(&top, e.var);
         });
     }
 
-    // Has one value in all iterations of the nest.
+    // Whether the expression has one value in all iterations of the nest.
     [[nodiscard]] bool same_for_all(const Expr& e) const {
         const Uses uses = uses_of(e);
         return !has_effects(e) && std::ranges::none_of(uses.read, [&](const Var* v) {
@@ -166,7 +166,7 @@ private:
         });
     }
 
-    // ------------------------------------------------------------ what it costs, and is good for
+    // ------------------------------------------------------------ costs and gains
 
     [[nodiscard]] std::int64_t most() const {
         std::int64_t bytes = 0, operators = 1;
@@ -179,7 +179,7 @@ private:
                          kMostOperators / operators});
     }
 
-    // Some load in a sequential loop gives the same for all values of `counter`.
+    // Whether some load in a sequential loop is invariant in `counter`.
     [[nodiscard]] bool shares(const Var* counter) const {
         bool found = false;
         for (const Stmt* stmt : body_) {

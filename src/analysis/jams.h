@@ -1,6 +1,6 @@
 // Finds the loops of which one thread may run several iterations side by side (unroll and jam).
-// This pays because an element that a sequential loop inside loads for one iteration is loaded for
-// the others with it.
+// This pays because one load of an element in an inner sequential loop serves several of these
+// iterations.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace parpy {
 
-// Iterations of one loop in a thread.
+// The most iterations of one loop in a thread.
 inline constexpr std::int64_t kMostJammed = 8;
 
-// An element that a sequential loop updates in place, and touches nothing else of its array: the
-// loop runs at least once, so that the element may be kept in a register around it.
+// An element that a sequential loop updates in place, without touching another element of its
+// array. The loop runs at least once, so that a register may hold the element around it.
 struct KeptElement {
     ir::For* loop = nullptr;
     ir::Var* array = nullptr;
@@ -25,14 +25,14 @@ struct KeptElement {
 
 struct Jam {
     std::vector<KeptElement> elements;
-    std::int64_t most = 0;  // iterations of all loops in a thread, which has so many registers
-    // Per loop of `nest`: some element that a sequential loop loads is the same in all iterations.
+    std::int64_t most = 0;  // iterations of all loops in a thread; registers limit it
+    // Per loop of `nest`: some load in a sequential loop is the same in all its iterations.
     std::vector<bool> shares;
 };
 
-// The statements of sequential loops in `nest.back()`, a body of parallel loops that stand directly
-// in each other, may be run for several iterations before the loop goes on. Nothing where that is
-// not so, or where there is no sequential loop. Whether the parallel loops are legal is not asked.
+// The jam of a nest of parallel loops directly in each other: the statements of the sequential
+// loops in `nest.back()` may be run for several iterations before the loop goes on. Nothing if they
+// may not, or if there is no sequential loop. The legality of the parallel loops is not checked.
 [[nodiscard]] std::optional<Jam> jam_of(const std::vector<ir::For*>& nest);
 
 }  // namespace parpy

@@ -1,4 +1,4 @@
-// Perfect nests: loops each of which is all that the one before it contains.
+// Perfect nests: each loop but the innermost contains nothing but the next one.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace parpy {
 
-// The outermost first.
+// Loops, the outermost first.
 using Nest = std::vector<ir::For*>;
 
 [[nodiscard]] Nest nest_of(ir::For& outermost);
 
-// What messages call these loops: `i`, or with its line, `i@7`, where several have one name.
+// The names of these loops in messages: `i`, or `i@7`, with its line, if several have that name.
 [[nodiscard]] std::vector<std::string> shown_names(const std::vector<const ir::For*>& loops);
 
-// Nothing in `body`, which a loop is around, is noticed outside of it but stores and assignments,
-// and none of it ends that loop.
+// Whether `body`, inside a loop, has no effects outside of it except stores and assignments, and
+// does not end that loop.
 [[nodiscard]] bool only_computes(const ir::Body& body);
 
 }  // namespace parpy

@@ -20,7 +20,7 @@ std::int64_t number_in(std::string_view text) {
     return value;
 }
 
-// "@7:5:24": line, column, the column behind.
+// "@7:5:24": line, first column, column past the end.
 Span place_in(std::string_view text, std::uint32_t source) {
     std::uint32_t numbers[3] = {};
     for (std::uint32_t& number : numbers) {

@@ -12,7 +12,7 @@ namespace {
 bool can_be_atomic(const Update& update) {
     const Scalar scalar = update.var->type.scalar;
     if (!is_complex(scalar)) return size_in_bytes(scalar) <= 8;
-    // The parts are added each on its own.
+    // Real and imaginary parts are added separately.
     const bool sum = update.update == Op::kAdd || update.update == Op::kSub;
     const auto fits = [&](const Expr* value) { return value->type.scalar == scalar; };
     return sum && fits(update.value) &&

@@ -12,14 +12,14 @@
 namespace parpy {
 namespace {
 
-// Of iterations that walk through a row before they go on to the next, k // 20 and k % 20, the
-// fewest that count as neighbours all the same.
+// If iterations walk along rows (k // 20, k % 20), those of a row are neighbours from this length
+// of the row on.
 constexpr std::int64_t kShortestRow = 8;
 
-// The range of what the call leaves open ends nowhere.
+// The end of a range that the call leaves open.
 constexpr double kOpen = std::numeric_limits<double>::infinity();
 constexpr double kUnbounded = 0x1p31 - 1;  // as far as 32 bits reach
-// Definitions that rest on each other are followed so far.
+// Chains of definitions are followed to this depth.
 constexpr int kDeepest = 50;
 
 std::size_t index(int i) {
@@ -43,9 +43,9 @@ std::optional<double> Traffic::known_trips(const ir::For& loop) const {
     return number < 0 ? std::nullopt : trips(number, Of::kMost);
 }
 
-// From conditions c - low >= 0 and high - k c >= 0 on the counter: the mean or the most of what
-// lies between. Of bounds with several definitions, `min(i + 64, n)` say, those that leave the
-// least.
+// The bounds are conditions c - low >= 0 and high - k c >= 0 on the counter: the mean or greatest
+// number of iterations between them. If a bound has several definitions, such as `min(i + 64, n)`,
+// the one with the fewest iterations counts.
 std::optional<double> Traffic::trips(int loop, Of which) const {
     const auto known = trips_.find({loop, which});
     if (known != trips_.end()) return known->second;
@@ -84,7 +84,7 @@ std::optional<double> Traffic::estimate(int loop, Of which) const {
     const std::optional<double> fit = open ? elements_passed(loop) : std::nullopt;
     if (fit) {
         const double most = *fit;
-        // Whether each execution begins elsewhere.
+        // Whether data decide where each execution begins.
         const bool parts =
             depends_on_data(instance.value) ||
             std::ranges::any_of(above, [&](const Affine& begin) { return depends_on_data(begin); });
@@ -103,7 +103,7 @@ bool Traffic::depends_on_data(const Affine& value) const {
     });
 }
 
-// How many iterations fit into the arrays that `loop` walks through.
+// How many iterations the arrays that `loop` walks through have room for.
 std::optional<double> Traffic::elements_passed(int loop) const {
     const int counter = accesses_.loops()[index(loop)].counter;
     std::optional<double> least;
@@ -122,18 +122,18 @@ std::optional<double> Traffic::elements_passed(int loop) const {
     return least;
 }
 
-// `value`, and what it is at most under definitions of a symbol in it: for `min(i + 64, n) - i`
-// that is 64 as well, `n - min(i + 64, n)` may be more than any of its definitions gives.
+// `value`, and its upper bounds by definitions of a symbol in it: for `min(i + 64, n) - i` 64 is
+// one, while `n - min(i + 64, n)` may exceed the value that any one definition gives.
 std::vector<Affine> Traffic::alternatives(const Affine& value) const {
     std::vector<Affine> result = {value};
-    // What the symbol is if this condition holds; nothing if it says no such thing.
+    // The value of the symbol if the condition holds; nothing if it is no such equality.
     const auto named = [](int symbol, const Condition& condition) -> std::optional<Affine> {
         const std::int64_t own = condition.value.coefficient(symbol);
         if (!condition.equality || (own != 1 && own != -1)) return std::nullopt;
         const auto rest = sum(condition.value, Affine::symbol(symbol), -own);
         return rest ? scaled(*rest, -own) : std::nullopt;
     };
-    // Another conjunction, in which the symbol is `other`, says that this is `bound` at least
+    // Whether a conjunction in which the symbol is `other` implies that this is `bound` at least
     // (sign 1), or at most (sign -1).
     const auto beyond = [&](const std::vector<Condition>& conjunction, const Affine& other,
                             const Affine& bound, std::int64_t sign) {
@@ -167,7 +167,7 @@ std::vector<Affine> Traffic::alternatives(const Affine& value) const {
         for (const Alternatives& definition : accesses_.symbols()[index(symbol)].definition)
             under(symbol, coefficient, definition);
     }
-    // Of `b + 64 - k` with b <= k, where a loop around counts k.
+    // Bounds such as `b + 64 - k` with b <= k, where a loop around counts k.
     const std::size_t defined = result.size();
     for (std::size_t i = 0; i < defined; ++i) {
         const Affine from = result[i];
@@ -182,7 +182,7 @@ std::vector<Affine> Traffic::alternatives(const Affine& value) const {
     return result;
 }
 
-// Where the loop that counts `symbol` begins (sign 1) or ends (sign -1), if other symbols say so.
+// Where the loop that counts `symbol` begins (sign 1) or ends (sign -1), if it is not constant.
 std::vector<Affine> Traffic::ends_of(int symbol, std::int64_t sign) const {
     std::vector<Affine> result;
     if (accesses_.symbols()[index(symbol)].kind != Symbol::Kind::kCounter) return result;
@@ -217,8 +217,8 @@ Traffic::Range Traffic::likely(const Affine& value) const {
     return sum;
 }
 
-// Sizes that the call leaves open have the values that they typically have. A counter runs as often
-// as its loop at most, which may be less often than the bounds of the loop, each on its own, tell.
+// Sizes that the call leaves open have their typical values. A counter runs at most as often as its
+// loop, which may be less often than each single bound of the loop allows.
 Traffic::Range Traffic::likely_range(int number) const {
     const Symbol& symbol = accesses_.symbols()[index(number)];
     if (symbol.var != nullptr && symbol.var->typical != 0) {
@@ -237,7 +237,7 @@ Traffic::Range Traffic::likely_range(int number) const {
     return {range.low, std::min(range.high, count ? std::max(*count - 1, 0.0) : range.high)};
 }
 
-// The known range of a quotient of something open tells nothing: it is a part of all numbers.
+// The known range of a quotient of an open value says nothing: it is a fraction of all numbers.
 Traffic::Range Traffic::defined_range(int number, Range known) const {
     const auto found = likely_.find(number);
     if (found != likely_.end()) return found->second;
@@ -261,11 +261,11 @@ Traffic::Range Traffic::defined_range(int number, Range known) const {
         range = {std::max(range.low, any.low), std::min(range.high, any.high)};
     }
     --depth_;
-    if (range.low > range.high) range = known;  // what is typical of each does not go together
+    if (range.low > range.high) range = known;  // typical values may contradict each other
     return likely_[number] = range;
 }
 
-// What conditions leave of a symbol; nothing if they are not likely to hold.
+// The range of a symbol under conditions; nothing if they are not likely to hold.
 std::optional<Traffic::Range> Traffic::range_under(
     int number, const std::vector<Condition>& conjunction) const {
     Range range{-kOpen, kOpen};
@@ -291,7 +291,7 @@ std::optional<Traffic::Range> Traffic::range_under(
             continue;
         }
         if (likely(condition.value).high < 0) return std::nullopt;
-        // `b - a >= 0` where the symbol is a says that it is b at most.
+        // `b - a >= 0`, where the symbol equals a, bounds it by b.
         for (const Condition& value : conjunction) {
             if (!value.equality) continue;
             for (const std::int64_t sign : {1, -1}) {
@@ -315,7 +315,7 @@ std::optional<std::int64_t> Traffic::stride(const Access& access, int loop) cons
     std::optional<Affine> address = byte_address(*access.array, access.indices);
     const std::int64_t size = ir::size_in_bytes(access.array->type.scalar);
     if (!address) {
-        // Strides that the call leaves open: the last axis is taken to be the contiguous one.
+        // If the call leaves strides open, the last axis is assumed to be contiguous.
         for (std::size_t axis = 0; axis + 1 < access.indices.size(); ++axis) {
             if (change(access.indices[axis], loop) != 0) return std::nullopt;
         }
@@ -325,7 +325,7 @@ std::optional<std::int64_t> Traffic::stride(const Access& access, int loop) cons
     return change(*address, loop);
 }
 
-// From one iteration of `loop` to the next, mostly.
+// The usual change from one iteration of `loop` to the next.
 std::optional<std::int64_t> Traffic::change(const Affine& value, int loop) const {
     std::int64_t result = 0;
     for (const auto& [symbol, coefficient] : value.terms) {
@@ -357,7 +357,7 @@ std::optional<std::int64_t> Traffic::change_of_symbol(int number, int loop) cons
     return by ? std::optional(-own * *by) : std::nullopt;
 }
 
-// What `loop` does not change in the same way all the way: a quotient or a remainder.
+// Whether the change varies within `loop`: the value has a quotient or a remainder.
 bool Traffic::jumps(const Affine& value, int loop) const {
     return std::ranges::any_of(value.terms, [&](const auto& term) {
         const Symbol& symbol = accesses_.symbols()[index(term.first)];

@@ -1,5 +1,5 @@
-// How often loops run and how far apart in memory their iterations touch an array: what the choice
-// of a mapping rests on. Estimates, for deciding; nothing is proved with them.
+// How often loops run and how far apart in memory their iterations touch an array. The choice of a
+// mapping rests on these estimates; no proof does.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,29 @@ namespace parpy {
 
 class Traffic {
 public:
-    // What is assumed of a trip count that the call leaves open.
+    // The trip count assumed where the call leaves it open.
     static constexpr double kGuessedTrips = 1024;
 
     explicit Traffic(const Accesses& accesses) : accesses_(accesses) {}
 
-    // Iterations of one execution; the mean of those that depend on loops around. Where data tell,
-    // as many as there are elements to walk through: divided among the executions if each begins
+    // Iterations of one execution; the mean over executions if the loops around change the count.
+    // If data decide it: the elements to walk through, divided among the executions if each begins
     // where data say (the rows of a sparse matrix), else half of them.
     [[nodiscard]] double trips(const ir::For& loop) const;
-    // The most that one execution may have.
+    // The most iterations of one execution.
     [[nodiscard]] double most_trips(const ir::For& loop) const;
-    // The same; nothing where the call leaves it open.
+    // The same as trips(); nothing where the call leaves them open.
     [[nodiscard]] std::optional<double> known_trips(const ir::For& loop) const;
-    // How often the body of `loop` (an index in Accesses::loops; -1: the function) runs per call.
+    // Runs of the body of `loop` (an index in Accesses::loops; -1: the function) per call.
     [[nodiscard]] double runs(int loop) const;
 
     // Bytes between the elements that neighbouring iterations of `loop` touch, all else being
-    // equal; nothing if there is no saying. Where a row ends (`k // 20`, `k % 20`), it may be
-    // another number of bytes.
+    // equal; nothing if it is not known. Where a row ends (`k // 20`, `k % 20`), the distance may
+    // be different.
     [[nodiscard]] std::optional<std::int64_t> stride(const Access& access, int loop) const;
 
-    // Every access in `loop` stays where it is from one iteration to the next, or moves to a
-    // neighbour; all the way.
+    // Whether every access in `loop`, throughout the loop, stays at its element from one iteration
+    // to the next, or moves to a neighbour.
     [[nodiscard]] bool contiguous(const ir::For& loop) const;
 
 private:
@@ -63,8 +63,8 @@ private:
 
     const Accesses& accesses_;
     mutable std::map<std::pair<int, Of>, std::optional<double>> trips_;
-    mutable std::map<int, Range> likely_;  // of symbols with a definition
-    mutable int depth_ = 0;                // of definitions being followed
+    mutable std::map<int, Range> likely_;  // of symbols that have a definition
+    mutable int depth_ = 0;                // nesting of the definitions being followed
 };
 
 }  // namespace parpy

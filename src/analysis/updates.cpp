@@ -1,8 +1,8 @@
 // See updates.h.
 //
-// A reduction may reorder and regroup the operands. For min and max with NaN that means: a NaN
-// among the elements is skipped, as `m = min(m, e)` and `if e < m: m = e` skip it in sequence; what
-// is spelled otherwise (Update::forgets_nan) is read like these where the user asks for it.
+// A reduction may reorder and regroup the operands. For min and max this means: a NaN among the
+// elements is skipped, as `m = min(m, e)` and `if e < m: m = e` skip it in sequence; updates with
+// other spellings (Update::forgets_nan) are treated like these where the user allows it.
 #include "analysis/updates.h"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ public:
         std::vector<Expr*> operands;
         while (!is_target(*value, c)) {
             const auto& parts = value->operands;
-            std::size_t next = 0;  // where the chain goes on
+            std::size_t next = 0;  // the operand that continues the chain
             if (value->op == Op::kFma) {
                 fused = true;
                 next = 2;
@@ -124,7 +124,7 @@ private:
         return true;
     }
 
-    // Python's min and max: the first operand, if one is NaN.
+    // Whether the operator is Python's min or max, which give the first operand if one is NaN.
     static bool picks_first(Op op) { return op == Op::kMin || op == Op::kMax; }
 
     static bool target(Stmt& stmt, Update& c, Expr*& value, std::optional<Op>& update) {
@@ -178,7 +178,7 @@ private:
         return value.op != Op::kSub && is_target(*value.operands[1], c);
     }
 
-    // target = target op e op …, of operators that regroup whatever the values.
+    // target = target op e op …, for operators that may be regrouped whatever the values are.
     static bool match_chain(Expr& value, Update& c) {
         const auto family = [](Op op) { return op == Op::kSub ? Op::kAdd : op; };
         const Op op = family(value.op);
@@ -224,7 +224,7 @@ private:
         return std::nullopt;
     }
 
-    // The operator that `then if condition else otherwise` is, condition comparing just these two.
+    // The operator that equals `then if condition else otherwise`; the condition compares both.
     static std::optional<Op> picks(const Expr& condition, const Expr& then, const Expr& otherwise) {
         if (condition.operands.size() != 2) return std::nullopt;
         const Expr& a = *condition.operands[0];
@@ -245,7 +245,7 @@ private:
     }
 };
 
-// Two elements of one array that no values of the variables make the same.
+// Whether constant subscripts show that two elements of one array differ.
 bool distinct(const Var& array, const std::vector<Expr*>& a, const std::vector<Expr*>& b) {
     if (!is_injective(array)) return false;
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
@@ -262,8 +262,8 @@ public:
         uses_.written.insert(loop.var);
     }
 
-    // `by_text`: those of which the text tells that the loop uses their targets for nothing else;
-    // else the other ones.
+    // `by_text`: the groups whose targets, as the text shows, the loop does not use otherwise; else
+    // the remaining groups.
     std::vector<UpdateGroup> run(bool by_text) {
         const std::vector<Update> updates = find_updates(loop_.body);
         std::vector<bool> taken(updates.size());
@@ -301,7 +301,7 @@ private:
     }
 
     bool may_accumulate(const Update& u) const {
-        // A scalar that each iteration starts anew, and nobody wants later, is private to it.
+        // A scalar that each iteration assigns first, and that is not live later, is private to it.
         if (u.indices == nullptr) return exposed_reads(loop_.body).contains(u.var);
         return std::ranges::all_of(*u.indices, [&](const Expr* e) { return invariant(*e, uses_); });
     }
@@ -322,7 +322,7 @@ private:
         return reads == 0 && writes == 0;
     }
 
-    // The element, in memory that has no other name in the loop.
+    // The same for an element, in memory that has no other name in the loop.
     bool only_uses(const Var& array, const std::vector<Expr*>& indices, int reads,
                    int writes) const {
         const auto shares = [&](const Var* other) {
@@ -422,7 +422,7 @@ Stmt* spelled_as_update(Module& module, const Update& u) {
                                                      : Op::kSub,
                                value, term.value);
     }
-    // Rounded first, an operand beyond the range of the target's type would be infinite.
+    // If it were rounded first, an operand beyond the range of the target's type would be infinite.
     const bool sums = u.update == Op::kAdd || u.update == Op::kSub || u.update == Op::kMul;
     const Scalar type = u.var->type.scalar;
     if (!sums || !is_wider(value->type.scalar, type)) value = builder.convert(value, type);

@@ -148,7 +148,7 @@ public:
     }
 
 private:
-    // Scalars that addressing the array reads; all of them where the callee may ask for the shape.
+    // Adds the scalars that addressing the array reads; `with_extents`: its shape as well.
     void layout(const Var& array, bool with_extents) {
         for (const Dim& dim : array.dims) {
             if (!dim.stride && dim.stride_var != nullptr) uses_.read.insert(dim.stride_var);
@@ -295,9 +295,9 @@ std::optional<std::int64_t> constant_offset(const Expr& index, const Var& variab
     return std::nullopt;
 }
 
-// Each function takes the scalars live after its piece and returns those live before it, which are
-// what the piece reads first and what it leaves alone of those after it. So a loop's fixpoint is
-// reached in one visit of its body; what is live inside is noted in a second one.
+// Each function receives the scalars live after its piece and returns those live before it: the
+// exposed reads of the piece, and those live after it that it does not assign. So a loop's fixpoint
+// is reached in one visit of its body; the liveness inside is recorded in a second one.
 class LivenessWalk {
 public:
     enum class Of : std::uint8_t { kScalars, kNames };
@@ -370,8 +370,8 @@ private:
         return live;
     }
 
-    // A loop that runs no iteration leaves its variable as it was, so it is not killed after it,
-    // unless one certainly runs here and not on another thread.
+    // A loop without iterations does not change its variable, so the variable stays live before the
+    // loop, unless an iteration certainly runs here and not on another thread.
     VarSet for_loop(const For& loop, VarSet after) {
         const bool runs = constant_trip_count(loop).value_or(0) > 0 && !loop.mapping.parallel();
         VarSet head = after;
@@ -386,8 +386,8 @@ private:
         return head;
     }
 
-    // Adds to `head`, the scalars live in front of an iteration, what iterations read first, which
-    // it returns. Each sets `counter`.
+    // Adds the exposed reads of iterations, which it returns, to `head`, the scalars live before an
+    // iteration. Each iteration sets `counter`.
     VarSet iterations(const Body& stmts, const VarSet& after, VarSet& head, const Var* counter) {
         const auto visit = [&] {
             targets_.push_back({after, head});
@@ -435,7 +435,7 @@ VarSet free_variables(const Body& body) {
     for (Var* array : uses.stored) {
         if (!uses.allocated.contains(array)) result.insert(array);
     }
-    for_each_expr(body, [&](const Expr& e) {  // passed on to a function that does nothing with it
+    for_each_expr(body, [&](const Expr& e) {  // passed to a function that ignores it
         if (e.op == Op::kArray && !uses.allocated.contains(e.var)) result.insert(e.var);
     });
     for (Var* scalar : uses.read) {

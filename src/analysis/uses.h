@@ -1,7 +1,7 @@
-// Which variables a piece of program reads and writes, which values it takes from outside, and
-// which of its values are wanted later. Plain data flow on names: no subscripts (that is dependence
-// analysis) and no values (that is intervals). Every set lists its variables in order of first
-// appearance, so that what is built from it (parameter lists, say) is the same on every run.
+// Which variables a piece of program reads and writes, which values it needs from outside, and
+// which of its values are live afterwards. Plain data flow on names, without subscripts (see
+// dependences) and values (see intervals). Every set lists its variables in order of first
+// appearance, so that everything built from it (parameter lists, say) is the same on every run.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace parpy {
 
 class VarSet {
 public:
-    bool insert(ir::Var* var);  // false if it was there
+    bool insert(ir::Var* var);  // false if it was present
     void insert(const VarSet& other);
     bool erase(const ir::Var* var);
     [[nodiscard]] bool contains(const ir::Var* var) const { return members_.contains(var); }
@@ -30,8 +30,8 @@ private:
     std::unordered_set<const ir::Var*> members_;
 };
 
-// What a piece of program may do, in any order and on any path. Array arguments of calls count as
-// loaded or stored as the callee uses them.
+// The possible effects of a piece of program, on any path and in any order. An array argument of a
+// call counts as loaded or stored as the callee uses it.
 struct Uses {
     VarSet read;  // scalars, those that hold a run-time extent or stride of a used array included
     VarSet written;  // scalars, loop variables included
@@ -40,11 +40,11 @@ struct Uses {
     VarSet allocated;    // arrays made by an Alloc inside
     bool calls = false;  // contains a kCall
 
-    // Under this name.
+    // By this name.
     [[nodiscard]] bool touches(const ir::Var* array) const {
         return loaded.contains(array) || stored.contains(array);
     }
-    // Under any name of its memory (sharing.h).
+    // By any name of its memory (sharing.h).
     [[nodiscard]] bool may_store(const ir::Var& array) const;
     [[nodiscard]] bool may_touch(const ir::Var& array) const;
 };
@@ -55,43 +55,43 @@ struct Uses {
 
 // Scalars whose value at entry `body` may read: read on some path before the body assigns them. A
 // scalar that the body writes and that is not exposed is assigned before it is read on every path;
-// if it is not live after the body either, it is private to one run of the body.
-// `live_after`: scalars that are wanted after the body; those that it may leave unassigned count as
-// exposed as well.
+// if it is not live after the body either, it is private to one run of the body. `live_after`:
+// scalars that are live after the body; those that it may leave unassigned count as exposed as
+// well.
 [[nodiscard]] VarSet exposed_reads(const ir::Body& body, const VarSet& live_after = {});
 
 // The same for arrays: the names in `body` that may be used before a Bind has given them an array.
 [[nodiscard]] VarSet unbound_names(const ir::Body& body);
 
-// What `body` needs from outside to run as a function of its own: its exposed scalars and the
-// arrays it uses but does not allocate. Arrays loaded first, then arrays only stored, then scalars.
+// The inputs of `body` as a function of its own: its exposed scalars and the arrays that it uses
+// but does not allocate. Loaded arrays come first, then arrays that are only stored, then scalars.
 [[nodiscard]] VarSet free_variables(const ir::Body& body);
 
-// Loads or stores elements, nested statements included.
+// Whether it loads or stores elements, nested statements included.
 [[nodiscard]] bool uses_arrays(const ir::Stmt& stmt);
 [[nodiscard]] bool uses_arrays(const ir::Expr& expr);
 
-// Contains a break or continue whose loop is around `stmt`.
+// Whether it contains a break or continue of a loop around `stmt`.
 [[nodiscard]] bool leaves_loop(const ir::Stmt& stmt);
 
 // True if `expr` has one value throughout the piece of program that `uses` describes: it reads no
 // scalar written and no memory stored there, and calls nothing.
 [[nodiscard]] bool invariant(const ir::Expr& expr, const Uses& uses);
 
-// True if the two are the same expression on the same variables. Says nothing of whether they have
-// the same value: that also needs the variables unchanged from the one place to the other.
+// True if the two are the same expression on the same variables. Their values are equal only if the
+// variables do not change between the two places.
 [[nodiscard]] bool same(const ir::Expr& a, const ir::Expr& b);
 [[nodiscard]] bool same(const std::vector<ir::Expr*>& a, const std::vector<ir::Expr*>& b);
 
-// No two integers that loops count become one by the conversion: it does not narrow to less than 32
-// bits.
+// True if the conversion maps different loop counters to different integers: it does not narrow to
+// less than 32 bits.
 [[nodiscard]] bool keeps_apart(const ir::Expr& convert);
 
-// The c of an index `variable + c`; nothing if it has another form.
+// The c of an index `variable + c`; nothing if the index has another form.
 [[nodiscard]] std::optional<std::int64_t> constant_offset(const ir::Expr& index,
                                                           const ir::Var& variable);
 
-// Which scalars are read later. Describes the function as it was when the object was made.
+// Which scalars are read later. Describes the function at the time when the object was made.
 class Liveness {
 public:
     explicit Liveness(const ir::Function& function);

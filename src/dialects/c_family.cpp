@@ -1,5 +1,5 @@
-// The spellings that all C-family targets share: infix operators, and the helper snippets that are
-// plain C++ on every target. A dialect's own rows are looked at first.
+// The spellings common to all C-family targets: infix operators, and the helper snippets that are
+// plain C++ on every target. A dialect's own rows precede them.
 
 #include <algorithm>
 #include <vector>

@@ -77,7 +77,7 @@ constexpr Dialect kDialect{
     .any_order = kAnyOrder,
     .prelude = kPrelude,
     .helper_qualifiers = "INLINE",
-    // Their frames must be real, or endless recursion would be an endless loop.
+    // They need real frames, or endless recursion would be an endless loop.
     .recursive_qualifiers = "__attribute__((disable_tail_calls)) static",
     .shared_qualifier = "",
     .copied_qualifier = "",

@@ -109,7 +109,7 @@ constexpr Snippet kPrelude[] = {
 #include "dialects/prelude/cuda.inc"
 };
 
-// Our functions come first: they have names that CUDA's stand behind otherwise.
+// Our functions come first: they have names that otherwise stand for CUDA's functions.
 // clang-format off
 constexpr Snippet kSettledPrelude[] = {
 #include "dialects/prelude/math_f32.inc"

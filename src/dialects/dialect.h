@@ -13,7 +13,7 @@
 
 namespace parpy {
 
-// How tightly a spelling binds, as in C++.
+// The precedence of a spelling, as in C++.
 enum class Precedence : std::uint8_t {
     kAssignment,
     kTernary,
@@ -54,25 +54,25 @@ inline constexpr Scalars kComplexes = set_of(ir::Scalar::kC64, ir::Scalar::kC128
 inline constexpr Scalars kReals = kIntegers | kFloats;
 inline constexpr Scalars kAll = kBools | kReals | kComplexes;
 
-// A row may ask more of its operands than their type.
+// A further condition of a row on its operands.
 enum class When : std::uint8_t {
     kAlways,
     kSecondIsTwo,       // the second operand is the constant 2
-    kShiftInRange,      // … a constant in [0, bits of the type)
-    kSecondIsPositive,  // … a positive constant
-    kNotIndex,  // the value is data: not made of loop variables, extents and constants alone
+    kShiftInRange,      // the second operand is a constant in [0, bits of the type)
+    kSecondIsPositive,  // the second operand is a positive constant
+    kNotIndex,          // a value is data: not only loop variables, extents and constants
 };
 
-// What the C++ expression of a row evaluates to; most often the type of its operands after C++'s
-// own promotions, which the printer then narrows where the surrounding text needs it.
+// The type of a row's C++ expression: usually that of its operands after C++'s own promotions,
+// which the printer narrows where the context needs it.
 enum class Yields : std::uint8_t {
     kPromoted,  // i8 i16 u8 u16 bool: int; f16 bf16: float; others: the type itself
     kExact,     // the operator's IR type
     kFloat,     // f16 bf16: float; others: the type itself (float functions)
 };
 
-// `text` holds $0, $1, $2 for the operands and $t for the C++ name of the operator's IR type. Rows
-// that bind like a call pass their operands with exactly their IR type; others pass their value.
+// `text` contains $0, $1, $2 for the operands and $t for the C++ name of the operator's IR type.
+// Rows that bind like a call get operands of exactly their IR type; others get only the value.
 struct Spelling {
     ir::Op op;
     Scalars types;  // of the first operand
@@ -82,14 +82,14 @@ struct Spelling {
     When when = When::kAlways;
 };
 
-// The rows of a function of floats: of 32 bits, which those of 16 bits become, and of 64 bits.
+// The rows of a float function: a 32-bit version, also for 16-bit floats, and a 64-bit version.
 // clang-format off
 #define FLOATS(op, f32, f64) \
     {op, kF32s, f32, Precedence::kPostfix, Yields::kFloat}, {op, kF64s, f64}
 // clang-format on
 
-// A named piece of prelude. A program carries the snippets whose names its text mentions, in the
-// order of the table, and those that they mention in turn.
+// A named piece of prelude. A program contains the snippets whose names are in its text, in the
+// order of the table, and the snippets that these name in turn.
 struct Snippet {
     std::string_view name;
     std::string_view text;
@@ -99,64 +99,64 @@ struct Dialect {
     std::string_view name;
     std::array<std::string_view, ir::kScalarCount> types;  // by Scalar
     std::array<std::string_view, 17> registers;            // by Register; int or i64 values
-    std::array<std::string_view, 9> barriers;              // by BarrierScope, as statements; of
-                                                           // kCopies in front of the number
+    std::array<std::string_view, 9> barriers;              // by BarrierScope, as statements;
+                                                           // kCopies: the text before the number
     std::span<const Spelling> functions = {};              // elementary ones, before `operators`
     std::span<const Spelling> operators;                   // before the common rows of c_family.cpp
     bool has_double = true;
-    bool reports_failures = true;   // kernels can say what failed
+    bool reports_failures = true;   // kernels can report failed checks
     bool contracts = false;         // kernels copy to shared memory while they compute (kCopies)
     bool overlaps_launches = true;  // a kernel may begin while the one before it ends
-    bool wraps_by_helpers = false;  // signed overflow is undefined: wrapping_operators() come first
+    bool wraps_by_helpers = false;  // signed overflow is undefined: wrapping_operators() precede
     std::span<const Spelling> any_order;     // inside reductions of kVector loops
     std::span<const Snippet> prelude;        // before the common snippets
     std::string_view helper_qualifiers;      // of the user's helper functions
     std::string_view recursive_qualifiers;   // … of those that call themselves
     std::string_view leave;                  // statement: ends the thread
-    std::string_view grid_barrier_or_leave;  // of programs that can fail, instead of the barrier
+    std::string_view grid_barrier_or_leave;  // replaces the barrier in programs that can fail
     std::string_view shared_qualifier;       // of arrays in Space::kShared
-    std::string_view copied_qualifier;       // of those among them that are copied to (kCopies)
+    std::string_view copied_qualifier;       // of the arrays of these that are copied to (kCopies)
     // The qualifier of array parameters that share no memory. Empty on GPUs: threads exchange
-    // elements through arrays, which the qualifier rules out, and NVRTC mistakes what else it
+    // elements through arrays, which the qualifier forbids, and NVRTC miscompiles code that it
     // allows (docs/explanation/gpu.md).
     std::string_view restrict_qualifier;
     // A function around values that the compiler must not trace: subscripts that fall
-    // (subtrahends.h) and the starts of counters (counter_starts.h). Empty where it may trace all.
+    // (subtrahends.h) and the starts of counters (counter_starts.h). Empty if it may trace all.
     std::string_view hidden_value = {};
-    // A function around numbers of 64 bits that are about to be rounded to fewer and may be
-    // constants that a condition chooses (chosen_constants.h). Empty where they may be rounded.
+    // A function around 64-bit numbers that are rounded to fewer bits and may be constants chosen
+    // by a condition (chosen_constants.h). Empty if rounding needs no such function.
     std::string_view recomputed = {};
     std::string_view independent_loop;        // line before a loop of level kVector
-    std::string_view unrolled_loop;           // line before a loop to be written out
+    std::string_view unrolled_loop;           // line before a loop to be unrolled completely
     std::string_view float_to_integer;        // $0 to $t
-    std::span<const ir::Scalar> atomic_adds;  // the types it is for; atomic_update() takes all
+    std::span<const ir::Scalar> atomic_adds;  // its types; atomic_update() handles all types
     std::string_view preamble;                // first lines of device text
     std::string_view kernel_head;             // $0: the name
     std::string_view bounded_kernel_head;     // … $1: the most threads of a block
-    std::string_view cluster_head = {};       // in front of the name, $0: blocks in x, y and z
-    std::string_view kernel_argument;         // behind each parameter of a kernel, $0: its number
+    std::string_view cluster_head = {};       // before the name, $0: blocks in x, y and z
+    std::string_view kernel_argument;         // after each parameter of a kernel, $0: its number
     std::string_view kernel_scalar;           // type of a kernel's scalar parameters, $0: by value
-    std::string_view array_qualifier;         // of arrays in Space::kGlobal, in front of the type
+    std::string_view array_qualifier;         // before the type of arrays in Space::kGlobal
     std::string_view kernel_parameters;       // further ones of every kernel, separated by ", "
 };
 
 [[nodiscard]] const Dialect& cpu_dialect();
 [[nodiscard]] const Dialect& cuda_dialect();
-// CUDA whose elementary functions are those of the CPU, bit for bit.
+// The CUDA dialect with the elementary functions of the CPU, bit for bit.
 [[nodiscard]] const Dialect& settled_cuda_dialect();
 [[nodiscard]] const Dialect& metal_dialect();
 
-// The dialect of a back end's device part; null where kernels are host code as well. `settled`:
-// what gives the bits that other back ends give.
+// The dialect of a back end's device part; null if kernels are host code as well. `settled`: the
+// dialect whose results have the same bits on all back ends.
 [[nodiscard]] const Dialect* device_dialect(Backend backend, bool settled = false);
 
-// Those of all back ends, each once.
+// The dialects of all back ends, each once.
 [[nodiscard]] std::span<const Dialect* const> all_dialects();
 
 // The dialect of a back end's kernels.
 [[nodiscard]] const Dialect& kernel_dialect(Backend backend);
 
-// Signed arithmetic on data, for targets whose C++ has no overflow (c_family.cpp).
+// Signed arithmetic on data that wraps although C++ leaves overflow undefined (c_family.cpp).
 [[nodiscard]] std::span<const Spelling> wrapping_operators();
 
 // Rows and snippets that every C-family target shares (c_family.cpp).

@@ -1,6 +1,6 @@
 // The Metal dialect: device code in the Metal shading language, with its standard library. There
-// are no 64-bit floats; integers and floats that no array gives are 32 bits wide (Options). Kernels
-// get their arguments as buffers, in order, and the hardware's indices as parameters of their own.
+// are no 64-bit floats; integers and floats without an array are 32 bits wide (Options). Kernels
+// get their arguments as buffers, in order, and the hardware's indices as separate parameters.
 
 #include "dialects/dialect.h"
 

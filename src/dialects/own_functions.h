@@ -1,5 +1,5 @@
-// The elementary functions that are ours: polynomials that stand in the text and give the same bits
-// wherever they run (prelude/math_*.inc).
+// The elementary functions with our own implementations: polynomials in the generated text, with
+// the same bits on every back end (prelude/math_*.inc).
 #pragma once
 
 #include "dialects/dialect.h"

@@ -1,18 +1,18 @@
-// The types that C++ computes with, where they are not those of the operands.
+// The types of C++ expressions, which may differ from those of the operands.
 #pragma once
 
 #include "ir/type.h"
 
 namespace parpy {
 
-// Smaller than int: bool and integers of less than 32 bits.
+// Whether it is smaller than int: bool, or an integer of less than 32 bits.
 [[nodiscard]] bool is_small(ir::Scalar s);
 [[nodiscard]] bool is_half(ir::Scalar s);
-// What C++ computes with.
+// The type after C++'s integral promotion; that of halves is float.
 [[nodiscard]] ir::Scalar promoted(ir::Scalar s);
-// The usual arithmetic conversions.
+// The common type by the usual arithmetic conversions.
 [[nodiscard]] ir::Scalar common(ir::Scalar a, ir::Scalar b);
-// Does a conversion keep every value, and does C++ do it without being asked?
+// Whether a conversion keeps every value and C++ does it implicitly.
 [[nodiscard]] bool widens(ir::Scalar from, ir::Scalar to);
 
 }  // namespace parpy

@@ -21,7 +21,7 @@ ChosenConstants::ChosenConstants(const Function& function)
             loops_[loop->var] = loop;
         }
     });
-    // A function that gets an array may store anything.
+    // A function may store anything to an array that it receives.
     for_each_expr(function.body, [&](const Expr& e) {
         if (e.op == Op::kArray) values_[e.var].push_back(nullptr);
     });
@@ -32,7 +32,7 @@ bool ChosenConstants::may_be(const Expr& value) const {
 }
 
 ChosenConstants::Source ChosenConstants::of_variable(const Var& var) const {
-    // Meanwhile it adds nothing to a value that depends on itself.
+    // Meanwhile a value that depends on itself counts as fixed, which adds nothing.
     const auto [at, added] = known_.try_emplace(&var, Source::kFixed);
     if (added) known_[&var] = of_values(var);
     return known_[&var];

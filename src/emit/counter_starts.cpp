@@ -31,7 +31,7 @@ bool steps_by_one(const Assign& assign) {
            is_one(constant_integer(sum.operands[1]));
 }
 
-// Whether an iteration runs a loop: its own, or perhaps one of a function that it calls.
+// Whether an iteration may run a loop: in its body, or in a function that it calls.
 bool repeats(const Body& body) {
     return contains_loop(body) || any_expr(body, [](const Expr& e) { return e.op == Op::kCall; });
 }
@@ -62,7 +62,7 @@ std::optional<std::int64_t> exact_end(const For& loop) {
     const std::int64_t last = *begin + (*trips - 1) * *step;  // the variable's last value
     std::int64_t exact = 0;
     if (__builtin_add_overflow(last, *step, &exact)) return std::nullopt;
-    // If the type is narrower than an int, a sum may be a value that the variable cannot have.
+    // If the type is narrower than an int, the sum may be a value that the variable cannot have.
     const std::int64_t bytes = size_in_bytes(loop.var->type.scalar);
     const bool fits =
         bytes == 8 || (bytes == 4 && exact >= std::numeric_limits<std::int32_t>::min() &&
@@ -97,7 +97,7 @@ std::vector<Var*> hidden_counters(const Stmt& stmt) {
             const auto* assign = inner.as<Assign>();
             ones += alone && assign != nullptr && assign->var == var && steps_by_one(*assign);
         });
-        // A variable that nothing assigns is the counter of a loop inside.
+        // A variable without assignments is the counter of an inner loop.
         if (assignments > 1 || (assignments == 1 && ones == 0)) result.push_back(var);
     }
     return result;

@@ -7,7 +7,7 @@ namespace parpy {
 
 namespace {
 
-// As CUDA's own C++ library declares them for NVRTC.
+// The declarations of CUDA's own C++ library for NVRTC.
 constexpr char kIntegers[] = R"(#pragma once
 typedef signed char int8_t;
 typedef short int16_t;
@@ -102,7 +102,7 @@ constexpr char kFloats[] = R"(#pragma once
 #define DBL_EPSILON 2.22044604925031308085e-16
 )";
 
-// INFINITY and NAN as in prelude/cuda.inc, which may stand behind it.
+// INFINITY and NAN as in prelude/cuda.inc, which may precede it.
 constexpr char kMath[] = R"(#pragma once
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fc00000)
@@ -166,7 +166,7 @@ constexpr char kMathConstants[] = R"(#pragma once
 #define CUDART_2_OVER_PI 6.3661977236758138e-1
 )";
 
-constexpr char kKnown[] = "#pragma once\n";  // what it declares is known without it
+constexpr char kKnown[] = "#pragma once\n";  // NVRTC knows its contents by itself
 
 constexpr DeviceHeader kHeaders[] = {
     {"stdint.h", kIntegers},

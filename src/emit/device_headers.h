@@ -1,5 +1,5 @@
-// Headers that CUDA C++ written for nvcc includes and NVRTC has not: the types and constants of the
-// C library's, and the names of CUDA's own, whose contents NVRTC knows by itself.
+// Headers that CUDA C++ written for nvcc includes and NVRTC lacks: types and constants of the C
+// library, and CUDA's own names, whose contents are built into NVRTC.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 namespace parpy {
 
 struct DeviceHeader {
-    const char* name;  // as it is included: math.h
+    const char* name;  // as in #include: math.h
     const char* text;
 };
 [[nodiscard]] std::span<const DeviceHeader> device_headers();

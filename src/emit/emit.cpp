@@ -1,5 +1,5 @@
-// A whole program as text: which functions go into which part, their names and order, the exported
-// entry, and the prelude that the rest of the text asks for.
+// A whole program as text: the functions of each part, their names and order, the exported entry,
+// and the prelude that the rest of the text needs.
 
 #include "emit/emit.h"
 
@@ -48,7 +48,7 @@ void for_each_word(std::string_view text, F&& fn) {
 
 // ---------------------------------------------------------------- facts
 
-// Array parameters that a function stores to, itself or through what it calls or launches.
+// Finds array parameters that a function stores to, itself or by calls and launches.
 void find_stored(ProgramFacts& facts) {
     const auto pass = [&](const std::vector<ir::Expr*>& arguments, const Function& callee) {
         const bool foreign = callee.kind == FunctionKind::kForeign;
@@ -87,10 +87,10 @@ void find_stored(ProgramFacts& facts) {
     }
 }
 
-// A kernel's parameters that only describe shapes it never asks for.
+// Finds a kernel's parameters that only describe shapes that it never uses.
 void find_unused(ProgramFacts& facts, const Function& kernel) {
     const Uses uses = uses_of(kernel.body);
-    VarSet passed;  // to functions, which may do nothing with them
+    VarSet passed;  // to functions, which may ignore them
     ir::for_each_expr(kernel.body, [&](const ir::Expr& e) {
         if (e.op == Op::kArray) passed.insert(e.var);
     });
@@ -104,7 +104,7 @@ void find_unused(ProgramFacts& facts, const Function& kernel) {
     }
 }
 
-// What a function calls, in order of appearance.
+// The functions that a function calls, in order of appearance.
 std::vector<const Function*> callees(const Function& function) {
     std::vector<const Function*> out;
     ir::for_each_expr(function.body, [&](const ir::Expr& expr) {
@@ -115,7 +115,7 @@ std::vector<const Function*> callees(const Function& function) {
     return out;
 }
 
-// The helpers that `roots` reach, callees before callers; notes those that reach themselves.
+// The helpers that `roots` reach, callees before callers; notes the recursive ones.
 class HelperOrder {
 public:
     explicit HelperOrder(ProgramFacts& facts) : facts_(facts) {}
@@ -162,10 +162,10 @@ void name_functions(ProgramFacts& facts) {
     }
     for (const Function* function : facts.module.functions) {
         if (function->kind != FunctionKind::kForeign) continue;
-        facts.names[function] = function->name;  // the linker's
+        facts.names[function] = function->name;  // the linker's name
         facts.taken.insert(function->name);
     }
-    name(facts.module.entry_function());  // its name is the program's: first choice
+    name(facts.module.entry_function());  // the program's name: it has the first choice
     for (const Function* function : facts.module.functions) {
         if (!facts.names.contains(function)) {
             name(function);
@@ -216,13 +216,13 @@ ProgramFacts facts_of(const ir::Module& module) {
 
 // ---------------------------------------------------------------- prelude
 
-// The helpers that `text` asks for and those that they ask for, each after what it needs.
+// The snippets that `text` names, and those that they name in turn, each after those it needs.
 class Prelude {
 public:
     explicit Prelude(const Dialect& dialect) {
         for (const auto snippets : {dialect.prelude, c_family_prelude()}) {
             for (const Snippet& snippet : snippets) {
-                by_name_.emplace(snippet.name, &snippet);  // the dialect's own first
+                by_name_.emplace(snippet.name, &snippet);  // the dialect's own snippets win
                 table_.push_back(&snippet);
             }
         }
@@ -298,7 +298,7 @@ std::string with_prelude(const Dialect& dialect, const std::string& text) {
     return prelude.empty() ? text : prelude + "\n" + text;
 }
 
-// `axpy(a: f32, x: f32[4096], y: f32[4096])`: what this text was made for.
+// The signature that the text was compiled for: `axpy(a: f32, x: f32[4096], y: f32[4096])`.
 std::string headline(const Function& entry) {
     constexpr std::size_t kWidth = 100;
     std::string out;
@@ -330,8 +330,8 @@ std::string headline(const Function& entry) {
     return out + line + ")\n";
 }
 
-// The sources that foreign functions are defined in, as they are, between `head` and the rest of
-// `file`, whose lines count on where such a source has lines of its own.
+// The sources of foreign functions, unchanged, between `head` and the rest of `file`. If a source
+// has its own line numbers, a #line restores those of `file` after it.
 std::string foreign_sources(const ir::Module& module, const std::vector<const Function*>& functions,
                             const std::string& head, const std::string& file) {
     std::string text, known;
@@ -357,8 +357,8 @@ std::string foreign_sources(const ir::Module& module, const std::vector<const Fu
     return text + "#line " + std::to_string(lines + 2) + " " + string_literal(file) + "\n";
 }
 
-// Foreign functions of the program; `of_host`: those that the host code of a GPU's program calls,
-// or those that its kernels do.
+// Foreign functions of the program; `of_host`: only those that the host code of a GPU's program
+// calls (true), or that its kernels call (false).
 std::vector<const Function*> foreign_functions(const ir::Module& module,
                                                std::optional<bool> of_host = std::nullopt) {
     std::vector<const Function*> found;
@@ -377,14 +377,14 @@ bool includes_files(const ir::Module& module) {
     });
 }
 
-// The names of the C library, as it declares them.
+// The C library's names, as it declares them.
 constexpr const char* kIntegerNames =
     "typedef signed char int8_t;\ntypedef short int16_t;\ntypedef int int32_t;\n"
     "typedef long int64_t;\ntypedef unsigned char uint8_t;\ntypedef unsigned short uint16_t;\n"
     "typedef unsigned int uint32_t;\ntypedef unsigned long uint64_t;\n";
 
-// The text before the headers whose functions the host calls: attributes of CUDA that they
-// may have, and what arrays are to them.
+// The text before the headers whose functions the host calls: CUDA attributes that they may have,
+// and the type of their array parameters.
 std::string before_host_headers(const std::vector<const Function*>& functions) {
     if (functions.empty()) return {};
     return std::string(kIntegerNames) + R"(#define __host__

@@ -1,5 +1,5 @@
-// The one C-family printer. A legalised module goes in, text comes out; what differs between
-// targets is a row of its dialect table (backend/dialects/), never a branch here.
+// The one C-family printer. It prints a legalised module as text; a difference between targets is a
+// row of its dialect table (src/dialects), never a branch here.
 #pragma once
 
 #include "parpy/compile.h"
@@ -10,11 +10,11 @@ namespace parpy {
 inline constexpr std::string_view kDeviceMarker = "// ---- device code ----";
 inline constexpr std::string_view kHostMarker = "// ---- host code ----";
 
-// Begins the line that lists the external functions without a header, of whose declarations the
-// simulator has those that other programs do without.
+// Begins the line that lists the external functions without a header. The simulator declares these
+// itself; other programs do without.
 inline constexpr std::string_view kKnownMarker = "// functions that the compiler knows: ";
 
-// `module` satisfies Profile::kTarget for `backend`.
+// `module` must satisfy Profile::kTarget for `backend`.
 [[nodiscard]] Program emit_program(const ir::Module& module, Backend backend,
                                    const Options& options);
 

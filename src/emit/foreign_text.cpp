@@ -17,10 +17,10 @@ namespace {
 
 struct LinkedSource {
     std::string file;
-    std::size_t begin = 0;  // of its #line
+    std::size_t begin = 0;  // the place of its #line
 };
 
-// The sources in the text, but for that of the program itself, which is the last.
+// All sources in the text but the last, which is that of the program itself.
 std::vector<LinkedSource> sources_in(std::string_view device) {
     constexpr std::string_view kLine = "#line 1 ", kLinked = "  // linked\n";
     std::vector<LinkedSource> sources;
@@ -43,7 +43,7 @@ std::string demangled(std::string_view symbol) {
     return found ? found.get() : name;
 }
 
-// The functions that the message of a linker names: the simulator's, ptxas, or nvJitLink.
+// The functions named in a message of a linker: the simulator's, ptxas, or nvJitLink.
 std::vector<std::string> missing_in(std::string_view message) {
     std::vector<std::string> names;
     const auto add = [&](std::string_view symbol) {

@@ -1,4 +1,4 @@
-// Functions: signatures, frames, and where their local variables are declared.
+// Functions: signatures, frames, and the places where their local variables are declared.
 
 #include "emit/functions.h"
 
@@ -16,8 +16,8 @@ using ir::Stmt;
 using ir::StmtKind;
 using ir::Var;
 
-// Scalars that `stmt` names outside the loops that count with them, in order of appearance. Such a
-// loop declares the variable itself.
+// Scalars that `stmt` names outside of the loops that count with them, in order of appearance. Such
+// a loop declares its variable itself.
 class Mentions {
 public:
     explicit Mentions(const Stmt& stmt) { walk(stmt); }
@@ -64,7 +64,7 @@ private:
     std::unordered_set<const Var*> seen_, hidden_;
 };
 
-// A pattern of the dialect with its $0 and $1.
+// The pattern of the dialect with $0 and $1 replaced.
 std::string filled(std::string_view pattern, const std::string& zero, const std::string& one = {}) {
     std::string out;
     for (std::size_t i = 0; i < pattern.size(); ++i) {
@@ -81,7 +81,7 @@ std::string filled(std::string_view pattern, const std::string& zero, const std:
     return out;
 }
 
-// What `stmt` names itself, not in its bodies.
+// The scalars that `stmt` itself names, not its bodies.
 Mentions own_mentions(const Stmt& stmt) {
     Mentions out;
     ir::for_each_slot(stmt, [&](const Expr* slot) { out.add(*slot); });
@@ -109,8 +109,8 @@ const Var* assigned_by(const Stmt& stmt) {
 
 // ---------------------------------------------------------------- declarations
 
-// Decides where each of `vars`, which nothing outside `body` names, is declared: handed down to the
-// one nested body that names it, unless it carries a value from one iteration to the next.
+// Decides where each of `vars`, which nothing outside `body` names, is declared: in the one nested
+// body that names it, unless it carries a value from one iteration to the next.
 void FunctionPrinter::plan(const Body& body, const std::vector<const Var*>& vars) {
     std::vector<Mentions> mentions;
     mentions.reserve(body.size());
@@ -177,7 +177,7 @@ void FunctionPrinter::plan_function() {
             exprs_.counters.insert(loop->var);
         }
     });
-    for (const Var* param : params) {  // extents and strides, begin and end of a chunk
+    for (const Var* param : params) {  // extents and strides; begin and end of a chunk
         if (param->origin.kind == ir::Origin::Kind::kExtent ||
             param->origin.kind == ir::Origin::Kind::kStride) {
             exprs_.counters.insert(param);
@@ -258,7 +258,7 @@ std::string FunctionPrinter::foreign() {
         types.insert(first ? types.begin() : types.end(), result + "*");
         names.insert(first ? names.begin() : names.end(), "&result");
     }
-    // What its source, which stands above, does not say already.
+    // A declaration, unless its source, which precedes it, contains one.
     const std::uint32_t source = function_.span.source;
     const auto& sources = facts_.module.sources;
     if (source >= sources.size() || !sources[source].name.ends_with(".cu")) {
@@ -312,7 +312,7 @@ std::string FunctionPrinter::kernel() {
     return std::move(out_);
 }
 
-// Arrays are parameters of a function of their own: Clang ignores `restrict` on local variables.
+// Arrays are parameters of a separate function: Clang ignores `restrict` on local variables.
 std::string FunctionPrinter::worker() {
     const std::string name = facts_.names.at(&function_);
     const std::string frame = name + "_frame";
@@ -373,7 +373,7 @@ std::string FunctionPrinter::entry() {
         const ir::Scalar scalar = param.type.scalar;
         if (param.type.is_array()) {
             list.push_back("(" + type + ")" + slot);
-        } else if (scalar == ir::Scalar::kC128) {  // too wide for a slot, which points to it
+        } else if (scalar == ir::Scalar::kC128) {  // too wide for a slot, which holds a pointer
             list.push_back("*(const " + type + "*)" + slot);
         } else if (ir::is_float(scalar) || ir::is_complex(scalar)) {
             const int size = ir::size_in_bytes(scalar);

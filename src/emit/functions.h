@@ -10,7 +10,7 @@
 
 namespace parpy {
 
-// What is known of a whole program before its functions are printed.
+// Facts about a whole program, collected before its functions are printed.
 struct ProgramFacts {
     const ir::Module& module;
     std::unordered_map<const ir::Function*, std::string> names;
@@ -23,7 +23,7 @@ struct ProgramFacts {
     std::unordered_set<const ir::Function*> recursive;
     std::unordered_set<const ir::Var*> unused;  // parameters that a kernel's body does not name
     bool by_hand = false;
-    bool fails = false;  // a thread may end at a failed check, and then no other waits for it
+    bool fails = false;  // a thread may end at a failed check; no other thread may then wait for it
     std::int64_t max_unroll_count = 1;             // Options
     std::unordered_set<const ir::Var*> in_tiles;   // arrays of a kTile
     std::unordered_set<const ir::Var*> copied_to;  // by a Store::copied
@@ -38,7 +38,7 @@ public:
           names_(dialect, facts.taken, facts.words),
           exprs_(dialect, names_, facts.names) {}
 
-    // Each prints one function, once.
+    // Each of these prints one function, and may be called once.
     std::string helper();     // called by the entry, by kernels or by other helpers
     std::string prototype();  // of a helper
     std::string worker();     // a kernel as the body of parpy_parallel_for, with its frame struct
@@ -91,7 +91,7 @@ private:
 
     std::unordered_map<const ir::Stmt*, std::vector<Declaration>> before_;
     std::unordered_set<const ir::Stmt*> declares_;          // assignments and launches that declare
-    std::unordered_map<const ir::Var*, ir::Op> any_order_;  // reductions of the loops around
+    std::unordered_map<const ir::Var*, ir::Op> any_order_;  // reductions of the enclosing loops
     std::string out_;
     int depth_ = 0;
     std::unordered_set<std::uint64_t> commented_;  // source lines

@@ -1,4 +1,4 @@
-// Identifiers: what may not be used, and how a clash is resolved.
+// Identifiers: the reserved ones, and the resolution of clashes.
 
 #include "emit/names.h"
 
@@ -9,8 +9,8 @@
 namespace parpy {
 namespace {
 
-// Keywords of C++ and CUDA, what NVRTC declares by itself, names that the generated text and the
-// preludes use, and the C library functions that compilers know by name.
+// Keywords of C++ and CUDA, names that NVRTC declares by itself, names in generated text and
+// preludes, and the C library functions that compilers know by name.
 // clang-format off
 constexpr auto kReserved = std::to_array<std::string_view>({
     "MAJOR_VERSION", "MINOR_VERSION", "NULL", "PATCH_LEVEL", "WordOf", "abs", "acos", "acosf",
@@ -68,7 +68,7 @@ bool is_upper(char c) {
     return c >= 'A' && c <= 'Z';
 }
 
-// int4, ulonglong2, double4_16a.
+// Whether it is a vector type such as int4, ulonglong2, double4_16a.
 bool is_vector_type(std::string_view name) {
     for (const std::string_view ending : {"_16a", "_32a"}) {
         if (name.ends_with(ending)) name.remove_suffix(ending.size());
@@ -81,8 +81,8 @@ bool is_vector_type(std::string_view name) {
            name == "longlong";
 }
 
-// Whole families of names: the vector types of CUDA, its types, atomic functions and textures, and
-// ParPy's own.
+// Whether the name is in one of these families: the vector types of CUDA, its types, atomic
+// functions and textures, and ParPy's own names.
 bool is_of_a_family(std::string_view name) {
     const auto begins = [&](std::string_view prefix) {
         return name.starts_with(prefix) && name.size() > prefix.size();
@@ -122,7 +122,7 @@ std::string c_identifier(std::string_view name) {
     if (out.empty() || is_digit(out.front())) {
         out.insert(out.begin(), '_');
     }
-    // C++ leaves such names to compilers: __func__, _Float16, __device__.
+    // C++ reserves such names for compilers: __func__, _Float16, __device__.
     const bool of_compiler = out.starts_with("__") || (out[0] == '_' && is_upper(out[1]));
     if (of_compiler) {
         out.insert(0, "u");

@@ -1,5 +1,5 @@
-// C++ identifiers for the names of a program: the user's spelling wherever C++ allows it. The same
-// program gets the same names in every process.
+// C++ identifiers for the names of a program: the user's spelling wherever C++ allows it. One
+// program has the same names in every process.
 #pragma once
 
 #include <string>
@@ -13,17 +13,17 @@
 
 namespace parpy {
 
-// `name` as an identifier: characters that C++ does not take are replaced, keywords and what
+// `name` as an identifier: characters that C++ does not allow are replaced; keywords and names that
 // compilers and preludes declare get a trailing underscore.
 [[nodiscard]] std::string c_identifier(std::string_view name);
 
-// Identifiers of variables while a function is printed. Scopes nest as blocks do; a name is never
-// the same as a visible one, so nothing is shadowed.
+// Identifiers of variables while a function is printed. Scopes nest as blocks do; a name always
+// differs from the visible ones, so nothing is shadowed.
 class ScopedNames {
 public:
     // `taken`: functions and other names of the whole program.
-    // `written`: the words of the user's text. A name that is not among them came about by
-    // numbering (`i_1` for the second loop over `i`) and is printed without its number where free.
+    // `written`: the words of the user's text. A name that is not one of them was made by numbering
+    // (`i_1` for the second loop over `i`); its number is not printed where that is free.
     ScopedNames(const Dialect& dialect, const std::unordered_set<std::string>& taken,
                 const std::unordered_set<std::string>& written);
 
@@ -32,7 +32,7 @@ public:
 
     // Gives `var` a name in the innermost scope and returns it.
     const std::string& declare(const ir::Var* var);
-    // A fresh name that stands for no variable.
+    // A fresh name that belongs to no variable.
     std::string invent(std::string_view wish);
     [[nodiscard]] const std::string& of(const ir::Var* var) const;
     [[nodiscard]] bool declared(const ir::Var* var) const { return names_.contains(var); }
@@ -49,7 +49,7 @@ private:
     };
     const std::unordered_set<std::string>& written_;
     std::unordered_set<std::string> used_;
-    std::unordered_map<std::string, int> next_;  // no smaller suffix of the name is free
+    std::unordered_map<std::string, int> next_;  // all smaller suffixes of the name are in use
     std::unordered_map<const ir::Var*, std::string> names_;
     std::vector<Scope> scopes_;
 };

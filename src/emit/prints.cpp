@@ -1,9 +1,9 @@
-// print() of device code, as a call of printf: the text between values is the user's.
+// print() of device code, as calls of printf: the text between values is the user's.
 //
-// printf shows as many digits as its format says. Python shows as many as tell a number from its
-// neighbours; so there are three calls, for numbers of which few digits, one more, or all are
-// needed. CUDA's printf takes 32 arguments: what is more goes to another call, whose text other
-// threads may come in front of.
+// printf shows as many digits as its format says. Python shows as many as distinguish a number from
+// its neighbours; so there are three calls, for numbers that need few digits, one more, or all of
+// them. CUDA's printf has at most 32 arguments: the remaining ones go to another call, and the
+// output of other threads may come between the two.
 #include <array>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ using ir::Scalar;
 
 constexpr std::size_t kSteps = 3;
 
-// Significant digits: enough for most numbers that somebody wrote, for most others, and for all.
+// Significant digits: enough for most numbers that people write, for most others, and for all.
 std::array<int, kSteps> digits_of(Scalar scalar) {
     switch (scalar) {
         case Scalar::kBF16:
@@ -37,19 +37,19 @@ std::array<int, kSteps> digits_of(Scalar scalar) {
 
 constexpr std::size_t kMostArguments = 32;
 
-// A call, for each of the three.
+// A part of the output as a call: one format for each of the three.
 struct Piece {
     std::array<std::string, kSteps> formats, arguments;
     std::size_t count = 0;  // of the arguments
 };
 
-// The formats and the arguments of all.
+// The formats and arguments of all calls.
 struct Calls {
     std::vector<Piece> pieces{1};
     std::array<std::string, kSteps>
-        tests;  // whether so many digits do, of those that are no last ones
+        tests;  // whether this many digits are enough; none for the last step
 
-    // What printf shows as it is.
+    // Adds text that printf shows unchanged.
     void text(std::string_view more) {
         for (const char c : more) {
             if (c == '\0') {  // would end the format
@@ -67,7 +67,7 @@ struct Calls {
             piece.arguments[i] += ", " + argument;
         }
     }
-    // `sign`: the flag of the format. `whole`: numbers without a fraction end in ".0".
+    // Adds a number. `sign`: a flag of the format. `whole`: whole numbers end in ".0".
     void number(Scalar scalar, const std::string& name, std::string_view sign, bool whole) {
         const std::array<int, kSteps> digits = digits_of(scalar);
         Piece& piece = with_room(whole ? 2 : 1);

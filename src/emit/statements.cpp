@@ -37,11 +37,11 @@ void FunctionPrinter::line(const std::string& text) {
     out_ += '\n';
 }
 
-// `head` items `tail`, broken where the line gets long and aligned behind the head.
+// `head`, items and `tail`, broken where the line gets long and aligned after the head.
 void FunctionPrinter::wrapped(const std::string& head, const std::vector<std::string>& items,
                               std::string_view tail) {
     constexpr std::size_t kWidth = 100;
-    constexpr std::size_t kDeep = 56;  // a head beyond this is no place to align to
+    constexpr std::size_t kDeep = 56;  // a longer head is not aligned to
     std::size_t total = static_cast<std::size_t>(4 * depth_) + head.size() + tail.size();
     for (const std::string& item : items) {
         total += item.size() + 2;
@@ -66,7 +66,7 @@ void FunctionPrinter::wrapped(const std::string& head, const std::vector<std::st
     line(items.empty() ? head + std::string(tail) : text);
 }
 
-// Once in a function: what a later pass put elsewhere for the same line needs no second heading.
+// Once per function: code that a later pass moved needs no second comment for the same line.
 void FunctionPrinter::comment(const Span& span) {
     const std::uint64_t key = std::uint64_t{span.source} << 32 | span.line;
     if (!span.valid() || !commented_.insert(key).second) {
@@ -74,7 +74,7 @@ void FunctionPrinter::comment(const Span& span) {
     }
     const std::string_view text = source_line(facts_.module.sources, span);
     const bool heads_loop = text.starts_with("for ") || text.starts_with("while ");
-    if (!text.empty() && !(heads_loop && depth_ == 0)) {  // a function made for a loop is not it
+    if (!text.empty() && !(heads_loop && depth_ == 0)) {  // not for a function made from a loop
         const std::string_view file = base_name(facts_.module.sources[span.source].name);
         line("// " + one_line(std::string(file) + ":" + std::to_string(span.line) + ": " +
                               std::string(text)));
@@ -201,7 +201,7 @@ void FunctionPrinter::store(const ir::Store& stmt) {
                     exprs_.element(*stmt.value->var, stmt.value->operands) + ");");
     }
     std::string value = exprs_.root(*stmt.value);
-    // An element that the compiler keeps in a register may be a counter as well. A copy is no step.
+    // An element that the compiler keeps in a register may be a counter; a copy does not step.
     const bool copies = stmt.value->op == Op::kConst || stmt.value->op == Op::kLoad;
     const bool counts = stmt.array->space == ir::Space::kLocal && !copies &&
                         ir::is_integer(stmt.array->type.scalar);
@@ -335,7 +335,7 @@ void FunctionPrinter::branch(const ir::If& stmt) {
     line("}");
 }
 
-// `expr` where it may be evaluated again and again in the loop's head; else a constant made before.
+// The text of `expr` if the loop's head may evaluate it repeatedly; else a constant defined before.
 std::string FunctionPrinter::bound(const ir::For& loop, const Expr& expr, const char* suffix) {
     bool plain = true;
     ir::for_each_expr(expr, [&](const Expr& e) {
@@ -354,7 +354,7 @@ std::string FunctionPrinter::bound(const ir::For& loop, const Expr& expr, const 
     return name;
 }
 
-// Few iterations, as options.max_unroll_count says; how many is known.
+// Whether the number of iterations is known and at most options.max_unroll_count.
 bool FunctionPrinter::unrolls(const ir::For& stmt) const {
     const auto begin = ir::constant_integer(stmt.begin);
     const auto end = ir::constant_integer(stmt.end);
@@ -378,10 +378,10 @@ void FunctionPrinter::loop(const ir::For& stmt) {
     const bool hides = !dialect_.hidden_value.empty();
     const auto step = ir::constant_integer(stmt.step);
     std::string begin = exprs_.count(*stmt.begin, Precedence::kAssignment);
-    // Constants in front of the loop: their names are of the block around it.
+    // Constants before the loop: their names belong to the enclosing block.
     const std::string end = bound(stmt, *stmt.end, "_end");
     const std::string stride = step ? "" : bound(stmt, *stmt.step, "_step");
-    names_.push();  // of the head
+    names_.push();  // the scope of the head
     const bool vector = stmt.mapping.level == ir::Level::kVector && !ir::contains_loop(stmt.body);
     if (vector && stmt.mapping.reductions.empty() && !dialect_.independent_loop.empty()) {
         line(std::string(dialect_.independent_loop));
@@ -399,7 +399,7 @@ void FunctionPrinter::loop(const ir::For& stmt) {
     }
     std::string advance = name + " += " + stride;
     if (!step) {
-        // The template wants three operands of one type.
+        // The template requires three operands of one type.
         test = "in_range<" + type + ">(" + name + ", " + end + ", " + stride + ")";
     } else if (*step == 1 || *step == -1) {
         advance = (*step == 1 ? "++" : "--") + name;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMost = 2;
 
-// Only the sign of a factor counts, and whether it is one.
+// Only the sign of a factor matters, and whether its magnitude is one.
 std::int64_t clamped(std::int64_t factor) {
     return std::clamp<std::int64_t>(factor, -kMost, kMost);
 }
@@ -63,7 +63,7 @@ int Subtrahends::count(const Expr& e, std::int64_t factor) const {
         return is_integer(e.operands[i]->type.scalar) ? count(*e.operands[i], factor * by) : 0;
     };
     if (e.op == Op::kConst) return 0;
-    if (factor == -kMost) return kMost;  // also if what is subtracted falls itself
+    if (factor == -kMost) return kMost;  // even if the subtracted term falls itself
     int sum = 0;
     switch (e.op) {
         case Op::kVar:
@@ -88,7 +88,7 @@ int Subtrahends::count(const Expr& e, std::int64_t factor) const {
             }
             [[fallthrough]];
         default:
-            // Whatever is subtracted inside, or left of a shift, may come out as a part of it.
+            // Terms subtracted inside, or left of a shift, may become subtracted parts of it.
             sum = e.op == Op::kShl && factor < 0 ? kMost : times(factor);
             factor = 1;
             for (std::size_t i = 0; i < e.operands.size(); ++i)

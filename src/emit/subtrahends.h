@@ -1,5 +1,5 @@
-// How often a subscript subtracts something that varies: where it does so more than once, NVRTC
-// takes the element for another one, however the subscript is spelled (docs/explanation/gpu.md).
+// Counts the varying terms that a subscript subtracts: if there is more than one, NVRTC confuses
+// the element with another one, whatever the spelling of the subscript (docs/explanation/gpu.md).
 #pragma once
 
 #include <map>
@@ -16,9 +16,9 @@ public:
     Subtrahends() = default;
     explicit Subtrahends(const ir::Function& function);
 
-    // In factor * subscript, with variables replaced by what is assigned to them: a product with a
-    // constant below -1 counts as two, whatever its other factor is, and so does the counter of a
-    // loop that steps by less than -1. Never less than that, and 2 at most.
+    // The count for factor * subscript, where variables are followed to the values assigned to
+    // them. A product with a constant below -1 counts as two, whatever its other factor is, and so
+    // does the counter of a loop that steps by less than -1. Never too small, and at most 2.
     [[nodiscard]] int count(const ir::Expr& subscript, std::int64_t factor) const;
 
 private:

@@ -1,6 +1,6 @@
-// Makes typed IR: factories that fill in result types as ops.def says. Everything made carries the
-// builder's current span, so a pass sets that once per statement it rewrites. Operands become owned
-// by the new node (one parent each: pass clone() for a second use).
+// Makes typed IR: factories that set result types as ops.def says. Every new node has the
+// builder's current span, so a pass sets that once per statement it rewrites. A new node owns its
+// operands, which may have no other parent (pass clone() for a second use).
 //
 //     Builder b(module, loop->span);
 //     Expr* chunk = b.binary(Op::kFloorDiv, b.var(n), b.integer(4));
@@ -17,7 +17,7 @@ class Builder {
 public:
     explicit Builder(Module& module, Span at = {}) : span(at), module_(module) {}
 
-    Span span;  // given to all that is made from now on
+    Span span;  // the span of every new node
 
     [[nodiscard]] Module& module() const { return module_; }
 
@@ -32,19 +32,19 @@ public:
     Expr* array(Var* var);
     Expr* load(Var* array, std::vector<Expr*> indices);
     Expr* extent(Var* array, int dimension);
-    Expr* extent(const Dim& dim, Scalar type = Scalar::kI64);  // its value, known or not
+    Expr* extent(const Dim& dim, Scalar type = Scalar::kI64);  // its value, constant or not
     Expr* reg(Register reg);
     Expr* call(Function* callee, std::vector<Expr*> arguments);
 
-    // Operands have the one type that ops.def asks for.
+    // Operands have the type that ops.def requires.
     Expr* make(Op op, std::vector<Expr*> operands);
     Expr* unary(Op op, Expr* a) { return make(op, {a}); }
     Expr* binary(Op op, Expr* a, Expr* b) { return make(op, {a, b}); }
     Expr* select(Expr* condition, Expr* a, Expr* b) { return make(Op::kSelect, {condition, a, b}); }
     Expr* not_(Expr* a) { return make(Op::kNot, {a}); }
-    // `value` itself if it has the type already.
+    // `value` itself if it already has the type.
     Expr* convert(Expr* value, Scalar type);
-    // What an update makes of `old`: computed in the type of `value`, then of the old type.
+    // The result of `old <op>= value`: computed in the type of `value`, then in that of `old`.
     Expr* updated(Expr* old, Op op, Expr* value);
 
     // ------------------------------------------------------------ statements
@@ -60,7 +60,7 @@ public:
     Continue* continue_() { return module_.make<Continue>(span); }
     Return* return_(Expr* value = nullptr);
     Fail* fail(std::size_t site, std::vector<Expr*> values);
-    // while c: …        as        while True: before; if not c: break; …
+    // Turns while c: … into while True: before; if not c: break; …
     void test_inside(While& loop, Body before);
     Evaluate* evaluate(Expr* value);
     Alloc* alloc(Var* array);
@@ -77,7 +77,7 @@ private:
     Module& module_;
 };
 
-// The value of a constant of `type` that stands for `value`: integers wrap to the type's width,
+// The constant of `type` with this value: integers wrap to the type's width,
 // floats are rounded to it, bool is `value != 0`.
 [[nodiscard]] Constant constant_as(Scalar type, const Constant& value);
 

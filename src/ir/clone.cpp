@@ -44,7 +44,7 @@ public:
         return to;
     }
 
-    // Copies the node as it is, then every pointer it holds.
+    // Copies the node, then replaces every pointer in it.
     Stmt* stmt(const Stmt* from) {
         if (from == nullptr) {
             return nullptr;
@@ -60,7 +60,7 @@ public:
     }
 
 private:
-    // A copy that still names what the original named.
+    // A copy that still points to the nodes of the original.
     Stmt* shallow(const Stmt& from) {
         switch (from.kind) {
             case StmtKind::kAssign:

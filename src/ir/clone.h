@@ -1,4 +1,4 @@
-// Copies of IR for a second place in the tree: a node has exactly one parent.
+// Copies of IR for a second place in the tree, since a node has exactly one parent.
 #pragma once
 
 #include <unordered_map>
@@ -7,8 +7,8 @@
 
 namespace parpy::ir {
 
-// What a copy names instead of what the original named. `vars` renames variables wherever they
-// occur; `values` replaces reads of a scalar variable by a copy of an expression (and wins over
+// The replacements that a copy makes. `vars` renames variables wherever they occur; `values`
+// replaces reads of a scalar variable by a copy of an expression (and takes precedence over
 // `vars`).
 struct Substitution {
     std::unordered_map<const Var*, Var*> vars;
@@ -21,9 +21,9 @@ struct Substitution {
 [[nodiscard]] Stmt* clone(Module& module, const Stmt* stmt, const Substitution& substitution = {});
 [[nodiscard]] Body clone(Module& module, const Body& body, const Substitution& substitution = {});
 
-// Copies all that `from` says besides its name into the new function `name` of `module`, which gets
-// variables of its own. Adds the pairs of variables to `substitution`, where the caller may have
-// put other functions to call before.
+// Copies all of `from` but its name into the new function `name` of `module`, which has its own
+// variables. Adds the pairs of variables to `substitution`, which may already map callees to other
+// functions.
 Function* clone_function(Module& module, const Function& from, std::string name,
                          Substitution& substitution);
 

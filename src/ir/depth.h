@@ -5,8 +5,8 @@
 
 namespace parpy::ir {
 
-// Statements and expressions nest so deeply that recursion along them is to run on_deep_stack()
-// (support/deep_stack.h). Recurses no deeper itself.
+// Whether statements and expressions nest so deeply that recursion along them must run
+// on_deep_stack() (support/deep_stack.h). Needs no deep stack itself.
 [[nodiscard]] bool nests_deeply(const Module& module);
 
 }  // namespace parpy::ir

@@ -1,7 +1,7 @@
 // The one intermediate representation. Stages of the pipeline differ by verifier profile
 // (verify.h), not by node types. Nodes are owned by their Module and referred to by plain pointers;
 // the tree invariant is that a node has exactly one parent (clone.h makes a copy for a second
-// place), while Var and Function are shared by all who name them.
+// place), while all uses share one Var or Function.
 #pragma once
 
 #include <complex>
@@ -63,20 +63,20 @@ enum class Space : std::uint8_t {
     kLocal,    // made by Alloc, private to the thread that runs it
     kShared,   // made by Alloc, one per thread block
     kScratch,  // made by Alloc in host code: device memory for the duration of the call
-    kResult,   // made by Alloc in host code: what the caller gets for the argument in Var::origin
-    kDynamic,  // made by Alloc, one per thread block, all of them at the start of the shared memory
-               // that the launch asks for
+    kResult,   // made by Alloc in host code: the array returned for the argument in Var::origin
+    kDynamic,  // made by Alloc, one per thread block, all of them at the start of the launch's
+               // dynamic shared memory
     kWork,  // made by Alloc in host code of the CPU: memory of any values for the duration of the
             // call, aligned for vectors
 };
 
-// Made by Alloc in host code: kernels and workers get its address, as that of an argument.
+// Made by Alloc in host code: kernels and workers receive its address, like an argument's.
 [[nodiscard]] constexpr bool is_made_by_host(Space space) {
     return space == Space::kScratch || space == Space::kResult || space == Space::kWork;
 }
 
-// Where the value of an entry parameter comes from (specialize_arguments): the argument's pointer
-// or scalar itself, or one of its run-time extents or strides.
+// The source of an entry parameter's value (specialize_arguments): the argument's pointer or scalar
+// itself, or one of its run-time extents or strides.
 struct Origin {
     enum class Kind : std::uint8_t { kNone, kArgument, kExtent, kStride };
     Kind kind = Kind::kNone;
@@ -86,7 +86,7 @@ struct Origin {
 
 struct Var {
     std::string name;       // unique in its function
-    std::string user_name;  // the user's, where it is another: `i` of `i_1`
+    std::string user_name;  // the user's name, if it differs: `i` of `i_1`
     Type type;
     Span span;
     std::vector<Dim> dims;         // arrays: one per dimension once specialised
@@ -96,15 +96,15 @@ struct Var {
     bool aliased = false;  // may overlap another parameter, or itself (analysis/memory/sharing.h)
     std::optional<Placement> placement;  // entry parameters that are aliased, where known
     bool wide = false;                   // integer entry parameters: may have any value of the type
-    // Integer parameters and arrays: no value, extent, stride or distance of elements (in elements)
-    // is of a greater magnitude; 0 where that is not known.
+    // Integer parameters and arrays: the greatest magnitude of a value, extent, stride or distance
+    // of elements (in elements); 0 where none is known.
     std::int64_t limit = 0;
-    // Integer parameters: a value of the magnitude that calls have, for estimates; 0: not known.
+    // Integer parameters: a value of the usual magnitude, for estimates; 0: not known.
     std::int64_t typical = 0;
-    // Sizes of names (lower_names): what the variable holds wherever it is read, by parameters and
-    // variables of loops around; sizes that are written alike can be compared.
+    // Sizes of names (lower_names): the value wherever the variable is read, as an expression of
+    // parameters and outer loops' variables; sizes with the same expression are equal.
     struct Expr* meaning = nullptr;
-    // What to call it in a message.
+    // The name to show in messages.
     [[nodiscard]] const std::string& shown() const { return user_name.empty() ? name : user_name; }
     // A constant known at specialisation: the value of a scalar parameter or of a captured global.
     std::optional<struct Constant> constant_value() const;
@@ -122,8 +122,8 @@ inline std::optional<Constant> Var::constant_value() const {
     return constant ? std::optional<Constant>(*constant) : std::nullopt;
 }
 
-// What a kRegister reads. All are i32, but for the two of the stack, which are i64: where the
-// thread's next frame begins, and the lowest place where one may begin.
+// The registers of kRegister. All are i32, except the two of the stack, which are i64: where the
+// thread's next frame begins, and the lowest address where one may begin.
 enum class Register : std::uint8_t {
     kThreadX,
     kThreadY,
@@ -145,10 +145,10 @@ enum class Register : std::uint8_t {
 };
 [[nodiscard]] Scalar type_of(Register reg);
 
-// The `index` of a kAtomic. Each replaces the element by a function of it and of the value that is
-// given: kIncrement and kDecrement wrap at the value, kCompareSwap stores its second value where
-// the element is the first. kMin and kMax leave an element alone that is not a number, or where
-// the value is not; kNanMin and kNanMax, of floats alone, replace such an element.
+// The `index` of a kAtomic. Each replaces the element by a function of the element and the given
+// value. kIncrement and kDecrement wrap at the value; kCompareSwap stores its second value if the
+// element equals the first. kMin and kMax do not change the element if it or the value is NaN;
+// kNanMin and kNanMax, for floats only, replace a NaN by the value.
 enum class Atomic : int {
     kAdd,
     kSub,
@@ -166,16 +166,16 @@ enum class Atomic : int {
 };
 [[nodiscard]] std::string_view text(Atomic atomic);
 [[nodiscard]] std::optional<Atomic> atomic_from_text(std::string_view text);
-// How many operands follow the subscripts.
+// The number of operands after the subscripts.
 [[nodiscard]] constexpr std::size_t value_count(Atomic atomic) {
     return atomic == Atomic::kCompareSwap ? 2 : 1;
 }
 
-// The operands of a kSlice that its `index` says are there: begin, end or length, step. Where there
-// is a length, that many elements from `begin` on, counted from the start, are in the array.
+// The operands of a kSlice that are present, by its `index`: begin, end or length, step. A slice
+// with a length has that many elements, from `begin` on, counted from the start, all in the array.
 enum SliceBound : int { kSliceBegin = 1, kSliceEnd = 2, kSliceStep = 4, kSliceLength = 8 };
 
-// The `index` of a kReduce; its `constant` is true where the reduced axes stay, with size 1. The
+// The `index` of a kReduce; its `constant` is true if the reduced axes stay, with size 1. The
 // operand has the type that the reduction computes in: bool for kAny and kAll, a float for kMean.
 enum class SliceReduction : int { kSum, kProd, kMin, kMax, kAny, kAll, kMean };
 [[nodiscard]] std::string_view text(SliceReduction reduction);
@@ -184,8 +184,8 @@ enum class SliceReduction : int { kSum, kProd, kMin, kMax, kAny, kAll, kMean };
 // The `index` of a kCall that inline_calls replaces by the body of its callee.
 inline constexpr int kInlineCall = 1;
 
-// The `index` of a kMatMul that is np.dot, which sums products otherwise than `@` where the second
-// operand has more than two dimensions.
+// The `index` of a kMatMul from np.dot, which differs from `@` if the second operand has more than
+// two dimensions.
 inline constexpr int kDotProduct = 1;
 
 struct Expr {
@@ -196,13 +196,13 @@ struct Expr {
     Constant constant{};  // kConst, kReduce; surface kExtent: the rank demanded, if an integer
     Var* var = nullptr;   // kVar, kLoad, kExtent, kArray, kAtomic
     // kExtent, kSlice, kReduce, kAtomic; surface kCall: kInlineCall or 0; kMatMul: kDotProduct or
-    // 0; kFunction: how many operands are defaults; kIndex: 0, or one more than the site that a
-    // subscript outside of a name of a part fails at
+    // 0; kFunction: the number of operands that are defaults; kIndex: 0, or one more than the
+    // number of the site that reports a subscript outside of a named part
     int index = 0;
     Register reg{};                           // kRegister
     Function* callee = nullptr;               // kCall, kFunction
     std::shared_ptr<const std::string> text;  // kText, kNamed, kField
-    // For a kAtomic: how many operands are subscripts.
+    // kAtomic: the number of operands that are subscripts.
     [[nodiscard]] std::size_t rank() const {
         return operands.size() - value_count(static_cast<Atomic>(index));
     }
@@ -234,7 +234,7 @@ enum class StmtKind : std::uint8_t {
 struct Stmt {
     const StmtKind kind;
     Span span;
-    std::vector<std::string> labels;  // parpy.label in front of this statement, in order
+    std::vector<std::string> labels;  // parpy.label before this statement, in order
 
     explicit Stmt(StmtKind k) : kind(k) {}
     virtual ~Stmt() = default;
@@ -258,39 +258,39 @@ struct StmtOf : Stmt {
 };
 
 // var = value, or var <update>= value. `update` is kept until the back end's legalise pass, because
-// it is what a reduction is recognised by. An update is computed in the type of its value, which
-// for floats and complex numbers may be wider than the target's (is_wider), and rounded then.
+// reductions are recognised by it. An update is computed in the type of its value, which for floats
+// and complex numbers may be wider than the target's (is_wider), and rounded afterwards.
 struct Assign : StmtOf<StmtKind::kAssign> {
     Var* var = nullptr;
     std::optional<Op> update;
     Expr* value = nullptr;
 };
 
-// From here on `array`, which is no parameter, names the elements that `value` names (is_view), or
-// new memory with the values of `value`. Gone after lower_names.
+// From here on `array`, which is no parameter, is another name of the elements of `value`
+// (is_view), or new memory with the values of `value`. Gone after lower_names.
 struct Bind : StmtOf<StmtKind::kBind> {
     Var* array = nullptr;
     Expr* value = nullptr;
     bool fresh = false;
-    bool spare = false;  // of a fresh one that is used once: the value may take the name's place
+    bool spare = false;  // fresh and used once: the use may be replaced by the value
 };
 
-// array[indices] = value, or array[indices] <update>= value; indices are evaluated once.
+// array[indices] = value, or array[indices] <update>= value; evaluates indices once.
 struct Store : StmtOf<StmtKind::kStore> {
     Var* array = nullptr;
     std::vector<Expr*> indices;
     std::optional<Op> update;
     Expr* value = nullptr;
     bool atomic = false;
-    // Until types are known: the type of the elements must be one that holds any such value.
+    // Until types are known: the type of the elements must hold every such value exactly.
     bool exact = false;
-    // Kernels: so many elements side by side, from the one that `value` loads on, are copied while
-    // the thread goes on: into shared memory. They are there behind a barrier kCopies that waits
-    // for them. 0: an ordinary store.
+    // Kernels: the number of consecutive elements, from the one that `value` loads on, that are
+    // copied to shared memory while the thread goes on. They are present after a kCopies barrier
+    // that waits for them. 0: an ordinary store.
     std::int64_t copied = 0;
 };
 
-// How a loop runs; all zero: sequentially, where it stands.
+// How a loop runs; the zero value: sequentially, on the thread that reaches it.
 enum class Level : std::uint8_t {
     kSequential,
     kBlocks,   // CUDA: iterations are spread over thread blocks (after map_loops)
@@ -311,9 +311,9 @@ struct LoopMapping {
     bool reduce = false;  // requested or inferred
     Level level = Level::kSequential;
     std::int64_t blocks = 1;  // kThreads above threads_per_block: blocks of this level
-    bool unroll = false;      // written out: a sequential loop of few, constant trips
-    // Sequential: what one thread or block runs of a parallel loop, whose iterations may run in any
-    // order, and at once. The variable can count two steps beyond either end.
+    bool unroll = false;      // unrolled completely: a sequential loop of few, constant trips
+    // Sequential: the share of one thread or block in a parallel loop, whose iterations may run in
+    // any order, and at once. The variable can count two steps beyond either end.
     bool share = false;
     std::vector<Reduction> reductions;  // found by infer_reductions
     [[nodiscard]] bool parallel() const { return threads > 0; }
@@ -328,11 +328,11 @@ struct For : StmtOf<StmtKind::kFor> {
     Expr* step = nullptr;  // never a constant zero
     Body body;
     LoopMapping mapping;
-    // Nanoseconds of an iteration, an f64 that is known in front of the loop; null where nobody
-    // said. Nothing but the sharing of iterations asks.
+    // Nanoseconds of an iteration, an f64 that is known before the loop; null: not estimated. Only
+    // the division of iterations among workers uses it.
     Expr* cost = nullptr;
-    // Host code of a device program: what Module::sites says where a call launches many kernels
-    // from the loop, whose iterations are independent (note_host_loops).
+    // Host code of a device program: the note, in Module::sites, that a call launches many kernels
+    // from this loop, whose iterations are independent (note_host_loops).
     std::optional<std::size_t> noted;
 };
 
@@ -356,7 +356,7 @@ struct Assert : StmtOf<StmtKind::kAssert> {
     Expr* condition = nullptr;
     std::string message;
 };
-// Ends the call with the error of Module::sites[site]; `values` are what its texts name by number.
+// Ends the call with the error of Module::sites[site]; its texts refer to `values` by number.
 struct Fail : StmtOf<StmtKind::kFail> {
     std::size_t site = 0;
     std::vector<Expr*> values;  // i64
@@ -367,7 +367,7 @@ struct Print : StmtOf<StmtKind::kPrint> {
     std::vector<Expr*> values;
 };
 // with parpy.gpu: one thread runs the body. In a kernel written by hand, all threads of the grid
-// run it; it is then the only statement of the entry that touches arrays.
+// run it; no other statement of the entry may then touch arrays.
 struct Gpu : StmtOf<StmtKind::kGpu> {
     Body body;
     Expr* grid[3] = {};  // all or none
@@ -376,17 +376,17 @@ struct Gpu : StmtOf<StmtKind::kGpu> {
     [[nodiscard]] bool by_hand() const { return grid[0] != nullptr; }
 };
 
-// Makes `array` (not a parameter; its dims are known) for the rest of the enclosing body.
+// Makes `array` (not a parameter; its dims are known), which lives as long as the enclosing body.
 struct Alloc : StmtOf<StmtKind::kAlloc> {
     Var* array = nullptr;
 };
 
 // kWarp, kBlock, kGrid: all threads of the scope wait for each other and see each other's stores.
-// kDevice: no wait; what the thread did before it is seen everywhere before what it does after it.
+// kDevice: no wait; stores before it are visible to the whole device before stores after it.
 // kBlockMemory, kSystemMemory: the same for the threads of the block, and for the host as well.
 // kStream: the kernels launched before this one have ended (Launch::overlapped).
-// kGroup: the copies (Store::copied) that the thread began since the last one are a group.
-// kCopies: all groups of the thread but the last `pending` ones are done.
+// kGroup: the thread's copies (Store::copied) since its last kGroup become a group.
+// kCopies: waits for all groups of the thread but the last `pending` ones.
 enum class BarrierScope : std::uint8_t {
     kWarp,
     kBlock,
@@ -403,13 +403,13 @@ struct Barrier : StmtOf<StmtKind::kBarrier> {
     std::int64_t pending = 0;
 };
 
-// Runs `kernel` from host code. CUDA: grid × block threads. CPU: `iterations` of the outermost
-// parallel loop, split into chunks over the workers.
+// Runs `kernel` from host code. CUDA: grid × block threads. CPU: workers run chunks of the
+// `iterations` of the outermost parallel loop.
 struct Launch : StmtOf<StmtKind::kLaunch> {
     Function* kernel = nullptr;
     std::vector<Expr*> arguments;  // one per kernel parameter; arrays as kArray
-    // CPU. The kernel's last three parameters are i64 begin, end and chunk; they have no argument
-    // here.
+    // CPU. The kernel's last three parameters are i64 begin, end and chunk, for which `arguments`
+    // has no elements.
     Expr* iterations = nullptr;
     Var* chunks = nullptr;  // i64, set before the launch to parpy_chunks(iterations, cost, …)
     Expr* cost = nullptr;   // f64, estimated nanoseconds of one iteration
@@ -420,13 +420,13 @@ struct Launch : StmtOf<StmtKind::kLaunch> {
     std::int64_t cluster[3] = {1, 1, 1};  // blocks that run at the same time and may read each
                                           // other's shared memory
     Expr* shared_bytes = nullptr;         // null means 0
-    bool overlapped = false;  // may start while the work in front of it ends: the kernel waits for
-                              // that itself
-    std::optional<std::size_t> noted;  // of the outermost such loop around it (For::noted)
+    bool overlapped = false;  // may start before the work launched earlier ends; the kernel itself
+                              // waits for it
+    std::optional<std::size_t> noted;  // as the outermost For::noted around it
 };
 
-// Host code of a device program: waits until the kernels launched so far have ended, then sets
-// `var` to the first element of the scratch `array`. Module::sites[site] tells what needs it.
+// Host code of a device program: waits until the kernels launched so far end, then sets `var` to
+// the first element of the scratch `array`. Module::sites[site] says which code needs it.
 struct Fetch : StmtOf<StmtKind::kFetch> {
     Var* var = nullptr;
     Var* array = nullptr;
@@ -436,20 +436,20 @@ struct Fetch : StmtOf<StmtKind::kFetch> {
 // ---------------------------------------------------------------- functions and modules
 
 enum class FunctionKind : std::uint8_t {
-    kEntry,    // what Python calls; host code once kernels are outlined
+    kEntry,    // the function that Python calls; host code once kernels are outlined
     kHelper,   // another jit function, called from the entry or from kernels
     kKernel,   // device code started by a Launch
     kForeign,  // device code that is linked in: no body, the types of the parameters are given
 };
 
-// How a kForeign function hands over its result: as C functions do, or through a pointer that is
-// the first parameter (the function itself returns an int status) or the last (it returns nothing).
+// How a kForeign function returns its result: as C functions do, or through a pointer that is the
+// first parameter (the function itself returns an int status) or the last (it returns nothing).
 enum class ForeignAbi : std::uint8_t { kC, kResultFirst, kResultLast };
 
 struct Function {
     std::string name;
     FunctionKind kind = FunctionKind::kHelper;
-    bool part = false;  // an entry, of whose function Python runs the rest
+    bool part = false;  // an entry that is a part of a function; Python runs the rest
     ForeignAbi abi = ForeignAbi::kC;
     std::string
         target;  // kForeign: the one back end that has it, "cuda", "cpu" or "metal"; or empty
@@ -457,12 +457,12 @@ struct Function {
     Span span;
     std::vector<Var*> params;
     Type result = Type::unknown();
-    // For an entry: how what it returns is put together from its results. "." is a number or an
-    // array, "-" is None, "?" a number or None, which two results say: the number, and whether it
-    // is there; "(…)" is a tuple, "<2>(…)" a named one of the class with this number; empty: it
-    // returns nothing.
+    // Entry: how its Python result is made from the results. "." is a number or an array, "-" is
+    // None, "?" is a number or None, which are two results: the number, and whether it is present;
+    // "(…)" is a tuple, "<2>(…)" a named tuple of the class with this number; empty: it returns
+    // nothing.
     std::string result_form;
-    // For an entry: results that are arguments themselves, by the numbers of both (Origin).
+    // Entry: pairs (result, argument), by number (Origin), of results that are arguments.
     std::vector<std::pair<std::size_t, std::size_t>> given;
     Body body;
 };
@@ -473,7 +473,7 @@ struct ParameterBound {
     std::int64_t constant = 0;
     friend bool operator==(const ParameterBound&, const ParameterBound&) = default;
 };
-// One of them holds.
+// A disjunction.
 using Requirement = std::vector<ParameterBound>;
 
 // Owns every node of one program. A surface module is made once per decorated function and never
@@ -489,15 +489,15 @@ public:
     std::vector<Source> sources;
     std::vector<Function*> functions;  // in order of definition; the entry is functions[entry]
     std::size_t entry = 0;
-    // What calls must satisfy, found for run-time arguments by the passes that check: a call that
-    // does not is compiled for its own values. One without alternatives is never satisfied.
+    // The conditions on calls that passes found for run-time arguments. A call that violates one is
+    // compiled for its own values. A requirement without alternatives is never satisfied.
     std::vector<Requirement> requirements;
     std::vector<Site> sites;  // of the Fail statements, and of accesses that they name
 
     [[nodiscard]] Function* entry_function() const { return functions.at(entry); }
 
     Var* make_var(std::string name, Type type, Span span = {});
-    Var* make_like(const Var& var);  // another one of its names, type and span
+    Var* make_like(const Var& var);  // a new variable with its names, type and span
     Function* make_function(std::string name, FunctionKind kind, Span span = {});  // and appends it
     Expr* make_expr(Op op, Type type, Span span, std::vector<Expr*> operands = {});
     template <class T>
@@ -506,7 +506,7 @@ public:
         node->span = span;
         return node;
     }
-    // A statement that names the same nodes: the caller replaces them by copies (clone.h does).
+    // A shallow copy: the caller must replace the nodes that both share by copies (clone.h does).
     template <class T>
     T* copy(const T& from) {
         auto node = std::make_unique<T>(from);

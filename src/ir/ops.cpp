@@ -1,4 +1,4 @@
-// The operator table and what follows from it (ops.def, ops.h).
+// The operator table and the facts derived from it (ops.def, ops.h).
 #include "ir/ops.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ constexpr std::array<std::string_view, 13> kAtomics = {
 constexpr std::array<std::string_view, 7> kReductions = {"sum", "prod", "min", "max",
                                                          "any", "all",  "mean"};
 
-// All operands of one scalar type: that type, else unknown.
+// The scalar type of all operands, unknown if they differ.
 Type common_type(const std::vector<Expr*>& operands) {
     if (operands.empty()) {
         return Type::unknown();

@@ -1,18 +1,18 @@
-// The operands of a kTile, which adds sums of products to a tile of rows and columns, several
-// columns to a vector:
+// The operands of a kTile, which adds sums of products to a tile of `rows` rows and `columns` =
+// vectors * lanes columns, `lanes` of them to a vector:
 //
 //     tile(rows, vectors, lanes, fused, anew, sums[p], sums_row,
 //          left[q], left_row, left_step, right[s], right_step, steps)
 //
-//     if anew: for r in range(rows): for c in range(vectors * lanes): sums[p + r * sums_row + c] =
-//     0 for k in range(steps): for r in range(rows): for c in range(vectors * lanes):
+//     if anew: for r in range(rows): for c in range(columns): sums[p + r * sums_row + c] = 0
+//     for k in range(steps): for r in range(rows): for c in range(columns):
 //         sums[p + r * sums_row + c] +=
 //             left[q + r * left_row + k * left_step] * right[s + k * right_step + c]
 //
-// Each element is added to in the order of k. The three places are loads of elements of one type,
-// f32 or f64, and stand for what lies from there on in memory; where there are no steps, the last
-// two need not exist. Everything else is an i64; the sizes of the tile are constants, and so are
-// `fused` (each product is fused into its addition) and `anew`, which are bools.
+// Products are added to each element in the order of k. The three places are loads of elements of
+// one type, f32 or f64, and refer to the memory from there on; without steps, the last two need
+// not exist. All other operands are i64s; the sizes of the tile are constants, and so are `fused`
+// (each product is fused into its addition) and `anew`, which are bools.
 #pragma once
 
 #include <cstddef>
@@ -45,9 +45,9 @@ struct TileShape {
 };
 [[nodiscard]] TileShape shape_of_tile(const Expr& tile);
 
-// What verify asks of the operands of a kTile, kMma or kAligned.
+// Whether the operands of a kTile, kMma or kAligned satisfy the rules of verify.
 [[nodiscard]] bool is_valid_tile(const Expr& tile);
-// What it asks of a store that copies (Store::copied).
+// The same of a store that copies (Store::copied).
 [[nodiscard]] bool copies_to_shared(const Store& store);
 
 // A kMma adds the product of an f64 matrix of 16 rows and 8 steps and one of 8 steps and 8 columns
@@ -57,9 +57,9 @@ struct TileShape {
 //
 //     a0, a1: of rows g and g + 8, step q;    a2, a3: of the same rows, step q + 4
 //     b0, b1: of column g, steps q and q + 4
-//     sums[p], and behind it: of row g, columns 2 q and 2 q + 1, then of row g + 8
+//     sums[p], and the elements after it: row g, columns 2 q and 2 q + 1, then row g + 8
 //
 // Each sum is a chain of fused multiply-adds in the order of the steps. The place is an element of
-// an array of the thread's own.
+// an array that is private to the thread.
 
 }  // namespace parpy::ir

@@ -47,7 +47,7 @@ Scalar signed_of_size(int size) {
     }
 }
 
-// The smallest float that NumPy lets stand for every value of an integer type.
+// The smallest float that NumPy uses for all values of an integer type.
 Scalar float_for_integer(Scalar integer) {
     switch (size_in_bytes(integer)) {
         case 1:
@@ -126,8 +126,8 @@ int category(Scalar scalar) {
     return scalar == Scalar::kBool ? 0 : 1;
 }
 
-// `strong` meets a Python scalar of kind `weak`: the strong type if its category holds the weak
-// one.
+// The type of `strong` with a Python scalar of kind `weak`: the strong type if its category is at
+// least as high.
 Scalar promote_weak(Scalar strong, Scalar weak) {
     if (category(strong) >= category(weak)) {
         return strong;

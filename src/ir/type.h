@@ -1,5 +1,5 @@
-// Types of IR values. Arrays carry only element type and rank here; extents and strides belong to
-// the array variable (ir.h, Dim), because two arrays of one type may be laid out differently.
+// Types of IR values. Arrays have only element type and rank here; extents and strides belong to
+// the array variable (ir.h, Dim), because two arrays of one type may have different layouts.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ inline constexpr int kScalarCount = 15;
 [[nodiscard]] bool is_integer(Scalar scalar);  // either sign, not bool
 [[nodiscard]] bool is_float(Scalar scalar);    // f16 bf16 f32 f64
 [[nodiscard]] bool is_complex(Scalar scalar);
-[[nodiscard]] bool is_wider(Scalar a, Scalar b);  // both floats or both complex, a of more bits
+[[nodiscard]] bool is_wider(Scalar a, Scalar b);  // both float or both complex, a of more bits
 
 struct Type {
     enum class Kind : std::uint8_t { kUnknown, kVoid, kScalar, kArray };
@@ -64,10 +64,10 @@ struct Type {
     friend bool operator==(const Type&, const Type&) = default;
 };
 
-// For an array that overlaps others: which of them share memory, and where element [0, …] lies in
-// it.
+// The placement of an array that overlaps others: which of them share memory, and the offset of
+// element [0, …] in it.
 struct Placement {
-    std::size_t group = 0;    // the first argument of those that overlap each other
+    std::size_t group = 0;    // the number of the first argument in the group
     std::int64_t offset = 0;  // bytes from that argument's element [0, …]
     friend bool operator==(const Placement&, const Placement&) = default;
 };
@@ -75,8 +75,8 @@ struct Placement {
 // "f64", "f64[2]" (rank 2), "int" / "float" / "complex" / "pybool" for the weak ones, "void", "?".
 [[nodiscard]] std::string to_string(const Type& type);
 
-// What NumPy >= 2 computes for two operands, weak types included (NEP 50). A weak bool does not
-// exist.
+// The type in which NumPy >= 2 combines two operands, weak types included (NEP 50). There is no
+// weak bool.
 [[nodiscard]] Type promote(const Type& a, const Type& b);
 
 }  // namespace parpy::ir

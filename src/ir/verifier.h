@@ -16,7 +16,7 @@ class Verifier {
 public:
     Verifier(const Module& module, Profile profile, Diagnostics& diagnostics)
         : module_(module), profile_(profile), diagnostics_(diagnostics) {}
-    // Whether the module keeps the rules.
+    // Whether the module satisfies the rules.
     bool run();
 
 private:
@@ -59,7 +59,7 @@ private:
     Diagnostics& diagnostics_;
     bool ok_ = true;
     const Function* function_ = nullptr;
-    std::vector<const For*> loops_;  // enclosing ones, innermost last; null stands for a while loop
+    std::vector<const For*> loops_;  // enclosing ones, innermost last; null: a while loop
     std::unordered_set<const Var*> loop_variables_, assigned_;  // of the function
     std::unordered_set<const Function*> known_functions_;
     std::unordered_set<const Stmt*> seen_stmts_;

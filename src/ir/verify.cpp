@@ -1,4 +1,4 @@
-// Checks the rules of each profile (verify.h). Says what is wrong and where; repairs nothing.
+// Checks the rules of each profile (verify.h). Reports violations with places, repairs nothing.
 #include "ir/verify.h"
 
 #include "ir/ops.h"
@@ -35,7 +35,7 @@ void Verifier::module_rules() {
     std::unordered_set<std::string> names;
     for (const Function* f : module_.functions) {
         known_functions_.insert(f);
-        // A foreign function may stand there once for each back end.
+        // A foreign function may be present once for each back end.
         if (!names.insert(f->name + f->target).second) {
             fail(f->span, "two functions are called '" + f->name + "'");
         }
@@ -281,7 +281,7 @@ void Verifier::loop(const For& s) {
         s.var == nullptr) {
         return;
     }
-    // Before types are inferred it is the mistake of the user, whom inference tells.
+    // Before types are inferred, this is an error of the user, which inference reports.
     if (from(Profile::kValues) && s.step->op == Op::kConst &&
         s.step->constant == Constant{std::int64_t{0}}) {
         fail(s.span, "a loop has step 0");

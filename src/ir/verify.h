@@ -1,5 +1,5 @@
-// The rules that a program keeps between passes. Each profile adds to or replaces rules of the one
-// before.
+// The rules that a program satisfies between passes. Each profile adds to or replaces rules of the
+// one before.
 #pragma once
 
 #include "ir/ir.h"
@@ -16,8 +16,8 @@ enum class Profile {
     kMapped,  // as kLoops; every parallel loop has a level, every reduction its list
     kKernels,  // entry: host code that launches; no parallel For and no Gpu left in it. Kernels:
                // For loops with level kBlocks/kThreads (CUDA) or kVector (CPU) inside
-    kTarget,   // legalised: only what the target's emitter prints (no `update`, no mapping but
-               // kVector)
+    kTarget,   // legalised: only nodes that the target's emitter prints (no `update`, no mapping
+               // but kVector)
 };
 
 // Reports P901 for each violation; true if there was none.

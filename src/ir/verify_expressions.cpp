@@ -109,7 +109,7 @@ void Verifier::loop_variable_read(const Expr& e) {
 void Verifier::element(const Var* array, const std::vector<Expr*>& indices, std::size_t count,
                        Span span, std::size_t rest) {
     if (!array->type.is_array()) {
-        // Before, a number that is subscripted is the user's error, which infer_types reports.
+        // Before kValues it is an error of the user, which infer_types reports.
         if (from(Profile::kValues)) {
             fail(span, "'" + array->name + "' is subscripted but is not an array");
         }
@@ -146,7 +146,7 @@ void Verifier::arguments(const Function& callee, const std::vector<Expr*>& value
     for (std::size_t i = 0; i < values.size(); ++i) {
         const Type& wanted = callee.params[i]->type;
         const Type& given = values[i]->type;
-        // A pointer to elements is all that a foreign function gets.
+        // A foreign function receives a pointer to elements, whatever the layout is.
         const bool points = callee.kind == FunctionKind::kForeign && wanted.is_array() &&
                             given.is_array() && wanted.scalar == given.scalar;
         if (given != wanted && !points) {

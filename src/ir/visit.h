@@ -3,10 +3,10 @@
 //
 //     for_each_stmt(body, [](Stmt& s) { … });          every statement, outside in
 //     for_each_expr(body, [](Expr& e) { … });          every expression, operator first
-//     for_each_var(stmt, [](Var*& v) { … });           what a statement itself names, not via Expr
-//     any_stmt(body, [](const Stmt& s) { … });         whether it holds for one
+//     for_each_var(stmt, [](Var*& v) { … });           variables of the statement, not of its Exprs
+//     any_stmt(body, [](const Stmt& s) { … });         whether it holds for some statement
 //     rewrite(body, [](Expr* e) -> Expr* { … });       bottom-up; return the replacement, or `e`
-//     rewrite_stmts(body, [](Stmt* s, Body& out) { … });  bottom-up; append what replaces `s`
+//     rewrite_stmts(body, [](Stmt* s, Body& out) { … });  bottom-up; append the replacement of `s`
 #pragma once
 
 #include <algorithm>
@@ -58,8 +58,8 @@ void for_each_body(S& stmt, F&& fn) {
 }
 
 // Calls fn(slot) for each expression held directly by `stmt` (not by statements nested in it); a
-// slot is an `Expr*&` that may be assigned. Null slots are skipped. Evaluation order where there is
-// one.
+// slot is an `Expr*&` that may be assigned. Null slots are skipped. The order is that of evaluation
+// where there is one.
 template <detail::StmtLike S, class F>
 void for_each_slot(S& stmt, F&& fn) {
     const auto slot = [&](auto& expr) {
@@ -152,8 +152,8 @@ void for_each_slot(S& stmt, F&& fn) {
     }
 }
 
-// Calls fn(var) for each variable that `stmt` itself names: what it assigns, stores to, iterates
-// over, allocates or reduces into. A slot is a `Var*&`.
+// Calls fn(var) for each variable that `stmt` itself names: it assigns, stores to, iterates over,
+// allocates or reduces into it. A slot is a `Var*&`.
 template <detail::StmtLike S, class F>
 void for_each_var(S& stmt, F&& fn) {
     switch (stmt.kind) {
@@ -198,7 +198,7 @@ void for_each_var(S& stmt, F&& fn) {
 template <detail::BodyLike B, class F>
 void for_each_stmt(B& body, F&& fn);
 
-// `stmt` and every statement nested in it, outside in.
+// Calls fn for `stmt` and every statement nested in it, outside in.
 template <detail::StmtLike S, class F>
 void for_each_stmt(S& stmt, F&& fn) {
     fn(stmt);
@@ -214,7 +214,7 @@ void for_each_stmt(B& body, F&& fn) {
 
 // ---------------------------------------------------------------- expressions
 
-// `expr` and every expression below it, operator before operands.
+// Calls fn for `expr` and every expression below it, operator before operands.
 template <detail::ExprLike E, class F>
 void for_each_expr(E& expr, F&& fn) {
     fn(expr);
@@ -223,7 +223,7 @@ void for_each_expr(E& expr, F&& fn) {
     }
 }
 
-// Every expression of `stmt` and of the statements nested in it.
+// Calls fn for every expression of `stmt` and of the statements nested in it.
 template <detail::StmtLike S, class F>
 void for_each_expr(S& stmt, F&& fn) {
     for_each_stmt(stmt, [&](auto& inner) {
@@ -264,7 +264,7 @@ template <class Code>
     });
 }
 
-// A break, continue or return, of whichever loop: not all of `code` need run.
+// Whether `code` has a break, continue or return, of any loop: it may not run to its end.
 template <class Code>
 [[nodiscard]] bool contains_jump(const Code& code) {
     return any_stmt(code, [](const Stmt& stmt) {
@@ -285,20 +285,20 @@ void rewrite(Expr*& expr, F&& fn) {
     expr = fn(expr);
 }
 
-// The expressions of `stmt` itself, not of statements nested in it.
+// Rewrites the expressions of `stmt` itself, not of statements nested in it.
 template <class F>
 void rewrite_slots(Stmt& stmt, F&& fn) {
     for_each_slot(stmt, [&](Expr*& slot) { rewrite(slot, fn); });
 }
 
-// All expressions of `body`, nested statements included.
+// Rewrites all expressions of `body`, nested statements included.
 template <class F>
 void rewrite(Body& body, F&& fn) {
     for_each_stmt(body, [&](Stmt& stmt) { rewrite_slots(stmt, fn); });
 }
 
-// Replaces statements bottom-up: fn(stmt, out) appends to `out` what takes the place of `stmt`:
-// itself, something else, several statements or none.
+// Replaces statements bottom-up: fn(stmt, out) appends the replacement of `stmt` to `out`: itself,
+// other statements or none.
 template <class F>
 void rewrite_stmts(Body& body, F&& fn) {
     Body out;
@@ -310,7 +310,7 @@ void rewrite_stmts(Body& body, F&& fn) {
     body = std::move(out);
 }
 
-// Whether memory for an array that the entry returns is made in the statement: by the host.
+// Whether the statement makes, on the host, memory for an array that the entry returns.
 [[nodiscard]] inline bool returns_arrays(const Stmt& stmt) {
     return any_stmt(stmt, [](const Stmt& s) {
         const auto* alloc = s.as<Alloc>();
@@ -318,7 +318,7 @@ void rewrite_stmts(Body& body, F&& fn) {
     });
 }
 
-// Whether an entry is a kernel written by hand, up to outline_kernels.
+// Whether an entry is a kernel written by hand. Not valid after outline_kernels.
 [[nodiscard]] inline bool is_by_hand(const Function& entry) {
     return std::ranges::any_of(entry.body, [](const Stmt* stmt) {
         const auto* gpu = stmt->as<Gpu>();

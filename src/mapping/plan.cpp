@@ -1,4 +1,4 @@
-// The code that both planners use. See plan.h.
+// Code for both planners. See plan.h.
 #include "mapping/plan.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace {
 
 constexpr double kPerIteration = 0.2;
 
-// Whether an iteration may end the call, in the middle of what the loop makes of an element: all
-// iterations before have updated it by then.
+// Whether an iteration may end the call between two updates of an element: all earlier iterations
+// must have updated it by then.
 bool may_end_between_updates(const For& loop, const LoopFacts& facts) {
     const auto of_element = [](const UpdateGroup& group) {
         return group.updates.front().var->type.is_array();
@@ -43,7 +43,7 @@ bool ParallelLoops::legal(For& loop) {
     const LoopFacts& f = facts(loop);
     const bool in_order =
         deterministic_ && std::ranges::any_of(f.reductions, &UpdateGroup::is_ordered);
-    // What is not known, a pragma may say; check_pragmas has refused those that are false.
+    // If no proof is found, a pragma decides; check_pragmas has rejected pragmas that are refuted.
     const bool said = pragma.spreads();
     const bool independent =
         f.verdict == Verdict::kProved ||

@@ -1,5 +1,5 @@
-// The automatic mode's decision: which loops run in parallel, on how many threads. A plan is what a
-// user could have written as a mapping; plan_cpu.cpp and plan_cuda.cpp each hold a cost model.
+// The automatic mode's decision: which loops run in parallel, on how many threads. A plan is a
+// mapping that a user could have written; plan_cpu.cpp and plan_cuda.cpp each have a cost model.
 #pragma once
 
 #include <optional>
@@ -21,19 +21,19 @@ struct Choice {
 };
 
 struct Plan {
-    double nanoseconds = 0;  // estimated, of one execution of what was planned
+    double nanoseconds = 0;  // estimate for one execution of the planned code
     std::vector<Choice> choices;
 
-    // With what was planned for a part of it, which runs `times` times.
+    // Adds the plan of a part, which runs `times` times.
     void append(const Plan& part, double times = 1) {
         nanoseconds += times * part.nanoseconds;
         choices.insert(choices.end(), part.choices.begin(), part.choices.end());
     }
 };
 
-// Which loops of a function may run in parallel: those proved independent, and reductions into
-// places that the loop leaves alone. An answer may take milliseconds, so planners ask only about
-// loops that they would choose.
+// Which loops of a function may run in parallel: loops proved independent, and reductions into
+// invariant places. An answer may take milliseconds, so planners ask only about loops that they
+// would choose.
 class ParallelLoops {
 public:
     ParallelLoops(ir::Function& entry, bool deterministic)
@@ -43,10 +43,10 @@ public:
 
     [[nodiscard]] const LoopFacts& facts(ir::For& loop);
     [[nodiscard]] bool legal(ir::For& loop);
-    // The updates that are to be atomic for the loop to be legal; empty for others.
+    // The updates that must be atomic for the loop to be legal; empty for any other loop.
     [[nodiscard]] std::vector<Update> scattered(ir::For& loop);
     [[nodiscard]] bool reduces(ir::For& loop);
-    // As contractions ask for it.
+    // The independence in the sense of contractions.
     [[nodiscard]] Independence independence(ir::For& loop);
     [[nodiscard]] bool reads_apart(const ir::For& loop, const ir::Stmt& stmt) {
         return dependences_.reads_apart(loop, stmt);
@@ -60,7 +60,7 @@ public:
             [this](ir::For& loop) { return independence(loop); },
             [this](const ir::For& loop, const ir::Stmt& stmt) { return reads_apart(loop, stmt); }};
     }
-    // Dependences::interchangeable().
+    // See Dependences::interchangeable().
     [[nodiscard]] bool interchangeable(ir::For& outer, ir::For& inner) {
         return dependences_.interchangeable(outer, inner);
     }
@@ -74,17 +74,17 @@ private:
 };
 
 [[nodiscard]] Plan plan_cpu(ParallelLoops& loops);
-// Statements that the plan leaves to the host use no array.
+// Statements that the plan leaves on the host do not use arrays.
 [[nodiscard]] Plan plan_cuda(ParallelLoops& loops);
 
 using Planner = Plan (*)(ParallelLoops&);
 
-// Puts other statements in the place of one, if what the planner estimates for that place becomes
-// at most `factor` times as long.
+// Replaces one statement by others, if the planner's estimate for that place becomes at most
+// `factor` times the old one.
 bool replace_if_faster(ir::Body& stmts, std::size_t place, const ir::Body& others, double factor,
                        ir::Function& entry, bool deterministic, Planner planner);
 
-// The loops in `body` with no loop of `body` around them.
+// The loops in `body` that are not inside another loop of `body`.
 [[nodiscard]] std::vector<ir::For*> outermost_loops(ir::Body& body);
 
 // Nanoseconds of one execution on one CPU core.
@@ -93,7 +93,7 @@ public:
     explicit SequentialTime(const Traffic& traffic) : traffic_(traffic) {}
     [[nodiscard]] double of(const ir::Stmt& stmt) const;
     [[nodiscard]] double of(const ir::Body& body) const;
-    // The most that it may take; nothing where that is not known.
+    // An upper bound; nothing if there is none.
     [[nodiscard]] std::optional<double> most(const ir::Stmt& stmt) const;
 
 private:

@@ -1,8 +1,8 @@
-// The CPU's cost model. For each nest one loop is handed to workers, the outermost that may be,
-// unless one inside has so many more iterations that starting it again and again pays; the
-// innermost loops in there become SIMD where they walk through memory in steps of one element.
-// Nests that surely have too little work for several threads stay on one; whether others have
-// enough is decided when they run.
+// The CPU's cost model. In each nest one loop runs on the workers, the outermost legal one, unless
+// an inner one has so many more iterations that starting it repeatedly pays; the innermost loops
+// inside become SIMD if they access memory with stride one. Nests that surely have too little work
+// for several threads stay on one thread; for every other nest, the run-time system decides when
+// the nest runs whether it has enough work.
 #include <algorithm>
 
 #include "ir/visit.h"
@@ -15,11 +15,11 @@ using namespace ir;
 
 namespace {
 
-// Figures of a typical machine, so that a program has the same mapping everywhere.
+// The figures of a typical machine, so that a program has the same mapping everywhere.
 constexpr double kCores = 8;
-constexpr double kDispatch = 4000;        // ns to hand a loop to workers and wait for them
-constexpr double kAtomic = 20;            // ns of an update that other workers make as well
-constexpr std::int64_t kApart = 1 << 16;  // elements of an array where workers rarely meet
+constexpr double kDispatch = 4000;        // ns to start a loop on the workers and wait for them
+constexpr double kAtomic = 20;            // ns of an atomic update that other workers make too
+constexpr std::int64_t kApart = 1 << 16;  // array elements from which on workers rarely collide
 constexpr std::int64_t kMostThreads = 1024;
 
 class CpuPlanner {
@@ -38,7 +38,7 @@ private:
     Plan statement(Stmt& stmt) {
         if (auto* loop = stmt.as<For>()) return nest(*loop);
         Plan plan{time_.of(stmt), {}};
-        // What the choices gain rarely matters: no loop stands around.
+        // The gain of the choices rarely matters: there is no loop around.
         for_each_body(stmt, [&](Body& inner) { plan.append(body(inner), 0); });
         return plan;
     }
@@ -63,7 +63,7 @@ private:
         return plan;
     }
 
-    // Workers often update elements of a small array in one line of the cache: they take turns.
+    // Whether updates by workers collide: elements of a small array share lines of the cache.
     static bool collides(const Var& array) {
         std::int64_t elements = 1;
         for (const Dim& dim : array.dims) {
@@ -73,7 +73,7 @@ private:
         return elements < kApart;
     }
 
-    // Atomic updates must leave a gain over the alternative.
+    // A loop with atomic updates must be faster than the alternative.
     bool may_run(For& loop, double trips, double alternative) {
         if (loops_.legal(loop)) return true;
         const std::vector<Update> updates = loops_.scattered(loop);
@@ -105,7 +105,7 @@ private:
             vectors(*loop, plan);
     }
 
-    // `alone`: on the thread that is there.
+    // `alone`: on the current thread.
     void vectors(For& loop, Plan& plan, bool alone = false) {
         const std::vector<For*> inside = outermost_loops(loop.body);
         for (For* inner : inside)

@@ -1,9 +1,9 @@
-// The GPU's cost model. A nest becomes a kernel at its outermost loop that may run in parallel, or
-// further in if that is faster; within a kernel one loop of each branch becomes threads and those
-// around it blocks. The cost of a choice is the memory it moves (32 threads whose elements are
-// neighbours share transactions) at the bandwidth that as many threads can draw, or the time of the
-// longest thread, whichever is more. Figures are those of a large card; the same program has the
-// same mapping everywhere.
+// The GPU's cost model. A nest becomes a kernel at its outermost legal loop, or further inside if
+// that is faster; within a kernel one loop of each branch becomes threads, and the loops around it
+// become blocks. The cost of a choice is the greater of two times: that of the memory it moves (32
+// threads whose elements are neighbours share transactions), at the bandwidth of this many threads,
+// and that of the longest thread. The figures are those of a large card; a program has the same
+// mapping everywhere.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -21,26 +21,26 @@ using namespace ir;
 namespace {
 
 constexpr double kLaunch = 3000;          // ns between the launches of two kernels
-constexpr double kFetch = 10000;          // ns until the host knows what a kernel computed
+constexpr double kFetch = 10000;          // ns until the host has a result of a kernel
 constexpr double kBytesPerNs = 4000;      // of the whole card
-constexpr double kThreadsAtOnce = 65536;  // draw that bandwidth
-constexpr double kBlockBytesPerNs = 64;   // what a single block draws of what it has used before
-constexpr double kSector = 32;            // bytes: the least that is moved
-constexpr double kStep = 1500;            // ns of a loop that a single block starts anew
-constexpr double kSlower = 30;            // one GPU thread against one CPU core
+constexpr double kThreadsAtOnce = 65536;  // use that bandwidth
+constexpr double kBlockBytesPerNs = 64;   // of one block, for data that it has used before
+constexpr double kSector = 32;            // bytes: the smallest transfer
+constexpr double kStep = 1500;            // ns to start a loop anew in a single block
+constexpr double kSlower = 30;            // one GPU thread relative to one CPU core
 constexpr std::int64_t kThreadsPerBlock = 256;
 constexpr std::int64_t kMostPerBlock = 1024;
-constexpr std::int64_t kThreadsPerJam = 128;  // of a block whose threads have many registers each
-constexpr std::int64_t kMostAlone = std::int64_t{1} << 30;  // of a loop with nothing around it
+constexpr std::int64_t kThreadsPerJam = 128;  // per block, if threads have many registers each
+constexpr std::int64_t kMostAlone = std::int64_t{1} << 30;  // of a loop without a loop around it
 constexpr std::int64_t kMostReducing = kMultiprocessors * kResidentThreads;  // resident at once
-// Iterations of a thread that reduces, before others are asked to help: those of the block, of a
-// card that is busy anyway; those of other blocks.
+// Iterations of a reducing thread before more threads join it: threads of the block, on a card that
+// is busy in any case; threads of other blocks.
 constexpr std::int64_t kPerReducingThread = 64;
 constexpr std::int64_t kPerSpreadThread = 16;
-constexpr double kUnknownReduced = 64;  // iterations of a reduction, where nothing tells how many
-constexpr std::int64_t kMostReducingBusy = 512;  // threads of a block: several share a processor
+constexpr double kUnknownReduced = 64;           // iterations of a reduction if nothing is known
+constexpr std::int64_t kMostReducingBusy = 512;  // threads of a block: several fit a processor
 
-// Iterations of two loops that a thread runs side by side.
+// The iterations of two loops that a thread runs side by side.
 struct Jammed {
     const For* outer = nullptr;
     const For* inner = nullptr;
@@ -93,14 +93,14 @@ private:
 
     // ------------------------------------------------------------ inside a kernel
 
-    // `loop` and all in it as part of a kernel that has `around` blocks so far. `alone`: nothing
-    // else runs in those blocks. `together`: the threads of loops that follow each other there; 0:
-    // each is free to choose.
+    // Plans `loop` and its body as part of a kernel that has `around` blocks so far. `alone`: these
+    // blocks run nothing else. `together`: the number of threads that consecutive loops in a block
+    // share; 0: each loop chooses its own.
     Plan threads(For& loop, double around, bool alone, std::int64_t together = 0) {
         Plan best = as_threads(loop, around, alone, together);
         std::vector<For*> children;
         legal_children(loop.body, children);
-        // A single block has threads alone.
+        // A single block has only threads.
         if (children.empty() || single_) return best;
         const double blocks = around * traffic_.trips(loop);
         Plan nested{rest(loop, children, blocks), {{&loop, blocks_of(loop)}}};
@@ -114,7 +114,7 @@ private:
                 nested.nanoseconds += kStep * executions(*child) / executions_;
         }
         const bool only = alone && children.size() == 1 && tight(loop, *children[0]);
-        // Threads beyond those of the narrowest loop would idle in it.
+        // Threads beyond the number of the narrowest loop would idle in it.
         std::int64_t common = 0;
         for (For* child : children) {
             if (children.size() > 1 && loops_.reduces(*child))
@@ -132,8 +132,8 @@ private:
         return best;
     }
 
-    // Blocks of `outer`, threads of `inner`, each with several iterations that load elements
-    // together (jam_loops).
+    // `outer` becomes blocks and `inner` threads, each with several iterations that share loads
+    // (jam_loops).
     std::optional<Plan> jammed(For& outer, For& inner, double around) {
         const auto rows = constant_trip_count(outer), columns = constant_trip_count(inner);
         const auto independent = [&](For& loop) {
@@ -162,7 +162,7 @@ private:
         return best;
     }
 
-    // The outermost loops in `stmts` that may run in parallel.
+    // Adds the outermost loops in `stmts` that may run in parallel.
     void legal_children(Body& stmts, std::vector<For*>& found) {
         for (For* loop : outermost_loops(stmts)) {
             if (may_run(*loop)) {
@@ -179,7 +179,7 @@ private:
         return outer.body.size() == 1 && outer.body[0] == &inner;
     }
 
-    // For each of `blocks`: as few as keep the card busy, which wait for each other the least.
+    // Threads per block of a reduction: as few as keep the card busy, for they wait the least.
     [[nodiscard]] std::int64_t reducing_threads(const For& loop, double blocks) const {
         const double trips = traffic_.known_trips(loop).value_or(kUnknownReduced);
         std::int64_t threads = kWarpSize;
@@ -218,13 +218,13 @@ private:
         if (around > 1 && together == 0 && spread > kMostPerBlock && reduces_elements(loop)) {
             request.threads = spread;
             Plan other = timed(loop, around, request);
-            if (!alone) other.nanoseconds += 2 * kLaunch;  // what stands before it, and behind it
+            if (!alone) other.nanoseconds += 2 * kLaunch;  // the kernels before and after it
             if (other.nanoseconds < plan.nanoseconds) plan = other;
         }
         return plan;
     }
 
-    // The partial sums of several blocks are put together in memory, where scalars have no place.
+    // The partial sums of several blocks are combined in memory, which scalars do not have.
     bool reduces_elements(For& loop) {
         const std::vector<UpdateGroup>& reductions = loops_.facts(loop).reductions;
         return loops_.reduces(loop) &&
@@ -233,7 +233,7 @@ private:
                });
     }
 
-    // Threads of a reduction in `around` places that fill the card together, in whole blocks.
+    // Threads for the reduction of each of `around` elements, to fill the card; whole blocks.
     static std::int64_t many_blocks(double trips, double around) {
         const double threads = std::min(trips / static_cast<double>(kPerSpreadThread),
                                         static_cast<double>(kMostReducing) / around);
@@ -264,7 +264,7 @@ private:
         return request;
     }
 
-    // What one thread of each block does besides the loops `children`.
+    // The time of one thread of each block outside of the loops `children`.
     double rest(For& loop, const std::vector<For*>& children, double blocks) {
         return moved(loop, -1, &children) / bandwidth(blocks);
     }
@@ -274,7 +274,7 @@ private:
         return single_ ? std::max(all, kBlockBytesPerNs) : all;
     }
 
-    // How often `loop` is started per call of the function.
+    // The number of executions of `loop` per call of the function.
     [[nodiscard]] double executions(const For& loop) const {
         const int number = loops_.accesses().loop_of(&loop);
         return number < 0 ? 1
@@ -282,8 +282,8 @@ private:
                                 loops_.accesses().loops()[static_cast<std::size_t>(number)].parent);
     }
 
-    // The innermost loop around `access`, `outermost` at most, that changes its element: what stays
-    // the same is kept in a register. The iterations of `lanes` do not follow each other.
+    // The innermost loop around `access`, at most `outermost`, in which its element changes: a
+    // register keeps an invariant one. The iterations of `lanes` are not consecutive in a thread.
     [[nodiscard]] int loop_that_moves(const Access& access, int outermost, int lanes) const {
         int loop = access.loop;
         while (loop != outermost && loop != lanes && traffic_.stride(access, loop) == 0)
@@ -291,8 +291,8 @@ private:
         return loop;
     }
 
-    // Bytes that `loop` moves per run of the kernel, with the iterations of `lanes` side by side;
-    // of its accesses outside `except`.
+    // Bytes that the accesses of `loop` outside of `except` move per run of the kernel, if the
+    // iterations of `lanes` run side by side.
     double moved(For& loop, int lanes, const std::vector<For*>* except, const Jammed& jam = {}) {
         const Accesses& accesses = loops_.accesses();
         const int number = accesses.loop_of(&loop);
@@ -319,7 +319,7 @@ private:
         return sum / executions_;
     }
 
-    // How many of the iterations in a thread load the same element.
+    // How many of the iterations of a thread load the same element.
     double together(const Access& access, const Jammed& jam) const {
         const auto same = [&](const For* loop, std::int64_t copies) {
             const int number = loop != nullptr ? loops_.accesses().loop_of(loop) : -1;
@@ -331,8 +331,8 @@ private:
     ParallelLoops& loops_;
     Traffic traffic_;
     SequentialTime time_;
-    double executions_ = 1;  // of the kernel being planned, per call of the function
-    bool single_ = false;    // one block runs a loop in order, and in it what is planned
+    double executions_ = 1;  // of the planned kernel, per call of the function
+    bool single_ = false;    // the planned code is inside a loop that one block runs in order
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The pass runner: runs a table of passes over a module, times each, dumps after the ones that
-// changed something, verifies, and stops at the first pass that reports an error.
+// The pass runner: runs a table of passes over a module, times each, dumps the module after passes
+// that changed it, verifies, and stops at the first pass that reports an error.
 #pragma once
 
 #include <span>
@@ -22,17 +22,17 @@ struct PassContext {
 struct Pass {
     std::string_view name;  // as in --pass and tests/golden: "fold-constants"
     void (*run)(PassContext&);
-    ir::Profile after;                             // what the verifier must accept when it has run
+    ir::Profile after;                             // that the verifier checks after the pass
     std::string_view why_here;                     // the order constraint, a sentence
     bool (*wanted)(const PassContext&) = nullptr;  // null: always
 };
 
-// Runs those that are wanted. False if a pass reported an error (the rest did not run).
+// Runs the passes that are wanted. False if a pass reported an error (the rest did not run).
 bool run_passes(PassContext& context, std::span<const Pass> passes, const Trace& trace = {});
 
 // The passes of a back end, in order (compile.cpp).
 [[nodiscard]] std::span<const Pass> pipeline(Backend backend);
-// A pass by name, as `backend` has it if it does: for parpy-opt.
+// A pass by name, from the pipeline of `backend` if it is there: for parpy-opt.
 [[nodiscard]] const Pass* find_pass(std::string_view name, Backend backend);
 
 }  // namespace parpy

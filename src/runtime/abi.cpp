@@ -1,5 +1,5 @@
-// The device half of the ABI: hands launches and scratch requests to the call's session. The CPU
-// half stands in thread_pool.cpp.
+// The device half of the ABI: passes launches and scratch requests to the call's session. The CPU
+// half is in thread_pool.cpp.
 #include "support/abi.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ int launch(ParpyContext* context, const parpy::KernelLaunch& what) {
     return context->fail(std::move(error));
 }
 
-// Memory that a CPU program has until its call ends; null, with the error noted, if there is none.
+// Keeps memory of a CPU program until its call ends; null, with the error noted, if there is none.
 void* keep(ParpyContext& context, void* memory, void (*give_back)(void*), std::int64_t bytes) {
     if (memory == nullptr) {
         context.fail({parpy::Code::kP561,

@@ -1,6 +1,6 @@
 // ParpyContext: one call of a compiled program in flight. Lives on the caller's stack, costs a few
-// nanoseconds to make, and is what the generated host code hands back to the parpy_* functions of
-// abi.h. A device back end hangs its session on it; the CPU back end needs none.
+// nanoseconds to make; generated host code passes it back to the parpy_* functions of abi.h. A
+// device back end attaches its session; the CPU back end needs none.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 namespace parpy {
 
 struct KernelLaunch {
-    int index;  // of the program's kernels
+    int index;  // of the kernel in the program
     unsigned grid[3], block[3];
     unsigned shared_bytes;
     void** arguments;
-    bool overlapped;  // the kernel waits for the work in front of it by itself
+    bool overlapped;  // the kernel itself waits for the work before it
 };
 
 // "4 x 1 x 1", for messages.
 [[nodiscard]] std::string shape_text(const unsigned size[3]);
 
-// What parpy_launch, parpy_scratch, parpy_stream and parpy_fetch do on a device, during one call.
+// A device's parpy_launch, parpy_scratch, parpy_stream and parpy_fetch, during one call.
 class DeviceSession {
 public:
     virtual ~DeviceSession() = default;
@@ -35,7 +35,7 @@ public:
     virtual void* scratch(std::int64_t bytes, RuntimeError& error) = 0;
     [[nodiscard]] virtual void* stream() const { return nullptr; }
     // Waits for the kernels enqueued so far and copies to the host; 0, or nonzero with `error` set,
-    // which may be what one of those kernels noted. `site` is the program's that needs the value.
+    // maybe by a failed check of these kernels. `site`: the program's site that needs the value.
     virtual int fetch(std::int64_t site, void* to, const void* from, std::int64_t bytes,
                       RuntimeError& error) = 0;
 };
@@ -44,13 +44,13 @@ public:
 
 namespace parpy {
 
-// Counts the launches of kernels that one call should not launch often (Program::counted).
+// Counts the launches of each kernel that should run few times per call (Program::counted).
 class LaunchCounts {
 public:
     explicit LaunchCounts(const Executable& executable)
         : executable_(executable), counts_(executable.program.counted.size()) {}
 
-    // Null where there are none to count.
+    // Null if no launches are counted.
     [[nodiscard]] LaunchCounts* if_any() { return counts_.empty() ? nullptr : this; }
     void launched(int kernel) {
         for (std::size_t i = 0; i < counts_.size(); ++i) {
@@ -71,11 +71,11 @@ struct ParpyContext {
     parpy::DeviceSession* session = nullptr;                      // not owned; null on the CPU
     std::unique_ptr<parpy::RuntimeError> error;                   // the first one; null: none
     std::vector<std::unique_ptr<void, void (*)(void*)>> scratch;  // of CPU programs
-    parpy::ResultSink* results = nullptr;     // not owned; null where no array is returned
-    parpy::Failure* failure = nullptr;        // not owned; null where nothing can fail
-    parpy::LaunchCounts* launches = nullptr;  // not owned; null where none are counted
+    parpy::ResultSink* results = nullptr;     // not owned; null if no array is returned
+    parpy::Failure* failure = nullptr;        // not owned; null if no check can fail
+    parpy::LaunchCounts* launches = nullptr;  // not owned; null if none are counted
 
-    // Keeps the first error; returns the value that generated code passes on as a failure.
+    // Keeps the first error; returns the value that signals failure in generated code.
     int fail(parpy::RuntimeError e) {
         if (!error) error = std::make_unique<parpy::RuntimeError>(std::move(e));
         return 1;

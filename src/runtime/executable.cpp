@@ -1,4 +1,4 @@
-// load(): which back end makes the program run.
+// load(): chooses the back end that makes the program run.
 #include "runtime/executable.h"
 
 #include "runtime/cpu/cpu_executable.h"

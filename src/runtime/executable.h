@@ -26,10 +26,10 @@ public:
     [[nodiscard]] virtual RuntimeError run(const std::uint64_t* slots, void* stream,
                                            ResultSink* results) const = 0;
 
-    // Launches of one kernel in a call; more are noted.
+    // The most launches of one kernel in a call without a note.
     static constexpr std::int64_t kManyLaunches = 1000;
-    // Something about the program that its user should hear of: a site of it, for the caller to
-    // take after the run. Thread-safe; of several the last.
+    // Notes a site of the program that its user should read, for the caller to report after the
+    // run. Thread-safe; only the last note is kept.
     void note(std::size_t site) const {
         noted_.store(static_cast<std::int64_t>(site), std::memory_order_relaxed);
     }

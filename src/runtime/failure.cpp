@@ -9,7 +9,7 @@
 namespace parpy {
 namespace {
 
-// 0, which no frame is below, where the system does not say.
+// 0, which is below every frame, if the system does not know the limit.
 std::int64_t find_stack_limit() {
     constexpr std::size_t kReserve = 128 * 1024;
     pthread_attr_t attributes;

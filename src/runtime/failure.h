@@ -1,7 +1,7 @@
 // How a running program stops at a failed check (abi.h, parpy_fail). Generated code has no
-// destructors, so leaving it is a jump back to where the run-time system entered it: once per
-// program, and once per chunk of a parallel loop, whose thread comes from elsewhere. Programs that
-// check nothing are entered directly and pay nothing.
+// destructors, so it is left by a jump to the place where the run-time system entered it: once per
+// program, and once per chunk of a parallel loop, which another thread may run. Programs without
+// checks are entered directly and pay nothing.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@
 
 namespace parpy {
 
-// What failed first in one run of a program, in the order of its iterations: the failure of the
-// lowest chunk stays. Any of its threads may raise; it is read when all of them have stopped.
+// The first failure of one run of a program, in the order of its iterations: that of the lowest
+// chunk. Any of its threads may raise; read it only when all of them have stopped.
 class Failure {
 public:
     void raise(std::int64_t site, std::span<const std::int64_t> values, std::int64_t chunk) {
@@ -32,7 +32,7 @@ public:
         chunk_.store(chunk, std::memory_order_release);
     }
     [[nodiscard]] bool raised() const { return raised_before(kNone); }
-    // Whether a chunk below this one failed: then it need not run.
+    // Whether a lower chunk failed: then this chunk need not run.
     [[nodiscard]] bool raised_before(std::int64_t chunk) const {
         return chunk_.load(std::memory_order_acquire) < chunk;
     }
@@ -49,7 +49,7 @@ private:
     std::array<std::int64_t, 64> values_{};
 };
 
-// Where this thread jumps to when what it runs fails; the innermost of those entered.
+// The place to which this thread jumps on a failure; the innermost landing counts.
 struct Landing {
     std::jmp_buf place;
     Failure* failure;
@@ -58,7 +58,7 @@ struct Landing {
 };
 inline thread_local Landing* innermost_landing = nullptr;
 
-// Calls run(), which may fail and is then abandoned: nothing that it holds may need a destructor.
+// Calls run(), which a failure abandons: nothing in it may need a destructor.
 template <class Run>
 void run_until_failure(Failure& failure, const Run& run, std::int64_t chunk = 0) {
     Landing landing;
@@ -75,10 +75,10 @@ void run_until_failure(Failure& failure, const Run& run, std::int64_t chunk = 0)
     return text.find("parpy_fail") != std::string_view::npos;
 }
 
-// The error of a program that failed, for its caller.
+// The error that a failed program reports to its caller.
 [[nodiscard]] RuntimeError located_error(const Program& program, const Failure& failure);
 
-// After a failure was raised elsewhere: leaves the innermost run.
+// To be called after another run has failed: leaves the innermost run.
 [[noreturn]] inline void leave_failed_run() {
     std::longjmp(innermost_landing->place, 1);
 }

@@ -24,14 +24,14 @@ namespace {
 
 std::atomic<Grid*> launched{nullptr};  // by the main thread
 std::atomic<bool> interrupted{false};
-std::atomic<bool> asks{false};   // the handlers decide: they are called in between
-std::atomic<bool> noted{false};  // … SIGINT, for them
+std::atomic<bool> asks{false};   // the handlers decide: the main thread calls them
+std::atomic<bool> noted{false};  // SIGINT has come, for the handlers
 InterruptHooks known_hooks;
 struct sigaction handler_before;
 sem_t wake;
 
 struct Watcher {
-    std::mutex mutex;  // held while the launch is looked at
+    std::mutex mutex;  // held while the watcher accesses the launch
     bool started = false;
 };
 Watcher& watcher() {
@@ -58,7 +58,7 @@ Fault interruption() {
     return {Code::kP541, "was interrupted", 0, 0, ""};
 }
 
-// The executable mapping that the address lies in.
+// The executable mapping that contains the address.
 Interrupt::Range code_at(std::uintptr_t address) {
     std::FILE* maps = std::fopen("/proc/self/maps", "re");
     Interrupt::Range found;
@@ -75,13 +75,13 @@ Interrupt::Range code_at(std::uintptr_t address) {
     return found;
 }
 
-// Whether there is still a launch to end.
+// Asks the launch to end; false if there is none any more.
 bool ask_once() {
     const std::scoped_lock lock(watcher().mutex);
     Grid* grid = launched.load();
     if (grid == nullptr || !interrupted.load()) return false;
     if (!grid->interrupt.asked.load()) {
-        // The kernel's program, and the mathematical functions, which keep nothing either.
+        // The kernel's program, and the mathematical functions: neither holds resources.
         double (*const sine)(double) = &std::sin;
         const auto row = reinterpret_cast<std::uintptr_t>(grid->launch.kernel->row);
         grid->interrupt.code = {code_at(row), code_at(reinterpret_cast<std::uintptr_t>(sine))};
@@ -101,7 +101,7 @@ void watch() {
     }
 }
 
-// One for each process: a fork leaves it behind.
+// One watcher per process; a fork does not inherit it.
 void start_watcher() {
     if (watcher().started) return;
     watcher().started = true;
@@ -113,11 +113,11 @@ void start_watcher() {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// A thread that runs launches while the main thread looks after signals.
+// A thread that runs launches while the main thread handles signals.
 struct Aside {
     std::mutex mutex;
     std::condition_variable changed;
-    const std::function<void()>* launch = nullptr;  // that it runs
+    const std::function<void()>* launch = nullptr;  // the one to run
     std::exception_ptr thrown;                      // by the launch
     bool started = false;
 };
@@ -143,8 +143,8 @@ void run_launches(Aside& own) {
 
 thread_local std::optional<bool> known_main;
 
-// The thread that forks is the main thread of the new process, which has none of the others: nobody
-// launches there, nobody watches, and nobody holds the mutex.
+// The thread that forks becomes the main thread of the new process, which has no other threads:
+// there is no launch and no watcher, and nobody holds the mutex.
 void follow_forks() {
     static const int followed =
         pthread_atfork([] { watcher().mutex.lock(); }, [] { watcher().mutex.unlock(); },
@@ -168,8 +168,8 @@ bool has_function(const struct sigaction& action) {
            (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
 }
 
-// Whether SIGINT comes here first. The handler that was found is asked for again where it is back,
-// as Python puts it; another one may pass the signal on to this one, and is left alone.
+// Whether our handler receives SIGINT first. It replaces its predecessor again if that is back, as
+// Python restores it; any other handler may pass the signal on to ours, and is kept.
 bool handles_interrupts() {
     static bool ever = false;
     struct sigaction found = {};
@@ -231,7 +231,7 @@ void Interruptible::run_aside(const std::function<void()>& launch) {
         if (!noted.exchange(false)) continue;
         lock.unlock();
         const bool ends = known_hooks.ends();
-        if (aside != &other) {  // the handler forked, and this is the child: nobody runs it here
+        if (aside != &other) {  // the handler forked, and this is the child: no thread runs it
             grid_.stop({Code::kP541, "does not run on in a process that was forked meanwhile", 0, 0,
                         "launch it again there"});
             return;
@@ -241,7 +241,7 @@ void Interruptible::run_aside(const std::function<void()>& launch) {
             interrupted.store(true);
             sem_post(&wake);
         } else {
-            handles_interrupts();  // also where the handler has set another one
+            handles_interrupts();  // also if the handler has installed another one
         }
         lock.lock();
     }

@@ -1,8 +1,8 @@
-// Ctrl-C while a kernel runs on the simulator. SIGINT does what it did (Python's handler notes it),
-// and ends the launch of the main thread: a thread of its own has those that run the launch look,
-// again and again until it has ended, since code of the run-time system is never left halfway.
-// Where a handler is set that may let the launch go on, it runs aside of the main thread, which
-// calls the handler meanwhile.
+// Ctrl-C while a kernel runs on the simulator. The handler of SIGINT that was present still runs
+// (Python's notes the signal), and the launch of the main thread ends: a watcher thread makes the
+// launch's threads check for it until the launch has ended, since run-time system code is never
+// abandoned halfway. If a handler may let the launch go on, another thread runs the launch, and the
+// main thread calls the handler meanwhile.
 #pragma once
 
 #include <functional>
@@ -11,15 +11,15 @@
 
 namespace parpy::sim {
 
-// What is asked of who keeps the handlers of SIGINT, in the main thread. Without it SIGINT ends
-// every launch.
+// Callbacks to the owner of the SIGINT handlers, in the main thread. Without them SIGINT ends every
+// launch.
 struct InterruptHooks {
-    bool (*may_go_on)() = nullptr;  // whether there is a handler that may let a launch go on
-    bool (*ends)() = nullptr;       // calls the handlers of what has come: do they end the launch?
+    bool (*may_go_on)() = nullptr;  // whether a handler is set that may let a launch go on
+    bool (*ends)() = nullptr;       // calls the handlers that are due: do they end the launch?
 };
 void set_interrupt_hooks(const InterruptHooks& hooks);
 
-// While one lives in the main thread, where SIGINT has a handler. Other threads' are never asked.
+// Active during its lifetime in the main thread, if SIGINT has a handler. Has no effect in others.
 class Interruptible {
 public:
     explicit Interruptible(Grid& grid);
@@ -27,7 +27,7 @@ public:
     Interruptible(const Interruptible&) = delete;
     Interruptible& operator=(const Interruptible&) = delete;
 
-    // Runs the launch, here or aside.
+    // Runs the launch, on this thread or another.
     void run(const std::function<void()>& launch);
 
 private:

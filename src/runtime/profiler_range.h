@@ -1,11 +1,11 @@
-// Names of calls in NVIDIA's profilers (NVTX ranges), where PARPY_NVTX=1 asks for them and
-// libnvToolsExt.so.1 is there: beside NVRTC, in a toolkit or known to the loader. Another value of
-// the variable is the library's file.
+// Names of calls in NVIDIA's profilers (NVTX ranges), if PARPY_NVTX=1 and libnvToolsExt.so.1 is
+// found: beside NVRTC, in a toolkit or by the loader. Any other value of the variable is the
+// library's file.
 #pragma once
 
 namespace parpy {
 
-// A range while it lives, on the thread that made it. Nothing where there is no library.
+// A range during its lifetime, on the thread that made it. Does nothing without the library.
 class ProfilerRange {
 public:
     explicit ProfilerRange(const char* name);

@@ -1,4 +1,4 @@
-// Where a program puts the arrays that it returns.
+// Receives the arrays that a program returns.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace parpy {
 class ResultSink {
 public:
     virtual ~ResultSink() = default;
-    // Memory for an array in C order, the value of this argument (Program::results), where the
-    // other arrays of the call lie; null with `error` set. The last one for an argument counts.
+    // Memory for an array in C order, the value of this argument (Program::results), on the device
+    // of the call's other arrays; null with `error` set. The last call for an argument counts.
     virtual void* make(std::size_t argument, ir::Scalar type, std::span<const std::int64_t> shape,
                        RuntimeError& error) = 0;
 };

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Flags of compiler drivers that say nothing to a compiler in this process.
+// Flags of compiler drivers without a meaning for a compiler in this process.
 bool means_nothing(std::string_view flag) {
     constexpr std::array<std::string_view, 7> kWhole = {"-fPIC", "-fpic",         "-shared", "-g",
                                                         "-pipe", "-march=native", "-c"};
@@ -21,17 +21,17 @@ bool means_nothing(std::string_view flag) {
            (flag.starts_with("-W") && !flag.starts_with("-Werror"));
 }
 
-// Flags that say how NVRTC makes machine code of a GPU, which nobody makes elsewhere.
+// Flags for NVRTC's generation of machine code, which other back ends ignore.
 constexpr std::array<std::string_view, 6> kForNvrtc = {
     "use_fast_math", "lineinfo", "generate-line-info",
     "device-debug",  "restrict", "extra-device-vectorization"};
-// Those with a value: -arch=sm_90 or, as two flags, -arch sm_90.
+// Such flags with a value: -arch=sm_90 or, as two flags, -arch sm_90.
 constexpr std::array<std::string_view, 11> kForNvrtcWithValue = {
     "arch",         "gpu-architecture", "fmad",          "ftz", "prec-div",
     "prec-sqrt",    "maxrregcount",     "split-compile", "rdc", "relocatable-device-code",
     "ptxas-options"};
 
-// How many of these flags are one for NVRTC: 0, 1 or 2.
+// How many of these flags form one for NVRTC: 0, 1 or 2.
 std::size_t for_nvrtc(std::span<const std::string> flags) {
     std::string_view name = flags.front();
     if (!name.starts_with('-')) return 0;
@@ -81,7 +81,7 @@ UserFlags user_flags(const Options& options) {
         } else if (flag.starts_with("-l")) {
             names.push_back(value);
         } else if (flag == "-Xcompiler" || flag == "--compiler-options" || flag == "-Xlinker") {
-            ++i;  // for a compiler that is not there
+            ++i;  // a flag for a compiler that is not used
         } else if (!means_nothing(flag)) {
             out.compiler.push_back(flag);
         }

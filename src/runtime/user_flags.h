@@ -1,6 +1,6 @@
-// opts.libs and opts.extra_flags as compilers that run in this process take them. Flags are those
-// of a compiler driver (nvcc, clang++): what is about linking becomes libraries, what in-process
-// compilation has no use for is dropped.
+// opts.libs and opts.extra_flags in the form for compilers in this process. The flags are those of
+// a compiler driver (nvcc, clang++): linker flags become libraries, and flags without a meaning for
+// in-process compilation are dropped.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct UserFlags {
     std::vector<std::string> libraries;  // files, or names for the loader
 };
 
-// libs: libraries, and directories in which those of -lNAME flags are looked for.
+// libs: libraries, and directories that are searched for -lNAME flags.
 [[nodiscard]] UserFlags user_flags(const Options& options);
 
 }  // namespace parpy

@@ -7,7 +7,7 @@
 
 namespace parpy {
 
-// The compute capability of "sm_90" or "sm_90a": 90. 0 for what is none.
+// The compute capability of "sm_90" or "sm_90a": 90. 0 if the name is not of this form.
 [[nodiscard]] inline int compute_capability(std::string_view architecture) {
     int number = 0;
     architecture.remove_prefix(std::min<std::size_t>(3, architecture.size()));

@@ -1,4 +1,4 @@
-// The back ends (backends.def), and what is known of each by itself.
+// The back ends (backends.def), and the properties of each.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ enum class Backend : std::uint8_t {
 
 [[nodiscard]] std::string_view name(Backend backend);
 [[nodiscard]] std::string_view shown(Backend backend);
-// The back end whose text it runs: the simulator runs that of CUDA.
+// The back end whose text it runs: for the simulator, CUDA.
 [[nodiscard]] Backend text_of(Backend backend);
 [[nodiscard]] bool runs_in_process(Backend backend);
 [[nodiscard]] std::optional<Backend> backend_named(std::string_view name);

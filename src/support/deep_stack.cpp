@@ -1,4 +1,4 @@
-// See deep_stack.h. Only the part of the stack that is used takes memory.
+// See deep_stack.h. Only the used part of the stack needs memory.
 #include "support/deep_stack.h"
 
 #include <pthread.h>

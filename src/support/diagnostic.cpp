@@ -63,7 +63,7 @@ const Source* source_of(const Span& span, const std::vector<Source>& sources) {
     return span.valid() && span.source < sources.size() ? &sources[span.source] : nullptr;
 }
 
-// Line `number` (counted as spans count) of the captured text, without its end of line.
+// Line `number` (numbered as in spans) of the captured text, without its end of line.
 std::optional<std::string_view> line_of(const Source& source, std::uint32_t number) {
     if (number < source.first_line) {
         return std::nullopt;
@@ -87,7 +87,7 @@ bool continues_code_point(char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
 }
 
-// The column as a reader counts it: spans count UTF-8 bytes, this counts code points.
+// The column that readers expect: spans count UTF-8 bytes, this counts code points.
 std::size_t visible_column(std::string_view line, std::size_t byte_column) {
     const std::string_view before = line.substr(0, std::min(byte_column - 1, line.size()));
     const auto inside = std::ranges::count_if(before, continues_code_point);
@@ -110,7 +110,7 @@ std::string place(const Span& span, const std::vector<Source>& sources) {
 
 namespace {
 
-// The source line and the carets under the span; of a span over several lines, its first line.
+// The source line and the carets under the span; the first line, if the span has several.
 void append_excerpt(std::string& out, const Span& span, const std::vector<Source>& sources) {
     const Source* source = source_of(span, sources);
     const auto found = source != nullptr ? line_of(*source, span.line) : std::nullopt;

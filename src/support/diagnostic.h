@@ -1,6 +1,6 @@
 // Messages of the compiler to the user: each has a place and a code. Passes report to a Diagnostics
-// sink and go on where they can, so that one call shows several errors; the bindings turn the sink
-// into one Python exception. Codes and the exception each one raises stand in diagnostics.def.
+// sink and continue where they can, so that one call shows several errors; the bindings turn the
+// sink into one Python exception. diagnostics.def has the codes and the exception that each raises.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ enum class Code {
 };
 
 [[nodiscard]] std::string_view code_name(Code code);   // "P203"
-[[nodiscard]] std::string_view code_title(Code code);  // what the code stands for, one line
+[[nodiscard]] std::string_view code_title(Code code);  // the meaning of the code, one line
 [[nodiscard]] Flavour code_flavour(Code code);
 [[nodiscard]] std::optional<Code> code_from_name(std::string_view name);
 
@@ -71,7 +71,7 @@ enum : std::uint32_t {
 [[nodiscard]] std::vector<std::string_view> facts_of(Code code);
 
 struct Note {
-    Span span;  // may be invalid: then the note has no place of its own
+    Span span;  // may be invalid: then the note has no place
     std::string message;
 };
 
@@ -94,15 +94,15 @@ struct Diagnostic {
 
 class Diagnostics {
 public:
-    // Each returns the new diagnostic so that the caller can add notes and help (until the next
-    // one).
+    // Each returns the new diagnostic, to which the caller can add notes and help until it adds
+    // another one.
     Diagnostic& error(Code code, Span span, std::string message);
     Diagnostic& warning(Code code, Span span, std::string message);
     Diagnostic& performance(Code code, Span span, std::string message);
     // A fault of the compiler itself (P900): says how to report it.
     Diagnostic& internal(Span span, std::string message);
 
-    // One that is complete.
+    // Reports a complete diagnostic.
     void report(Diagnostic diagnostic);
 
     [[nodiscard]] bool has_errors() const { return errors_ != 0; }

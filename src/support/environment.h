@@ -1,5 +1,5 @@
-// Settings that users make in the environment. A value that is not a number counts as not set, and
-// the Python package warns of it.
+// Settings from the environment. A value that is not a number counts as not set, and the Python
+// package warns of it.
 #pragma once
 
 #include <charconv>

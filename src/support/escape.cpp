@@ -10,7 +10,7 @@ namespace {
 
 struct CodePoint {
     std::uint32_t value = 0;
-    std::size_t length = 0;  // in bytes; 0: no UTF-8
+    std::size_t length = 0;  // in bytes; 0: invalid UTF-8
 };
 
 CodePoint code_point(std::string_view text) {
@@ -30,8 +30,8 @@ CodePoint code_point(std::string_view text) {
     return {value, length};
 }
 
-// Ends a line for somebody (compilers, Python's splitlines, editors), turns the text around it
-// into another direction, or is not seen at all.
+// Whether a character ends a line for some program (compilers, Python's splitlines, editors),
+// changes the direction of the text, or is invisible.
 bool is_hidden(std::uint32_t c) {
     return (c < 0x20 && c != '\t') || (c >= 0x7F && c < 0xA0) || c == 0x061C ||
            (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
@@ -53,7 +53,7 @@ std::string octal(char c) {
     return out;
 }
 
-// The letter behind the backslash; 0: there is none.
+// The letter after the backslash; 0: there is none.
 char letter_of(char c) {
     return c == '\n' ? 'n' : c == '\r' ? 'r' : c == '\t' ? 't' : '\0';
 }
@@ -77,7 +77,7 @@ std::string one_line(std::string_view text) {
         }
         text.remove_prefix(length);
     }
-    // A backslash joins lines with blanks behind it too; "??/" was one once.
+    // A backslash joins lines even if blanks follow it; "??/" was a backslash once.
     const std::size_t last = out.find_last_not_of(" \t");
     if (last != std::string::npos && out[last] == '\\') {
         out.replace(last, 1, "\\x5c");

@@ -1,5 +1,5 @@
-// Text from outside inside of generated text: names of files, lines of the user's program, labels,
-// keys of dicts, what is printed. Nothing in it ends the comment or the string that it stands in.
+// External text inside generated text: names of files, lines of the user's program, labels, keys of
+// dicts, printed text. Nothing in it can end the comment or the string that contains it.
 #pragma once
 
 #include <optional>
@@ -8,16 +8,16 @@
 
 namespace parpy {
 
-// For comments that begin with `//` or `#`, and for messages: as it is, but for what ends a line or
-// is not seen (control and format characters, bytes that are no UTF-8), which become "\n", "\x1b"
-// or "\u2028", and for what joins a line with the next at its end.
+// Makes text for `//` and `#` comments and for messages: unchanged, except that characters that end
+// a line or are invisible (control and format characters, bytes that are not UTF-8) become "\n",
+// "\x1b" or "\u2028", and so does a character at the end that joins the line with the next.
 [[nodiscard]] std::string one_line(std::string_view text);
 
-// A literal of C++ and of the IR's text form, in its quotes.
+// A literal of C++ and of the IR's text form, with its quotes.
 [[nodiscard]] std::string string_literal(std::string_view text);
 
-// What the literal that `text` begins with says, and how long it is with its quotes. Nothing where
-// no literal ends on the line.
+// The value of the literal that `text` begins with, and its length with the quotes. Nothing if no
+// literal ends on the line.
 struct ReadLiteral {
     std::string value;
     std::size_t length = 0;

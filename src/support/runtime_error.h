@@ -1,4 +1,4 @@
-// How a program, a compiler or a device says why it failed.
+// The errors of programs, compilers and devices.
 #pragma once
 
 #include <memory>
@@ -8,12 +8,12 @@
 
 namespace parpy {
 
-// What the back ends report: says what is missing and how to get it. Empty message: success.
+// An error of a back end: names the missing thing and how to get it. Empty message: success.
 struct RuntimeError {
     Code code = Code::kP900;
     std::string message;
     std::string help;
-    std::shared_ptr<const Diagnostic> located = nullptr;  // instead of these, if it has a place
+    std::shared_ptr<const Diagnostic> located = nullptr;  // used instead, if it has a place
     [[nodiscard]] bool failed() const { return !message.empty() || located != nullptr; }
 };
 

@@ -1,6 +1,6 @@
-// Annotations for sanitizers, if the core is built with one (tools/sanitize.sh): AddressSanitizer
-// learns of stacks that are not the thread's own, ThreadSanitizer of data that a library hands from
-// thread to thread. Without a sanitizer they do nothing.
+// Annotations for sanitizers, if the core is built with one (tools/sanitize.sh): they tell
+// AddressSanitizer of stacks that are not the thread's own, and ThreadSanitizer of data that a
+// library passes between threads. Without a sanitizer they do nothing.
 #pragma once
 
 #include <cstddef>
@@ -26,14 +26,14 @@ extern "C" void __tsan_release(void*);
 
 namespace parpy {
 
-// The frames on a stack are gone: its memory may be used anew.
+// Tells the sanitizer that the frames on a stack are gone: its memory may be reused.
 inline void forget_frames([[maybe_unused]] const void* begin, [[maybe_unused]] std::size_t bytes) {
 #ifdef PARPY_HAS_ASAN
     if (begin != nullptr) __asan_unpoison_memory_region(begin, bytes);
 #endif
 }
 
-// Around a switch from one stack to another.
+// To be alive during a switch from one stack to another.
 class StackSwitch {
 public:
     StackSwitch([[maybe_unused]] const void* begin, [[maybe_unused]] std::size_t bytes) {
@@ -45,7 +45,7 @@ public:
     StackSwitch(const StackSwitch&) = delete;
     StackSwitch& operator=(const StackSwitch&) = delete;
 
-    // The first call on a new stack.
+    // To be called first on a new stack.
     static void arrive([[maybe_unused]] void* frames = nullptr) {
 #ifdef PARPY_HAS_ASAN
         __sanitizer_finish_switch_fiber(frames, nullptr, nullptr);
@@ -56,7 +56,7 @@ private:
     void* frames_ = nullptr;
 };
 
-// What a thread did before it hands over is seen by those that take over at the same address.
+// Writes before hand_over() are visible to threads after take_over() at the same address.
 inline void hand_over([[maybe_unused]] const void* at) {
 #ifdef PARPY_HAS_TSAN
     __tsan_release(const_cast<void*>(at));
@@ -68,7 +68,7 @@ inline void take_over([[maybe_unused]] const void* at) {
 #endif
 }
 
-// The calling thread's own stack.
+// The calling thread's own stack; empty without AddressSanitizer.
 struct ThreadStack {
     void* begin = nullptr;
     std::size_t bytes = 0;

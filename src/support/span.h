@@ -1,5 +1,5 @@
-// Source positions. A Span names a range of the user's Python text; every IR node carries one and
-// every rewrite keeps it, so a message about generated code can point at the line that caused it.
+// Source positions. A Span is a range of the user's Python text; every IR node has one and every
+// rewrite keeps it, so a message about generated code can point at the line that caused it.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace parpy {
 
-// The captured text of one decorated function: the lines of `text` are the lines
-// `first_line`, `first_line + 1`, … of the file called `name`.
+// The captured text of one decorated function: `text` consists of the lines `first_line`,
+// `first_line + 1`, … of the file `name`.
 struct Source {
     std::string name;
     std::string text;

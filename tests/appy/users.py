@@ -1,5 +1,5 @@
-"""Programs as users of APPy write them, run by tests/python/pragmas/test_appy_users.py: a function `case` each that
-gives the function, its arguments, and what it returns or stores is what plain Python makes of them."""
+"""Programs in the style of APPy's users, run by tests/python/pragmas/test_appy_users.py. Each `case` gives a function
+and its arguments; its results and stores must be those of plain Python."""
 
 import math
 
@@ -341,7 +341,7 @@ def _sparse(m, n):
 
 
 def cases():
-    """By name: the function and its arguments."""
+    """The function and its arguments, by name."""
     r = rng.random
     n = 1003
     indptr, indices, data, _ = _sparse(60, 50)

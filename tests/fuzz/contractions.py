@@ -1,10 +1,10 @@
-"""Random contractions: what the CPU makes of them has the bits of the loops in the reference interpreter, and what the
-simulator runs has those of the CPU.
+"""Random contractions: compiled for the CPU they give the bits of the loops in the reference interpreter, and in the
+simulator the bits of the CPU.
 
     python tests/fuzz/contractions.py [--backend cpu|sim] [--seed N] [--count N]
 
-The nests are those of tests/python/contraction_cases.py, every fourth with infinities and NaNs among its factors.
-Prints those that differ, and how many ran as contractions; exits with 1 if one differs.
+The nests are those of tests/python/contraction_cases.py; every fourth has infinities and NaNs among its factors.
+Prints the nests that differ and the number that ran as contractions; exits with 1 if one differs.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Random expressions of Python's and NumPy's numbers and of elements of arrays: what compiled code computes of them,
-in which type, against the interpreter.
+"""Random expressions of Python's and NumPy's numbers and of elements of arrays: compares the values and types of
+compiled code with those of the interpreter.
 
     python tests/fuzz/expressions.py [first seed] [how many]
 """
@@ -49,11 +49,11 @@ REALS = [0.0, -0.0, 0.5, 1.0, 1.5, 2.5, -0.5, -3.25, 0.1, 7.7, 100.25, 1e-3, mat
 
 
 class Unfit(Exception):
-    """An expression that Python refuses, or that computes what compiled code does not have."""
+    """An expression that Python refuses, or whose value has a type that compiled code lacks."""
 
 
 class Node:
-    """An expression: its text and those of the expressions in it."""
+    """An expression: its text and its subexpressions."""
 
     def __init__(self, text: str, *parts: Node, rough: bool = False) -> None:
         self.text = text
@@ -61,7 +61,7 @@ class Node:
         self.rough = rough or any(part.rough for part in parts)
 
     def value(self, names: dict[str, object], whole: bool = False) -> object:
-        """What Python makes of it, an array if it is `whole`. Unfit: some part is nothing that compiled code has."""
+        """Python's value, an array if `whole`. Raises Unfit if compiled code has no type for the value of some part."""
         for part in self.parts:
             part.value(names)
         try:
@@ -137,7 +137,7 @@ PARAMETERS = ["s", "n", "b", *(f"g_{kind}" for kind in TYPES), *(f"x_{kind}" for
 
 
 def arguments(rng: random.Random) -> dict[str, object]:
-    """Values of the parameters."""
+    """Random values for the parameters."""
 
     def number(kind: str) -> np.generic:
         scalar = getattr(np, kind)
@@ -159,7 +159,7 @@ def arguments(rng: random.Random) -> dict[str, object]:
 
 
 def tolerance(node: Node) -> float:
-    """How far results may be apart, for the narrowest type that may be computed in."""
+    """The largest relative difference allowed, for the narrowest type in which parts may be computed."""
     if not node.rough:
         return 0.0
     if re.search(r"int8|float16|bool|True|False|\bb\b", node.text):
@@ -168,7 +168,7 @@ def tolerance(node: Node) -> float:
 
 
 def close(found: object, expected: object, node: Node) -> bool:
-    """Equal, but for the rounding of elementary functions."""
+    """Whether both are equal, but for the rounding of elementary functions."""
     a, b = np.asarray(found), np.asarray(expected)
     if a.dtype != b.dtype:
         return False
@@ -181,7 +181,7 @@ def close(found: object, expected: object, node: Node) -> bool:
         return bool(abs(complex(a) - complex(b)) <= limit * max(abs(complex(b)), 1e-3 if node.rough else 0.0))
 
 
-REFUSED = (" complex", "convert it first: int(", "of the real part")  # on purpose, though Python computes something
+REFUSED = (" complex", "convert it first: int(", "of the real part")  # documented, though Python computes a value
 USES = ("{}", "({}) * x_float32[1]", "({}) + x_int8[1]", "({}) * x_float16[1]")
 
 
@@ -191,7 +191,7 @@ def used(text: str) -> list[str]:
 
 
 def function_of(text: str, place: Path, name: str, stores: bool = False) -> Any:
-    """A jit function that returns the value of the expression, or stores it to its first argument."""
+    """A jit function that returns the expression's value, or stores it to its first argument."""
     parameters = ["y"] * stores + used(text)
     statement = f"y[:] = {text}" if stores else f"return {text}"
     text = f"@parpy.jit\ndef f({', '.join(parameters)}):\n    {statement}\n"
@@ -212,7 +212,7 @@ def with_more(given: dict[str, object]) -> dict[str, object]:
 
 
 def difference(seed: int, place: Path) -> str | None:
-    """The first expression of this seed of which compiled code makes something else; None if there is none."""
+    """A message about the first use of this seed's expression whose compiled value differs; None if all agree."""
     rng = random.Random(seed)
     expressions = Expressions(rng)
     node, sets = None, []
@@ -248,7 +248,7 @@ def difference(seed: int, place: Path) -> str | None:
 
 
 def of_slices(node: Node, given: dict[str, object], place: Path, seed: int) -> str | None:
-    """The same of whole arrays, where the expression has functions of NumPy alone."""
+    """The same with whole arrays, if all functions of the expression are NumPy's."""
     if "x_" not in node.text or re.search(r"math\.|(?<![.\w])(int|float|bool|round|not)\b", node.text):
         return None
     text = node.text.replace("[0]", "[:]")

@@ -1,6 +1,6 @@
 // Random programs keep their meaning through every pass, through print and parse, and through the
-// emitter and the CPU compiler: what the reference interpreter computes first is what all compute.
-// PARPY_FUZZ_SEED and PARPY_FUZZ_COUNT choose other or more programs than the few of a test run.
+// emitter and the CPU compiler: all compute the results of the first run in the reference
+// interpreter. PARPY_FUZZ_SEED and PARPY_FUZZ_COUNT choose other or more programs.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -24,8 +24,8 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 }
 
 struct Outcome {
-    std::string fault;     // empty: all is well
-    bool refused = false;  // a pass reported an error of the user's
+    std::string fault;     // empty: no difference
+    bool refused = false;  // a pass reported an error in the program
 };
 
 std::string evaluate_into(const ir::Module& module, const RandomData& data, ir::Profile profile) {
@@ -67,7 +67,7 @@ public:
         PassContext context{module, options_, signature_, diagnostics_};
         bool typed = false;
         for (const Pass& pass : pipeline(options_.backend)) {
-            // The program is typed already: the passes up to infer-types are not for it.
+            // The program is typed already, so the passes up to infer-types cannot run.
             if (typed) {
                 const std::string before = ir::print(module);
                 if (!run_passes(context, {&pass, 1})) {

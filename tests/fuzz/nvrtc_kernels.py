@@ -1,12 +1,12 @@
-"""Random kernels of one thread, in CUDA C++: does what NVRTC makes of them leave what the text says?
+"""Random kernels of one thread, in CUDA C++: does NVRTC's code leave the elements that the text defines?
 
     python tests/fuzz/nvrtc_kernels.py [--seed N] [--count N] [--forms ours|all] [--gpu]
 
-NVRTC takes elements at some subscripts for different ones that are the same (docs/explanation/gpu.md). Each kernel
-stores to and loads from one array, under several names, at subscripts of every form that ParPy emits (`ours`) or of
-those that it avoids as well (`all`). They run in the interpreter of PTX (ptx.py), or with `--gpu` on the GPU, which
-takes CuPy; Python evaluates the same statements for comparison. Prints the kernels that differ, and exits with 1
-if there is one.
+NVRTC treats elements at some equal subscripts as different ones (docs/explanation/gpu.md). Each kernel
+stores to and loads from one array, under several names, at subscripts of every form that ParPy emits (`ours`) or
+also of the forms that it avoids (`all`). They run in the interpreter of PTX (ptx.py), or with `--gpu` on the GPU, which
+needs CuPy; Python evaluates the same statements for comparison. Prints the kernels that differ, and exits with 1
+if there are any.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Forms:
         self.random, self.avoided = rng, avoided
 
     def variable(self, counters: str) -> tuple[str, Value]:
-        """A counter, or something that is computed from it and not negative."""
+        """A counter, or a non-negative value computed from one."""
         name, c = self.random.choice(counters), self.random.randint(2, 5)
         of: Value = (lambda i, j: i) if name == "i" else (lambda i, j: j)
         return self.random.choice([
@@ -91,11 +91,11 @@ class Forms:
         return chosen
 
     def falling(self, factor: int, text: str, value: Value) -> Term:
-        """A subscript in which a variable is subtracted so many times."""
+        """A subscript that subtracts `factor` times a variable."""
         return Term(text if factor == 1 or self.avoided else f"hidden({text})", value)
 
 
-# As in src/dialects/prelude/cuda.inc.
+# The same function as in src/dialects/prelude/cuda.inc.
 HELPER = """template <class T> static __device__ __forceinline__ T hidden(T at) {
     if constexpr (sizeof(T) == 8) asm("" : "+l"(at)); else asm("" : "+r"(at));
     return at;
@@ -110,7 +110,7 @@ class Kernel:
 
 
 class Maker:
-    """`names`: of pointers to one memory; `restrict`: whether a further array, of its own, is promised to be so."""
+    """Writes one kernel. Its pointers `names` point to one memory; `restrict` adds an array that shares none of it."""
 
     def __init__(self, seed: int, avoided: bool) -> None:
         self.random = random.Random(seed)
@@ -207,7 +207,7 @@ def by_gpu(text: str, memory: np.ndarray, names: int) -> None:
 
 
 def difference(seed: int, avoided: bool = False, run: Callable[[str, np.ndarray, int], None] = by_ptx) -> str | None:
-    """The text of kernel `seed` if it leaves other elements than its statements do."""
+    """The text of kernel `seed` if it leaves other elements than its statements do; else None."""
     maker = Maker(seed, avoided)
     kernel = maker.make()
     values = np.random.default_rng(seed).integers(-4, 5, SIZE)

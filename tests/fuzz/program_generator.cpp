@@ -12,13 +12,13 @@ namespace {
 
 using namespace ir;
 
-// What an expression may read.
+// The variables that an expression may read.
 struct Scope {
-    std::vector<Var*> scalars;       // that have a value
+    std::vector<Var*> scalars;       // scalars that have a value
     std::vector<Var*> loops;         // i64 loop variables with a non-negative range
-    std::vector<std::int64_t> ends;  // of each of `loops`: its values are below
+    std::vector<std::int64_t> ends;  // the end of each loop: its values are below
     bool arrays = true;
-    Var* hidden = nullptr;  // array that may be read at `own` only
+    Var* hidden = nullptr;  // array of which only `own` may be read
     Var* own = nullptr;
 };
 
@@ -85,7 +85,7 @@ private:
         const std::size_t argument = arguments_;
         add_parameter(entry, array);
         arrays_.push_back(array);
-        if (random_.chance(25)) {  // the outermost extent is known at run time only
+        if (random_.chance(25)) {  // only the call knows the outermost extent
             Var* size = builder_.scalar(array->name + "_extent0", Scalar::kI64);
             size->origin = {Origin::Kind::kExtent, argument, 0};
             entry.params.push_back(size);
@@ -95,7 +95,7 @@ private:
         }
     }
 
-    // helper h(a, …, x): one parameter is an array laid out as the first of the entry.
+    // helper h(a, …, x): one parameter is an array with the layout of the entry's first array.
     void add_helper() {
         Function* helper = program_.module.make_function(fresh("h"), FunctionKind::kHelper);
         helper->result = Type::of(scalar_type());
@@ -129,7 +129,7 @@ private:
         helpers_.push_back(helper);
     }
 
-    // A call of a helper, or null where the array it takes may not be read.
+    // A call of a helper, or null if its array argument may not be read.
     Expr* call(const Scope& scope, int depth) {
         Function* helper = random_.pick(helpers_);
         std::vector<Expr*> arguments;
@@ -169,7 +169,7 @@ private:
         return builder_.integer(value, type);
     }
 
-    // A subscript of an array dimension, within it (negative ones count from the end).
+    // A subscript within an array dimension (negative ones count from the end).
     Expr* index(const Scope& scope, std::int64_t extent) {
         for (std::size_t k = 0; k < scope.loops.size(); ++k) {
             if (scope.ends[k] <= extent && random_.chance(60)) {
@@ -321,7 +321,7 @@ private:
                           : builder_.store(array, std::move(indices), value));
     }
 
-    // for v in range(0 …, end, 1 …), whose values are in [0, end). `size`, if given, holds the end.
+    // for v in range(0 …, end, 1 …), with values in [0, end). `size`, if given, holds the end.
     For* counting_loop(std::int64_t end, Var* size = nullptr) {
         Var* var = builder_.scalar(fresh("i"), Scalar::kI64);
         if (random_.chance(20)) {  // downwards
@@ -404,14 +404,14 @@ private:
     }
 
     // Iterations own the elements of one array whose leading subscripts are their loop variables;
-    // they read everything else, and reduce into what the nest hides.
+    // they read all other arrays, and reduce into the array that the nest hides.
     void parallel_nest(const Scope& scope, Body& out) {
         Var* target = random_.pick(arrays_);
         target->written = true;
         const std::size_t rank = target->dims.size();
         const auto parallel =
             static_cast<std::size_t>(random_.between(1, static_cast<std::int64_t>(rank)));
-        Scope inner;  // scalars from outside are read only
+        Scope inner;  // scalars from outside are read-only
         inner.loops = scope.loops;
         inner.ends = scope.ends;
         inner.hidden = target;
@@ -458,7 +458,7 @@ private:
                             : builder_.store(target, std::move(own), value));
     }
 
-    // s += e over a parallel loop, or x[c] += e: exact whatever the order.
+    // s += e over a parallel loop, or x[c] += e: exact in any order.
     void parallel_reduction(Scope& scope, Body& out) {
         const Scalar type = random_.pick({Scalar::kI64, Scalar::kI32, Scalar::kU64, Scalar::kU8});
         const Op op = random_.pick(
@@ -526,9 +526,9 @@ private:
     Builder builder_;
     const bool host_arrays_;
     int next_ = 0;
-    int index_depth_ = 0;  // of subscripts within subscripts
+    int index_depth_ = 0;  // depth of subscripts within subscripts
     std::size_t arguments_ = 0;
-    std::map<const Var*, std::vector<std::int64_t>> extents_;  // of each array
+    std::map<const Var*, std::vector<std::int64_t>> extents_;  // by array
     std::vector<Function*> helpers_;
     std::vector<Var*> arrays_;
     std::vector<Var*> readable_;

@@ -16,14 +16,14 @@ namespace parpy::fuzz {
 
 struct RandomProgram {
     ir::Module module;  // profile kTyped; array parameters carry argument origins
-    Mapping mapping;    // of its labelled loops
+    Mapping mapping;    // of the labelled loops
     std::map<const ir::Var*, std::int64_t> sizes;  // values of the parameters that hold extents
 };
 
-// With `host_arrays` the code between parallel loops works on arrays too, as the CPU allows.
+// If `host_arrays`, the code between parallel loops uses arrays too, which a CPU allows.
 [[nodiscard]] RandomProgram random_program(std::uint64_t seed, bool host_arrays);
 
-// Memory for the entry's array parameters, filled from `seed` with small and a few extreme values,
+// Memory for the entry's array parameters, filled from `seed` with small and some extreme values,
 // and values for its scalars.
 class RandomData {
 public:
@@ -32,7 +32,7 @@ public:
     RandomData& operator=(const RandomData&) = delete;
 
     [[nodiscard]] const std::vector<ir::EvalArgument>& arguments() const { return arguments_; }
-    // For each parameter: a pointer to its elements, or the scalar's bits (support/abi.h).
+    // One value per parameter: a pointer to its elements, or the scalar's bits (support/abi.h).
     [[nodiscard]] std::vector<std::uint64_t> slots() const;
     // The first element that differs, as text; empty if none does. All NaNs are equal.
     [[nodiscard]] std::string difference(const RandomData& other) const;
@@ -43,7 +43,7 @@ private:
         ir::Scalar element;
         std::vector<std::byte> bytes;
     };
-    const ir::Module& module_;  // of the program; must live as long as this
+    const ir::Module& module_;  // the program's; must outlive this object
     std::vector<Array> arrays_;
     std::vector<ir::EvalArgument> arguments_;
 };

@@ -1,5 +1,5 @@
-"""Random programs of the language, as Python text: what the compiler makes of one must be what the
-interpreter makes of it.
+"""Random programs of the language, as Python text: a compiled program must leave the results that
+the interpreter leaves.
 
     python tests/fuzz/programs.py [--seed N] [--count N]
 
@@ -84,7 +84,7 @@ class Generator:
         self.emit(depth, f"{self.pick('f', 'd')}[{self.subscript()}] {self.pick('+', '-', '*')}= {self.leaf()}")
 
     def scoped(self, depth: int, statements: int) -> None:
-        """A block that may not run: what it assigns first is not known after it."""
+        """A block that may not run: variables that it assigns first are unset after it."""
         names = list(self.names)
         self.block(depth, statements)
         self.names = names
@@ -125,7 +125,7 @@ class Generator:
         self.emit(depth + 1, self.pick("break", "continue"))
 
     # ---- expressions. The operands of `a or b`, min(a, b) and `a if c else b` are of one type: the
-    # interpreter's result has the type of the one that is taken, the compiled one the type of both.
+    # interpreter's result has the type of the operand that is chosen, the compiled one the type of both.
 
     def subscript(self) -> str:
         return self.pick(str(self.random.randint(-SIZE, SIZE - 1)), "n", "-n", "n - 4", *self.loops[:1])
@@ -151,7 +151,7 @@ class Generator:
         )  # fmt: skip
 
     def integer_of(self, array: str) -> str:
-        """An expression that an element of the array holds."""
+        """An expression whose values the elements of the array can hold."""
         a, b = (f"{array}[{self.subscript()}]" for _ in "ab")
         return self.pick(
             f"({a} + {b}) % 5", f"{a} // 2", f"min({a}, {b})", f"({a} & {b}) | 1", f"{a} ^ {b}", "3",
@@ -186,10 +186,10 @@ def arguments(seed: int) -> list:
 
 
 def difference(seed: int, folder: Path) -> str | None:
-    """What differs between the two runs of program `seed`; None if nothing does.
+    """The difference between the two runs of program `seed`; None if there is none.
 
     A program that the interpreter ends with an exception (an integer out of range, a NaN stored in
-    an integer array) says nothing.
+    an integer array) counts as equal.
     """
     import parpy
 
@@ -206,7 +206,7 @@ def difference(seed: int, folder: Path) -> str | None:
         kernel(*actual, opts=parpy.par({}))
     except parpy.CompileError as error:
         if any(code in str(error) for code in ("P201", "P110", "P102", "P200")):
-            return None  # static rules that the run did not meet
+            return None  # rules of the compiler that the run did not reach
         return f"{text}\n{error}"
     for name, ours, numpys in zip(ARRAYS, actual, expected, strict=False):
         if not np.array_equal(ours, numpys, equal_nan=ours.dtype.kind == "f"):

@@ -1,7 +1,7 @@
-"""Runs PTX, one thread at a time: shows what NVRTC made of a kernel on a machine without a GPU.
+"""Runs PTX, one thread at a time: shows how NVRTC compiled a kernel on a machine without a GPU.
 
 Registers and memory hold bit patterns. Threads run one after the other, in any order, from one barrier to the
-next, so that a load which the compiler moved in front of a barrier reads what was there before. Instructions that
+next, so that a load which the compiler moved before a barrier reads the older value. Instructions that
 our kernels do not need are refused (Unsupported). Source of the meaning of each instruction: the PTX ISA manual,
 version 9.
 """
@@ -20,7 +20,7 @@ from ptx_text import Instruction, Kernel, Module, Unsupported, masked, number_of
 __all__ = ["Memory", "Unsupported", "launch", "parse"]
 
 _RUBBISH = 0x5A5A_5A5A_5A5A_5A5A
-_SHARED, _LOCAL = 0xE000_0000, 0xF000_0000  # where these spaces begin, also as 32 bits; global memory lies below
+_SHARED, _LOCAL = 0xE000_0000, 0xF000_0000  # the starts of these spaces, also as 32 bits; global memory is below
 
 
 class Memory:
@@ -96,7 +96,7 @@ class Thread:
         if name[:5] in ("%ntid", "%ncta"):
             return 1
         if re.fullmatch(r"%[a-z]+\d+", name):
-            return _RUBBISH  # a register that nothing was put into: an element of an array that is not used
+            return _RUBBISH  # a register that nothing set: an element of an unused array
         raise Unsupported(name)
 
     def value(self, operand: str, kind: str) -> Any:
@@ -173,7 +173,7 @@ def launch(
     block: int = 1,
     order: Callable[[list[int]], list[int]] | None = None,
 ) -> None:
-    """Runs a kernel. `order` shuffles the threads that run next; blocks run one after the other."""
+    """Runs a kernel. `order` shuffles the threads between barriers; blocks run one after the other."""
     kernel = module.kernels[name]
     for number in range(grid):
         shared = Block(block, number, grid, bytearray(module.shared_bytes))

@@ -108,7 +108,7 @@ def _fused(t: Thread, one: Instruction) -> None:
             t.set(one.operands[0], pattern_of(a * b + c, kind))
         return
     exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
-    zero = float(a) * float(b) + float(c)  # with its sign
+    zero = float(a) * float(b) + float(c)  # keeps the sign of a zero
     t.set(one.operands[0], pattern_of(_nearest(exact, kind) if exact else zero, kind))
 
 
@@ -128,14 +128,14 @@ def _insert_bits(t: Thread, one: Instruction) -> None:
 
 
 def _nearest(exact: Fraction, kind: str) -> float:
-    """The nearest value of the type."""
+    """The type's value nearest to this number."""
     try:
         near = float(exact)
     except OverflowError:
         return math.copysign(math.inf, exact)
     if kind == "f64" or near == exact:
         return near
-    # Rounded to odd first, so that the rounding to f32 that follows is the right one.
+    # Rounds to odd first, so that the rounding to f32 that follows gives the nearest value.
     if struct.pack("<d", near)[0] & 1:
         return near
     return math.nextafter(near, math.inf if exact > near else -math.inf)

@@ -34,7 +34,7 @@ def signed(value: int, bits: int) -> int:
 
 
 def number_of(pattern: int, kind: str) -> Any:
-    """The number that a register of this type holds."""
+    """The number that these bits mean in a register of this type."""
     if kind in FLOATS:
         form, size = FLOATS[kind]
         return NUMPY[kind](struct.unpack(form, masked(pattern, 8 * size).to_bytes(size, "little"))[0])

@@ -28,7 +28,7 @@ Constant random_value(Random& random, Scalar type) {
     return convert_constant(Constant{value}, Scalar::kF64, type);
 }
 
-// Integers are extended to 64 bits already; a float's bits are those of its type.
+// Integers are already extended to 64 bits; a float's bits are those of its type.
 std::uint64_t slot(Scalar type, const Constant& value) {
     std::uint64_t bits = 0;
     if (const auto* integer = std::get_if<std::int64_t>(&value.value)) {

@@ -17,11 +17,11 @@ public:
         z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
         return z ^ (z >> 31U);
     }
-    // In [low, high].
+    // A number in [low, high].
     std::int64_t between(std::int64_t low, std::int64_t high) {
         return low + static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(high - low + 1));
     }
-    // True in `percent` of 100 cases.
+    // True with a probability of `percent` percent.
     bool chance(int percent) { return between(0, 99) < percent; }
     template <class T>
     T pick(std::initializer_list<T> options) {

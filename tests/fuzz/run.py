@@ -1,11 +1,11 @@
-"""Random differential tests: programs compiled for a back end leave what the Python interpreter leaves.
+"""Random differential tests: programs compiled for a back end leave the same memory as the Python interpreter.
 
     python tests/fuzz/run.py [--backend cpu|sim|cuda|eval|eval-cuda|ptx] [--seed N] [--count N] [--jobs N]
                              [--minimise] [--out FILE]
 
-`eval` is the reference interpreter, behind a pass of the CPU's pipeline that is chosen at random, `eval-cuda` behind
-one of CUDA's before kernels are made; `ptx` runs what NVRTC makes of a program's body on one thread. Each program is
-made from its number, so that `--seed N --count 1` shows a failure again. A process that dies or hangs is a failure of
+`eval` is the reference interpreter, after a pass of the CPU's pipeline that is chosen at random, `eval-cuda` after
+one of CUDA's before kernels are made; `ptx` runs NVRTC's code for a program's body on one thread. Each program is
+made from its number, so that `--seed N --count 1` repeats a failure. A process that dies or hangs is a failure of
 the program that it ran. Prints the failures and a table, writes the table to FILE as JSON, and exits with 1 if there
 was a failure.
 """
@@ -26,11 +26,11 @@ _HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(_HERE), str(_HERE.parent / "python")]
 sys.path.append(str(_HERE.parents[1] / "python"))  # where parpy is not installed
 
-SECONDS = 60.0  # that a program may take, compilation of all its variants included
+SECONDS = 60.0  # the limit for one program, including the compilation of all its variants
 
 
 def work(backend: str, first: int, end: int, stride: int, smaller: bool) -> None:
-    """Runs programs and says how each went, a line of JSON for each; the line that announces it comes first."""
+    """Runs programs and prints a line of JSON with each result; a line that announces the program precedes it."""
     from random_programs.compare import Comparison, case_of, fault_of
     from random_programs.minimise import minimise
 
@@ -49,7 +49,7 @@ def work(backend: str, first: int, end: int, stride: int, smaller: bool) -> None
 
 
 class Worker:
-    """A process that runs every `stride`-th program, started again behind one that ended it."""
+    """A process that runs every `stride`-th program, started again after a program that ended it."""
 
     def __init__(self, options: argparse.Namespace, number: int) -> None:
         self._options = options
@@ -78,7 +78,7 @@ class Worker:
         self.running, self._next = None, seed + self._options.jobs
 
     def restart(self) -> None:
-        """Behind the program that ended it."""
+        """Starts the process again after the program that ended it."""
         if self.running is not None:
             self._next = self.running + self._options.jobs
         self.running = None

@@ -4,14 +4,14 @@ A pass case is `tests/golden/<pass_name>/<case>.ir`: header lines `# RUN: parpy-
 program, and for each RUN line, in order, a line `# ---- expected` followed by the output. The input
 reaches parpy-opt as a file cut before the first expected part, so line numbers in messages agree.
 
-An emission case is a folder `tests/golden/emit/<kernel>/` with `input.ir` (one RUN line, or another
-`# RUN metal: parpy-opt FLAGS` at the end for a back end that has no such types, whose flags
-say the signature and mapping), and the expected texts `cpu.cpp`, `cuda.cu` and `metal.metal`, any of
+An emission case is a folder `tests/golden/emit/<kernel>/` with `input.ir` (one RUN line, and another
+`# RUN metal: parpy-opt FLAGS` at the end for a back end that lacks the program's types; the flags
+give the signature and the mapping), and the expected texts `cpu.cpp`, `cuda.cu` and `metal.metal`, any of
 which may be missing.
 
     python tests/golden/run.py [--update] [PATH …]
 
-PARPY_OPT names the binary; without it the newest build*/parpy-opt of the checkout is taken.
+PARPY_OPT names the binary; the default is the newest build*/parpy-opt of the checkout.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests" / "golden"
 MARKER = "# ---- expected"
 RUN = "# RUN: parpy-opt"
-RUN_ALONE = "# RUN {}: parpy-opt"  # of an emission case: the flags for one back end
+RUN_ALONE = "# RUN {}: parpy-opt"  # in an emission case: the flags for one back end
 EMITTED = {"cpu.cpp": "cpu", "cuda.cu": "cuda", "metal.metal": "metal"}
 
 
@@ -51,7 +51,7 @@ def collect() -> list[Path]:
 
 @dataclass
 class Result:
-    """What a case should have printed and what it did print."""
+    """The expected and the actual output of a case."""
 
     expected: str
     actual: str

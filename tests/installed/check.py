@@ -1,4 +1,4 @@
-"""What an installed ParPy must do: run in an environment that has the wheel and its dependencies alone.
+"""Checks an installed ParPy, in an environment that has only the wheel and its dependencies.
 
 python tests/installed/check.py
 """

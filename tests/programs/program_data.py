@@ -85,7 +85,7 @@ def conv2d_bias(rng, n=2, ci=3, co=4, k=2, h=6, w=5):
 
 def correlation(rng, m=7, n=9):
     data = uniform(rng, n, m)
-    data[:, 2] = 0.5 + 0.01 * data[:, 2]  # of little deviation
+    data[:, 2] = 0.5 + 0.01 * data[:, 2]  # a column with a small deviation
     return m, np.float64(n), data
 
 
@@ -275,7 +275,7 @@ def vadv(rng, i=4, j=5, k=6):
     return a, u, uniform(rng, i + 1, j, k), p, t, 3.0 / 20.0
 
 
-# What makes the arguments of a program. Sizes are keywords.
+# The functions that make the arguments of a program. Sizes are keywords.
 PROGRAMS: dict[str, Callable[..., Arguments]] = {
     "adi": adi,
     "arc_distance": arc_distance,

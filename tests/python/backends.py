@@ -1,6 +1,6 @@
-"""Runs a decorated function by name of back end: interpreter, CPU, simulator, and the GPU where there is one.
+"""Runs a decorated function by the name of a back end: interpreter, CPU, simulator, and the GPU if there is one.
 
-BACKENDS and TARGETS (which are compiled for) parametrize tests; those that go through NAMES have the mark `gpu`.
+BACKENDS and TARGETS (those with a compiler) parametrize tests; tests that use NAMES have the mark `gpu`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def cuda_text(
 
 
 def check_as_python(backend: str, function: Callable[..., Any], given: tuple[Any, ...]) -> None:
-    """Compiled code, of which Python runs no loop, returns what Python does and leaves the arrays alike."""
+    """Checks that compiled code, of which Python runs no loop, returns Python's result and leaves equal arrays."""
     want, got = copies(given), copies(given)
     expected = function(*want)
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""How tests call checked programs: on every back end that checks, and against the reference interpreter."""
+"""Calls of checked programs in tests: on every back end that checks, and against the reference interpreter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import parpy
 from parpy import CompileBackend, CompileOptions, LoopPar, threads
 
-BACKEND = CompileBackend.Cpu  # of the test that runs
+BACKEND = CompileBackend.Cpu  # the back end of the running test
 
 
 @pytest.fixture(autouse=True, params=[CompileBackend.Cpu, CompileBackend.Sim], ids=lambda backend: backend.name)
@@ -26,12 +26,12 @@ on_host = pytest.mark.parametrize("backend", [CompileBackend.Cpu], indirect=True
 
 def options(check: str | None, **loops: int | LoopPar) -> CompileOptions:
     mapping = {label: n if isinstance(n, LoopPar) else threads(n) for label, n in loops.items()}
-    # What can be refused before the run is not what these tests are about.
+    # These tests are not about errors that are reported before the run.
     return CompileOptions(backend=BACKEND, check=check, parallelize=mapping, legality="trust")
 
 
 def message(kind: type[Exception], function: Callable[..., Any], arguments: tuple[Any, ...], opts: Any) -> str:
-    """What the call raises, which is what the interpreter reports; the simulator adds who was at it."""
+    """The error of the call, which equals that of the interpreter; the simulator adds the thread."""
     arrays = [a for a in arguments if isinstance(a, np.ndarray) and a.flags.writeable]
     before = [a.copy() for a in arrays]
     with pytest.raises(kind) as compiled:

@@ -15,14 +15,14 @@ from parpy.studies import tune as _tune
 
 sys.path += [str(folder) for folder in places.SUBJECTS]  # some modules import another's functions
 
-# JAX takes three quarters of a GPU's memory otherwise, which tests of other processes miss.
+# By default JAX reserves three quarters of a GPU's memory, which tests of other processes then lack.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 
 @pytest.fixture
 def tuning_time(request, monkeypatch):
-    """Searches of parpy.tune end after so many looks at the clock, each a millisecond later than the one before,
-    however long they really take; but for tests that are about time."""
+    """Searches of parpy.tune end after a fixed number of reads of the clock, each a millisecond later than the one
+    before, independent of real time; tests about time (mark `clock`) are excepted."""
     if request.node.get_closest_marker("clock") is None:
         looks = itertools.count()
         monkeypatch.setattr(_tune, "time", SimpleNamespace(perf_counter=lambda: next(looks) * 1e-3))
@@ -30,7 +30,7 @@ def tuning_time(request, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def memory_of_the_gpu(request):
-    """Tests of other processes want what this one has freed."""
+    """Returns freed memory to the device after a test, for tests of other processes."""
     yield
     if request.node.get_closest_marker("gpu") is not None:
         _native.empty_device_cache()

@@ -1,9 +1,9 @@
 """Random nests that add products to sums, most of them contractions: loops in any order, factors under any subscripts
-and in any memory, triangles, ranges side by side, statements in front of the steps and behind.
+and in any memory, triangles, ranges side by side, statements before and after the steps.
 
-`case(seed)` is the same for the same number. Values are random floats, so that sums of another order, or rounded
-otherwise, are other bits. A case whose sizes are arguments is called with several of them, until they are no constants
-of the program any more.
+`case(seed)` gives the same case for the same seed. Values are random floats, so that another order or rounding of sums
+changes the bits. If sizes are arguments, a case has calls with several sizes, until the sizes are not constants of the
+program any more.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from nests import Nest
 SIZES = (1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 13, 15, 16, 17, 23, 24, 25, 31, 33, 47, 48, 49)
 STEPS = (0, 1, 2, 7, 8, 9, 15, 16, 31, 32, 33, 40)
 LONG = (319, 320, 321, 511, 512, 513, 640, 700)
-# Of tiles of a GPU.
+# The sizes of tiles on a GPU.
 LARGE_SIZES = (16, 31, 32, 33, 47, 48, 63, 64, 65, 66, 80, 96, 97, 127, 128, 129)
 LARGE_STEPS = (16, 17, 31, 32, 33, 47, 64, 65, 100, 130)
 LAYOUTS = ("C", "C", "C", "F", "steps", "reversed", "offset")
@@ -41,7 +41,7 @@ class _Writer:
         self.seed = seed
         self.rng = random.Random(seed)
         self.large = large
-        self.special = special  # infinities and NaNs among the values
+        self.special = special  # puts infinities and NaNs among the values
         self.type = self.rng.choice([np.float64, np.float64, np.float32])
         self.arrays: dict[str, tuple[tuple[str, ...], str]] = {}
         self.symbolic = self.chance(0.4)
@@ -55,7 +55,7 @@ class _Writer:
     def sizes(self) -> dict[str, int]:
         rng = self.rng
         if self.large:
-            few = self.symbolic and self.chance(0.3)  # not in a program for these sizes alone
+            few = self.symbolic and self.chance(0.3)  # too few for a program of these sizes alone
             rows, columns = rng.choice(SIZES if few else LARGE_SIZES), rng.choice(LARGE_SIZES)
             return {"rows": rows, "columns": columns, "steps": rng.choice(STEPS if few else LARGE_STEPS), "batch": 2}
         rows, columns, steps = rng.choice(SIZES), rng.choice(SIZES), rng.choice(STEPS)
@@ -72,7 +72,7 @@ class _Writer:
         return sizes
 
     def array(self, name: str, *shape: str) -> str:
-        """An argument of this shape, in memory of any layout, unless there is one of the name."""
+        """Adds an argument of this shape, in memory of any layout, unless the name exists; returns the name."""
         self.arrays.setdefault(name, (shape, self.rng.choice(LAYOUTS)))
         return name
 
@@ -116,7 +116,7 @@ class _Writer:
         return Case(self.seed, text, tuple(calls))
 
     def steps_of(self, form: str) -> list[str]:
-        """The ranges of steps, one after the other."""
+        """The ranges of the loops over steps, one after the other."""
         kind = self.rng.choice(["all", "all", "all", "two", "below", "above", "band"])
         if form == "outer" or kind == "all":
             return ["range(steps)"]
@@ -230,5 +230,5 @@ def _laid_out(values: np.ndarray, layout: str) -> np.ndarray:
 
 
 def case(seed: int, special: bool = False, large: bool = False) -> Case:
-    """`special`: with infinities and NaNs among the factors; `large`: enough products for the tiles of a GPU."""
+    """A random case. `special`: some factors are infinities or NaNs; `large`: enough products for a GPU's tiles."""
     return _Writer(seed, special, large).case()

@@ -1,4 +1,4 @@
-"""Questions of the tests of contractions: the notes of explain, the bits of the reference interpreter, chains of fused
+"""Checks for the tests of contractions: the notes of explain, the bits of the reference interpreter, chains of fused
 multiply-adds."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FMA = {np.dtype("f8"): ("fma", ctypes.c_double), np.dtype("f4"): ("fmaf", ctypes
 
 
 def chain(start: Any, factors: Any) -> Any:
-    """A chain of fused multiply-adds, in the order of the factors."""
+    """The result of a chain of fused multiply-adds, in the order of the factors."""
     name, number = FMA[np.asarray(start).dtype]
     function = getattr(ctypes.CDLL(None), name)
     function.restype, function.argtypes = number, [number] * 3
@@ -34,7 +34,7 @@ def chain(start: Any, factors: Any) -> Any:
 
 
 def notes(function: Callable[..., Any], arguments: Any, opts: CompileOptions) -> list[str]:
-    """What explain says of contractions, nest by nest."""
+    """The notes of explain about contractions, nest by nest."""
     return [
         loop["contraction"]
         for loop in parpy.explain(function, *arguments, opts=opts).facts["loops"]
@@ -66,7 +66,7 @@ def assert_same(got: dict[str, Any], want: dict[str, Any], text: str) -> None:
 
 
 def check(c: Case) -> int:
-    """All ways to run it agree to the last bit; how many of its calls ran as contractions."""
+    """Checks that all ways to run it agree to the last bit; returns the number of calls that ran as contractions."""
     nest, count = c.nest(), 0
     for arguments in c.calls:
         nest.arguments = arguments
@@ -76,17 +76,17 @@ def check(c: Case) -> int:
         settled = notes(nest.function, nest.copies().values(), SETTLED)
         if len(found) != 1 or not found[0].startswith("a contraction of"):
             continue
-        # Loops may have been collapsed for one of them alone, so that it has enough rows or columns.
+        # Loops may have been collapsed for AUTO only, which then has enough rows or columns.
         assert settled and settled[0].startswith("a contraction ")
         count += 1
         assert_same(interpreted(nest, AUTO, "contract-loops"), want, c.text)
-        if arguments is c.calls[0]:  # later ones may be those of a program for other sizes
+        if arguments is c.calls[0]:  # later calls may run a program for other sizes
             assert_same(compiled(nest, AUTO), want, c.text)
     return count
 
 
 def check_on_simulator(c: Case) -> int:
-    """Kernels agree with the CPU to the last bit; how many of its calls ran as contractions."""
+    """Checks that kernels have the bits of the CPU; returns the number of calls that ran as contractions."""
     nest, count = c.nest(), 0
     for arguments in c.calls:
         nest.arguments = arguments

@@ -1,8 +1,8 @@
-"""Programs whose results show in what order, and with what rounding, sums, products, minima and maxima are taken.
+"""Programs whose results depend on the order and the rounding of sums, products, minima and maxima.
 
     python deterministic_programs.py
 
-prints a digest of what each leaves on the CPU, a line for each: for comparisons between processes.
+prints a digest of the results of each program on the CPU, one per line, for comparisons between processes.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def values(seed: int, shape: tuple[int, ...], dtype: str) -> np.ndarray:
 
 
 def signed_zeros(seed: int, dtype: str, special: float) -> np.ndarray:
-    """Zeros of both signs, and a few of a value that matters more."""
+    """Zeros of both signs, and a few elements with the value `special`."""
     rng = np.random.default_rng(seed)
     made = np.where(rng.random(N) < 0.5, 0.0, -0.0)
     made[rng.integers(N // 2, N, 3)] = special
@@ -247,7 +247,7 @@ def programs() -> Iterator[Program]:
 
 
 def bits(arguments: tuple[Any, ...]) -> list[Any]:
-    """What two runs have to agree on: each bit of each element; of a NaN, that it is one."""
+    """The values on which two runs must agree: the bits of each element, with all NaNs made equal."""
     found = []
     for array in arguments:
         if isinstance(array, np.ndarray):

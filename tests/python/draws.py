@@ -1,4 +1,4 @@
-"""Code that tests of random numbers share: generators, a program that draws, and the bounds of statistics."""
+"""Shared code for tests of random numbers: generators, a program that draws, and the bounds of statistics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def generator(seed=1):
 
 
 def is_likely(counts, probabilities=None):
-    """Chi-square: whether counts are those of categories with these probabilities, else of like ones."""
+    """Chi-square test: whether the counts fit these probabilities of the categories, or by default equal ones."""
     counts = np.asarray(counts, float).ravel()
     expected = counts.sum() * (np.full(counts.size, 1 / counts.size) if probabilities is None else probabilities)
     found = ((counts - expected) ** 2 / expected).sum()

@@ -1,4 +1,4 @@
-"""How tests call programs that fail while they run: on every back end, and against plain Python.
+"""Calls of failing programs in tests: on every back end, and against plain Python.
 
 CUDA programs run on the simulator, and, in a process of its own, on the emulated driver of the unit tests.
 """
@@ -19,7 +19,7 @@ from parpy import CompileBackend, CompileOptions, threads
 FILES = [places.test_module(name) for name in ("test_failures", "test_powers")]
 EMULATED = "FAKE_CUDA_EMULATE" in os.environ
 BACKENDS = [CompileBackend.Cuda] if EMULATED else [CompileBackend.Cpu, CompileBackend.Sim]
-BACKEND = BACKENDS[0]  # of the test that runs
+BACKEND = BACKENDS[0]  # the back end of the running test
 LAST = 2**63
 on_host = pytest.mark.parametrize("backend", [] if EMULATED else BACKENDS[:1], indirect=True)  # no kernels
 
@@ -34,7 +34,7 @@ def options(**loops: int) -> CompileOptions:
 
 
 def agrees(function: Any, arguments: tuple[Any, ...], **loops: int) -> BaseException | None:
-    """Whether the call raises what the interpreter raises, or leaves the same arrays; returns the exception."""
+    """Checks that the call raises the interpreter's exception, or leaves the same arrays; returns the exception."""
     want, got = backends.copies(arguments), backends.copies(arguments)
     raised = None
     try:

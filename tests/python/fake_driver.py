@@ -1,4 +1,4 @@
-"""The driver without a GPU that the unit tests make (tests/unit/fake_cuda/), and how its functions are made to fail."""
+"""The unit tests' driver without a GPU (tests/unit/fake_cuda/), and requests that make its functions fail."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def state() -> _State:
 
 
 def set_up(request: str) -> None:
-    """What the driver does from now on. FUNCTION RESULT: each call of this function of it, or nvrtcCompileProgram, ends
-    with this result; capturing: all streams are being captured into graphs; as it is: nothing else."""
+    """Sets the driver's behaviour. "FUNCTION RESULT": each call of this function of it, or nvrtcCompileProgram, returns
+    this result; "capturing": all streams are being captured into graphs; "as it is": no change."""
     function, _, result = request.partition(" ")
     if request == "capturing":
         state().capturing = True

@@ -21,7 +21,7 @@ def on_cpu(**loops: int) -> parpy.CompileOptions:
 
 
 def fresh(body: str, tmp_path: Path, name: str = "f", **names: object):
-    """A jit function of its own from source text."""
+    """A new jit function from source text."""
     file = tmp_path / f"{name}_{len(list(tmp_path.iterdir()))}.py"
     text = textwrap.dedent(body)
     file.write_text(text)
@@ -31,7 +31,7 @@ def fresh(body: str, tmp_path: Path, name: str = "f", **names: object):
 
 
 def plain_function(text: str, shown: str, **names: object) -> Callable[..., Any]:
-    """The function f that the text defines, whose source is found under the name `shown`."""
+    """The function f that the text defines; `shown` is the file name of its source."""
     linecache.cache[shown] = (len(text), None, text.splitlines(True), shown)
     space: dict[str, Any] = {"np": np, **names}
     exec(compile(text, shown, "exec"), space)

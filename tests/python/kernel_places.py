@@ -1,4 +1,4 @@
-"""Where tests of kernels written by hand run: on the simulator and, where there is one, on the GPU."""
+"""Back ends for tests of kernels written by hand: the simulator and, if there is one, the GPU."""
 
 from __future__ import annotations
 

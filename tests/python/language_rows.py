@@ -1,6 +1,6 @@
 """Two pages of docs/reference, written from the tables of the frontend. language.md lists every construct of Python
-that compiled code takes, each with a program that the tests run, and every function that it knows; numpy.md lists the
-functions of NumPy.
+that compiled code supports, each with a program that the tests run, and every function that it knows; numpy.md lists
+the functions of NumPy.
 
 `python tests/python/language_rows.py` writes both pages again.
 """
@@ -27,8 +27,8 @@ NUMPY_PAGE = PAGE.with_name("numpy.md")
 
 @dataclass(frozen=True)
 class Row:
-    """A construct: `form` as a user writes it, `note` about its meaning, `body` of a function of `x`, an array of six
-    floats, and `k`, a small integer, in which it stands."""
+    """A construct: `form` in the user's spelling, `note` on its meaning, `body` of a function that contains it; `x` is
+    an array of six floats, and `k` a small integer."""
 
     node: type[ast.AST]
     form: str
@@ -267,7 +267,7 @@ METHODS = [
 
 
 def functions() -> dict[str, list[str]]:
-    """By module, the functions that compiled code knows."""
+    """The functions that compiled code knows, by module."""
     found: dict[str, set[str]] = {}
     for _, row in intrinsics.table().values():
         module, _, name = row.name.rpartition(".")
@@ -345,7 +345,7 @@ SPECIAL = {"einsum", "random.default_rng"}  # compiled by lowerings of their own
 
 
 def numpy_functions() -> dict[str, list[str]]:
-    """The public functions of NumPy and of its submodules, by what becomes of a call in a compiled function."""
+    """The public functions of NumPy and of its submodules, by the treatment of their calls in compiled functions."""
     found: dict[str, list[str]] = {"ufuncs": [], "types": [], "functions": [], "python": []}
     for module in ("", "linalg.", "fft.", "random."):
         space = getattr(np, module[:-1]) if module else np
@@ -367,7 +367,7 @@ def numpy_functions() -> dict[str, list[str]]:
 
 
 def ufunc_methods() -> list[str]:
-    """The methods of ufuncs that compiled code knows, those of `np.add` in place of every other's."""
+    """The methods of ufuncs that compiled code knows; `np.add` represents all ufuncs."""
     methods = [f"add.{name}" for name in ("accumulate", "at", "outer", "reduce", "reduceat")]
     return [
         name
@@ -435,7 +435,7 @@ def _listed(names: list[str]) -> str:
 
 
 def nodes() -> set[type[ast.AST]]:
-    """Those that the frontend has functions for."""
+    """The kinds of nodes that the frontend has functions for."""
     return {*LOOPS.expressions, *LOOPS.statements}
 
 

@@ -1,4 +1,4 @@
-"""Functions of any size, for measuring how long they take to compile: deep nests, and many statements."""
+"""Functions of any size, for measurements of compile time: deep nests, and many statements."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def nest(depth: int) -> tuple[Callable[..., Any], tuple[Any, ...]]:
 
 
 def statements(count: int, each: int = 100) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """That many statements, in loops of so many each."""
+    """`count` statements, in loops of `each` statements, with arguments for a call."""
     lines = ["@parpy.jit", "def f(x, y):"]
     for k in range(count):
         if k % each == 0:

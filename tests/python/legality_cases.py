@@ -1,4 +1,4 @@
-"""Small loop nests with the right verdict for each of their loops, outermost first as they stand in the text.
+"""Small loop nests with the correct verdict for each of their loops, in the order of the text.
 
 P proved, R a reduction (updates of one scalar or element), S a reduction whose elements vary (it would need atomic
 updates), X refuted, U unknown.

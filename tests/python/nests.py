@@ -1,4 +1,4 @@
-"""The truth about small loop nests, by running them: which iterations of a loop touch one byte, one of them writing.
+"""The conflicts of small loop nests, found by running them: the iterations that touch one byte, one of them writing.
 
 `Nest` makes a function of a few lines of text: every loop gets a label (L0, L1, … in the order of the text). `trace`
 runs it as plain Python on arrays that record each access with the loop iterations around it.
@@ -66,7 +66,7 @@ class Nest:
         return {name: copy(value) for name, value in self.arguments.items()}
 
     def check(self, opts: parpy.CompileOptions) -> None:
-        """Compiled, it gives what plain Python gives, bit for bit."""
+        """Checks that compiled code gives the results of plain Python, bit for bit."""
         got, want = self.copies(), self.copies()
         self.function(*got.values(), opts=opts)
         self.function(*want.values(), seq=True)
@@ -97,7 +97,7 @@ class Nest:
         return namespace["f"]
 
 
-Step = tuple[int, str, int, int, int]  # loop, its variable, which execution of it, which iteration, value
+Step = tuple[int, str, int, int, int]  # loop, its variable, number of the execution, number of the iteration, value
 
 
 @dataclass
@@ -119,7 +119,7 @@ class Trace:
             del self.stack[depth:]
 
     def conflicts(self, loop: int) -> bool:
-        """Some byte is touched by two iterations of one execution of the loop, and written by one of them."""
+        """Whether two iterations of one execution of the loop touch a byte, and one of them writes it."""
         touched: dict[tuple[int, int], tuple[set[int], set[int]]] = defaultdict(lambda: (set(), set()))
         for where, writes, stack, _, _ in self.records:
             for number, _, execution, count, _ in stack:
@@ -129,7 +129,7 @@ class Trace:
         return any(len(writes) > 1 or (writes and reads - writes) for reads, writes in touched.values())
 
     def touches(self, instance: Mapping[str, Any]) -> tuple[set[tuple[int, ...]], bool, bool]:
-        """The bytes that the iteration of a witness touches there, whether it reads and whether it writes them."""
+        """The bytes that a witness's iteration touches, whether it reads them, and whether it writes them."""
         bytes_, reads, writes = set(), False, False
         for where, written, stack, array, element in self.records:
             at = tuple((step[1], step[4]) for step in stack)
@@ -166,7 +166,7 @@ class Traced:
 
 
 def nest_of(arguments: dict[str, Any], text: str, helpers: str = "") -> Nest:
-    """A nest whose arguments that are given by their shapes hold random numbers."""
+    """A nest; arguments that are given as shapes become arrays of random numbers."""
     rng = np.random.default_rng(1)
     values = {
         name: rng.uniform(0.5, 2, value) if isinstance(value, tuple) else value for name, value in arguments.items()
@@ -184,12 +184,12 @@ def trace(nest: Nest) -> Trace:
 
 
 def facts(nest: Nest) -> list[dict[str, Any]]:
-    """The analysis' verdict on each loop."""
+    """The verdict of the analysis on each loop."""
     return parpy._native.loop_facts(nest.function, tuple(nest.copies().values()))
 
 
 def replay(truth: Trace, witness: tuple[Mapping[str, Any], Mapping[str, Any]]) -> None:
-    """Both iterations of the witness touch a common byte, one writing it."""
+    """Checks that both iterations of the witness touch a common byte, one of them writing it."""
     (first, _, first_writes), (second, _, second_writes) = map(truth.touches, witness)
     assert first & second, witness
     assert first_writes or second_writes, witness

@@ -19,14 +19,14 @@ HOST_MARKER = "// ---- host code ----"
 
 
 def device_part(text: str) -> str:
-    """What NVRTC gets of a program as print_compiled and the golden files show it."""
+    """The part for NVRTC of a program in the form of print_compiled and of the golden files."""
     after = text.split(DEVICE_MARKER)[-1]
     return after.split(HOST_MARKER)[0]
 
 
 @functools.cache
 def why_missing() -> str:
-    """Empty where NVRTC is installed."""
+    """The reason why NVRTC is missing; empty if it is installed."""
     try:
         _native.compile_cuda("")
     except parpy.BackendError as error:
@@ -35,7 +35,7 @@ def why_missing() -> str:
 
 
 def cubin(text: str, architecture: str = "sm_90", fast_math: bool = False) -> bytes:
-    """The machine code of the device part of ``text``; skips the test where NVRTC is missing."""
+    """The machine code of the device part of ``text``; skips the test if NVRTC is missing."""
     if why_missing():
         pytest.skip(why_missing())
     return bytes(_native.compile_cuda(device_part(text), "kernel.cu", architecture, fast_math))
@@ -56,7 +56,7 @@ def library() -> ctypes.CDLL | None:
 
 
 def ptx(text: str) -> str:
-    """The PTX of the device part of ``text`` for sm_90; skips the test where NVRTC is missing."""
+    """The PTX of the device part of ``text`` for sm_90; skips the test if NVRTC is missing."""
     nvrtc = library()
     if nvrtc is None:
         pytest.skip("no NVRTC")

@@ -1,8 +1,8 @@
 """The operator × dtype × edge-value matrix: every operator of the language against NumPy, on every backend.
 
-`cases()` yields the matrix; `test_operators.py` runs it on the interpreter, the CPU and, where there is one, the GPU.
-Exact ones must agree bit for bit (any NaN equals any NaN). Elementary functions are compared with the same function
-in the next wider type and may be off by the `ulp` that the case states.
+`cases()` yields the matrix; `test_operators.py` runs it on the interpreter, the CPU and, if there is one, the GPU.
+Exact operators must agree bit for bit (any NaN equals any NaN). Elementary functions are compared with the function in
+the next wider type and may differ by the `ulp` of the case.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Case:
     dtypes: tuple[str, ...]  # of the operands
     reference: Callable[..., np.ndarray]  # of the operand arrays
     ulp: float = 0.0  # 0: bit for bit
-    # Elements on which the answer is defined; the rest is not compared.
+    # The elements for which the answer is defined; others are not compared.
     defined: Callable[..., np.ndarray] | None = None
 
     def __str__(self) -> str:
@@ -83,7 +83,7 @@ class Case:
 
 
 def function(expression: str, operands: int) -> Callable[..., None]:
-    """A decorated loop `out[i] = expression`; its source is known to linecache, as that of a notebook cell is."""
+    """A decorated loop `out[i] = expression`; linecache knows its source, as that of a notebook cell."""
     names = ["x", "y", "z"][:operands]
     source = (
         f"@parpy.jit\ndef kernel({', '.join(names)}, out, n):\n    parpy.label('n')\n"
@@ -103,18 +103,18 @@ def quiet(reference: Callable[..., np.ndarray], *arrays: np.ndarray) -> np.ndarr
 
 
 def _not_both_zero(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Which zero is the smaller one differs between NumPy's own loops (float16 and the others)."""
+    """NumPy's own loops (float16 and the others) differ in which zero is the smaller one."""
     return (x != 0) | (y != 0)
 
 
 def _as_arrays(x: np.ndarray) -> np.ndarray:
-    """What NumPy's scalar loops and its vector loops convert alike, to uint32 above all."""
+    """The elements that NumPy's scalar and vector loops convert alike, above all to uint32."""
     finite = np.isfinite(x) | (x.dtype != np.float16)
     return finite & (~(np.abs(x.astype(np.float64)) >= 2**31) | (x > 0))
 
 
 def _of_math(name: str, out: type = float) -> Callable[..., np.ndarray]:
-    """Python's function, element by element; NaN where it raises a ValueError, infinite for an OverflowError."""
+    """Python's function, element by element; NaN for a ValueError, infinite for an OverflowError."""
     function = getattr(math, name)
 
     def at(*values: float) -> float:
@@ -136,13 +136,13 @@ def _float_power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _without_cancellation(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Where the logarithm of the sum is not small against the operands."""
+    """The elements for which the logarithm of the sum is not small against the operands."""
     x, y = x.astype(np.longdouble), y.astype(np.longdouble)
     return ~(quiet(lambda: np.abs(np.logaddexp(x, y))) < np.maximum(np.abs(x), np.abs(y)) / 2)
 
 
 def _power(x: np.ndarray, exponent: int) -> np.ndarray:
-    """By the ufunc: ** of an array and a Python number takes short cuts that a number does not."""
+    """The power by the ufunc: ** of an array and a Python number uses special cases that ** of numbers does not."""
     return np.power(x, np.full_like(x, exponent))
 
 
@@ -233,7 +233,7 @@ def cases() -> Iterator[Case]:
         yield Case("copysign", "np.copysign(x[i], y[i])", (dtype, dtype), np.copysign)
         yield Case("fmin", "np.fmin(x[i], y[i])", (dtype, dtype), np.fmin, defined=_not_both_zero)
         yield Case("fmax", "np.fmax(x[i], y[i])", (dtype, dtype), np.fmax, defined=_not_both_zero)
-        # From one zero to the other, NumPy has answered with either of them for float16.
+        # NumPy has returned either zero for float16 as the neighbour of one zero towards the other.
         unequal_zeros = _not_both_zero if dtype == "float16" else None
         yield Case("nextafter", "np.nextafter(x[i], y[i])", (dtype, dtype), np.nextafter, defined=unequal_zeros)
         for to in INTEGERS:
@@ -272,7 +272,7 @@ def cases() -> Iterator[Case]:
         for name, symbol, ufunc in [("add", "+", np.add), ("sub", "-", np.subtract), ("mul", "*", np.multiply)]:
             yield Case(name, f"x[i] {symbol} y[i]", (dtype, dtype), ufunc)
         yield Case("eq", "x[i] == y[i]", (dtype, dtype), np.equal)
-        # Parts that cancel in one backend and not in another are small against the whole number.
+        # Errors of parts that cancel in one back end only are small against the whole number.
         for name in ["sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh"]:
             yield Case(name, f"np.{name}(x[i])", (dtype,), getattr(np, name), ulp=8)
         yield Case("div", "x[i] / y[i]", (dtype, dtype), np.divide, ulp=8)
@@ -282,7 +282,7 @@ def cases() -> Iterator[Case]:
 
 
 def composed_cases() -> Iterator[Case]:
-    """Functions that others express (frontend/calls/compositions.py)."""
+    """Functions that are composed of others (frontend/calls/compositions.py)."""
     for dtype in ALL_REAL:
         two = (dtype, dtype)
         yield Case("heaviside", "np.heaviside(x[i], y[i])", two, np.heaviside)
@@ -313,7 +313,7 @@ def composed_cases() -> Iterator[Case]:
 
 
 def ulps_apart(got: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """Distance in units of the last place of `got`'s dtype; 0 where both are NaN or the same infinity."""
+    """Distance in units of the last place of `got`'s dtype; 0 if both are NaN or the same infinity."""
     wide = np.longdouble
     with np.errstate(all="ignore"):
         spacing = np.spacing(np.maximum(np.abs(want.astype(got.dtype)), np.finfo(got.dtype).tiny)).astype(wide)
@@ -323,7 +323,7 @@ def ulps_apart(got: np.ndarray, want: np.ndarray) -> np.ndarray:
 
 
 def complex_apart(got: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """Distance relative to the size of `want`; 0 where both are infinite or both have a NaN."""
+    """Distance relative to the size of `want`; 0 if both are infinite or both have a NaN."""
     same = (np.isinf(got) & np.isinf(want)) | (np.isnan(got) & np.isnan(want)) | (got == want)
     apart = np.abs(got - want) / np.abs(want)
     return np.where(same, 0.0, np.where(np.isnan(apart), np.inf, apart))

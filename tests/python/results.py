@@ -1,4 +1,4 @@
-"""Whether a compiled function gives what Python gives."""
+"""Comparisons of the results of compiled functions with Python's."""
 
 from __future__ import annotations
 

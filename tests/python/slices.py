@@ -10,7 +10,7 @@ rng = np.random.default_rng(3)
 
 
 def check(function, arguments, mapping=None, tolerance=0.0, on=backends.NAMES):
-    """All back ends, without a mapping and with the one given."""
+    """Runs the function on all back ends, without a mapping and with the given one."""
     want = backends.copies(arguments)
     with np.errstate(all="ignore"):
         function(*want, seq=True)

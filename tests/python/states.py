@@ -1,4 +1,4 @@
-"""The contents of objects, for comparisons of those that Python and compiled code have changed."""
+"""The contents of objects, for comparisons of objects that Python and compiled code have changed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def state(value: Any) -> Any:
-    """What is in an object, with types."""
+    """The content of an object, with types."""
     if isinstance(value, np.ndarray):
         return value.dtype, value.tolist()
     if isinstance(value, dict):
@@ -17,5 +17,5 @@ def state(value: Any) -> Any:
         return [state(each) for each in value]
     if hasattr(value, "__dict__"):
         return state(vars(value))
-    value = value.item() if isinstance(value, np.float64 | np.int64 | np.bool_) else value  # of x[i]
+    value = value.item() if isinstance(value, np.float64 | np.int64 | np.bool_) else value  # elements such as x[i]
     return type(value), value

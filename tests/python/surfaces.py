@@ -1,4 +1,4 @@
-"""The surface programs of every function and kernel that the test modules define: what the frontend makes of them.
+"""The frontend's surface programs of every function and kernel that the test modules define.
 
 python tests/python/surfaces.py [FOLDER]     writes FOLDER/MODULE.txt; without FOLDER, the golden files anew
 """
@@ -28,12 +28,12 @@ from parpy.frontend.parse import parse  # noqa: E402
 
 def modules() -> list[str]:
     found = {p.stem for folder in places.SUBJECTS for p in folder.glob("test_*.py")}
-    # Those that need packages which need not be there are left out.
+    # Modules that need optional packages are omitted.
     return sorted(found - {"test_surfaces", "test_bfloat16", "test_jax", "test_torch"})
 
 
 def _functions(module: ModuleType) -> Iterator[tuple[str, _native.JitFunction | Kernel]]:
-    """Those that the module itself defines, once each, in its order."""
+    """The functions that the module itself defines, once each, in its order."""
     seen: set[int] = set()
     for name, value in vars(module).items():
         if not isinstance(value, _native.JitFunction | Kernel) or id(value) in seen:
@@ -44,21 +44,21 @@ def _functions(module: ModuleType) -> Iterator[tuple[str, _native.JitFunction | 
 
 
 def _surface(function: _native.JitFunction | Kernel) -> str:
-    """The text of the program, or the messages where there is none without knowing a call's arguments."""
+    """The text of the program, or the messages if it cannot be made without a call's arguments."""
     try:
         parsed = function.parse() if isinstance(function, Kernel) else parse(function)
     except CompileError as error:
         return "".join(f"{code}: {message}\n" for code, message in re.findall(r"error\[(P\d+)\]: (.*)", str(error)))
     text = str(parsed.module.text()).removeprefix("surface\n\n")
-    # Symbols of parpy.types are numbered in the order of the process.
+    # The process numbers the symbols of parpy.types in their order of creation.
     symbols = dict.fromkeys(re.findall(r"\b[NT]\d+\b", text))
     numbers = {symbol: f"{symbol[0]}{n}" for n, symbol in enumerate(symbols)}
     return re.sub(r"\b[NT]\d+\b", lambda found: numbers[found[0]], text)
 
 
 def text_of(module: str) -> str:
-    """What is in the module's golden file; empty if it defines no such function."""
-    # In front of the folders that other test modules have put there.
+    """The content of the module's golden file; empty if it defines no such function."""
+    # These folders must precede those that other test modules have added.
     sys.path[:0] = [str(places.HELPERS), *map(str, places.SUBJECTS)]
     found = importlib.import_module(module)
     return "\n".join(f"==== {name}\n{_surface(function)}" for name, function in _functions(found))

@@ -1,4 +1,4 @@
-"""Functions that the tests of parpy.tune share."""
+"""Functions shared by the tests of parpy.tune."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def into_global_here(x, n):
 
 
 def tune(function, *args, **options):
-    """Whatever earlier tests found."""
+    """parpy.tune that ignores the results of earlier tests."""
     return parpy.tune(function, *args, **{"force": True, **options})
 
 

@@ -1,4 +1,4 @@
-"""A program as a user writes it, with types: checkers find nothing to complain about."""
+"""A user's program with types: checkers find no errors."""
 
 from __future__ import annotations
 

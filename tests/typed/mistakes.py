@@ -1,4 +1,4 @@
-"""Mistakes that a checker finds: each line with one ends in `# wrong`, and no other line has any."""
+"""Mistakes that a checker finds: each line with a mistake ends in `# wrong`, and no other line has any."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Which sums of bounded terms are never zero: the quick test in front of the exact one.
+// Which sums of bounded terms are never zero: the quick test before the exact test.
 #include "analysis/integers/affine.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace parpy {
 namespace {
 
-// The truth, by trying.
+// Searches exhaustively for a zero of the sum.
 bool is_zero_somewhere(std::int64_t factor, std::int64_t most, const std::vector<Spread>& rest,
                        std::size_t at, std::int64_t value) {
     if (at == rest.size()) {
@@ -40,13 +40,13 @@ TEST(NeverZero, IsNeverWrong) {
         proved += never ? 1 : 0;
         free += truth ? 1 : 0;
     }
-    EXPECT_GT(10 * proved, 8 * free);  // of those that are free of zeros
+    EXPECT_GT(10 * proved, 8 * free);  // `free`: sums that are never zero
 }
 
 TEST(NeverZero, RowsInAnyOrderOfTheLoops) {
     EXPECT_TRUE(never_zero(100, 9, {{1, 99}}, 0));    // a[100 * i + j], j < 100
     EXPECT_FALSE(never_zero(100, 9, {{1, 100}}, 0));  // j <= 100
-    EXPECT_TRUE(never_zero(1, 99, {{100, 9}}, 0));    // j around i
+    EXPECT_TRUE(never_zero(1, 99, {{100, 9}}, 0));    // the loop over j around the loop over i
     EXPECT_TRUE(never_zero(1, 99, {{100, Spread{}.width}}, 0));
     EXPECT_FALSE(never_zero(1, 100, {{100, 9}}, 0));
     EXPECT_TRUE(never_zero(10, 9, {{1, 9}, {100, 5}}, 0));

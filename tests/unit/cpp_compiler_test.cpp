@@ -1,5 +1,5 @@
-// The embedded Clang: good text runs, bad text is reported, nothing ends the process, and the float
-// and integer rules that generated code relies on hold.
+// The embedded Clang: good text runs, errors in bad text are reported, nothing ends the process,
+// and the rules for floats and integers that generated code relies on hold.
 #include "runtime/cpu/cpp_compiler.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ Function* function(const LoadedObject& object, std::string_view name) {
     return reinterpret_cast<Function*>(object.symbol(name));
 }
 
-// Builds `source`, which must be good, and keeps it until the test ends.
+// Builds `source`, which must compile, and keeps it until the test ends.
 class Built {
 public:
     explicit Built(std::string_view source, const CppOptions& options = {}) {

@@ -14,8 +14,8 @@
 
 namespace parpy::cuda {
 
-// Before anything asks for the driver: static initialisation. The cache would hide what is
-// compiled.
+// Static initialisation sets these before the driver is loaded. Without the disk cache each text
+// is compiled.
 inline const int kEnvironment = ::setenv("PARPY_CUDA_DRIVER", PARPY_FAKE_CUDA, 1) +
                                 ::setenv("PARPY_NVRTC", PARPY_FAKE_CUDA, 1) +
                                 ::setenv("PARPY_CACHE", "0", 1);

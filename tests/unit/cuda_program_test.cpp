@@ -1,5 +1,5 @@
-// Programs of the CUDA run time on a fake driver (fake_cuda/): what is launched, captured and
-// reported, without a GPU. tests/python/gpu/test_gpu.py runs the real one.
+// Programs of the CUDA run time on a fake driver (fake_cuda/): launches, captures and reports,
+// without a GPU. tests/python/gpu/test_gpu.py runs the real driver.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -130,14 +130,14 @@ TEST_F(CudaProgram, ManyLaunchesThatRepeatAreCaptured) {
     EXPECT_EQ(fake().captured_launches, 40);
     EXPECT_EQ(fake().graph_launches, 2);
     EXPECT_EQ(fake().launches, 80);
-    slots[1] = 50;  // others are launched until they repeat
+    slots[1] = 50;  // other arguments: launched until they repeat
     call();
     EXPECT_EQ(fake().launches, 120);
     call();
     EXPECT_EQ(fake().captures, 2);
     EXPECT_EQ(fake().graph_launches, 3);
     slots[1] = 100;
-    fake().capturing = true;  // by the caller: the launches belong to that graph
+    fake().capturing = true;  // the caller captures: the launches belong to its graph
     call();
     fake().capturing = false;
     EXPECT_EQ(fake().graph_launches, 3);

@@ -140,14 +140,14 @@ TEST_F(CudaMemory, MemoryOfSeveralStreamsIsFreedBehindAll) {
     const auto other = reinterpret_cast<Stream>(0x7001);  // does not wait for the default stream
     const int recorded = fake().recorded_events;
     streams.note(other);
-    EXPECT_EQ(fake().recorded_events, recorded);  // nothing lives that it could use
+    EXPECT_EQ(fake().recorded_events, recorded);  // no memory exists that it could use
     const DevicePointer memory = allocate(one, 100, other, error);
     streams.begin();
     streams.note(other);
     streams.note(other);
     EXPECT_EQ(fake().recorded_events, recorded + 2);
     fake().capturing = true;
-    streams.note(other);  // nothing is recorded, and nothing asked that would end the capture
+    streams.note(other);  // records nothing and makes no call that would end the capture
     fake().capturing = false;
     EXPECT_EQ(fake().recorded_events, recorded + 2);
     const int waits = fake().waits_for_events;
@@ -163,7 +163,7 @@ TEST_F(CudaMemory, MemoryThatACaptureKeepsIsFreedLater) {
     UsedStreams& streams = UsedStreams::of(one);
     const DevicePointer memory = allocate(one, 100, nullptr, error);
     streams.begin();
-    fail("cuStreamIsCapturing", 906, 2);  // of the default stream, while one that waits for it is
+    fail("cuStreamIsCapturing", 906, 2);  // of the default stream, while a blocking stream captures
     const int releases = fake().releases;
     streams.end(memory);
     streams.retry();
@@ -363,7 +363,7 @@ TEST_F(CudaRuntime, CompilerErrorsCarryTheLog) {
 }
 
 TEST(CudaRuntimeDeathTest, MissingCompilerSaysHowToGetIt) {
-    GTEST_FLAG_SET(death_test_style, "threadsafe");  // a fresh process: NVRTC is found once
+    GTEST_FLAG_SET(death_test_style, "threadsafe");  // a fresh process: NVRTC is searched once
     const auto missing = [] {
         ::setenv("PARPY_NVRTC", "/no/such/libnvrtc.so.13", 1);
         RuntimeError error;

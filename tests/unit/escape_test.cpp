@@ -1,4 +1,4 @@
-// Text from outside stays inside of its comment or string, and comes back.
+// Text of users stays inside of its comment or string, and escapes can be undone.
 #include "support/escape.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(Escape, WhatEndsALineIsWritten) {
     EXPECT_EQ(one_line("a\nb\rc"), "a\\nb\\rc");
     EXPECT_EQ(one_line("a\0b\x1b\x7f"s), "a\\x00b\\x1b\\x7f");
     EXPECT_EQ(one_line("a\u0085b\u2028c\u202e"), "a\\x85b\\u2028c\\u202e");
-    EXPECT_EQ(one_line("a\xff\xc3 \xe2\x80"), "a\\xff\\xc3 \\xe2\\x80");  // no UTF-8
+    EXPECT_EQ(one_line("a\xff\xc3 \xe2\x80"), "a\\xff\\xc3 \\xe2\\x80");  // not valid UTF-8
     EXPECT_EQ(one_line("a\xc0\x8a\xed\xa0\x80"), "a\\xc0\\x8a\\xed\\xa0\\x80");
     EXPECT_EQ(one_line("a\\"), "a\\x5c");
     EXPECT_EQ(one_line("a\\ \t"), "a\\x5c \t");

@@ -89,7 +89,7 @@ TEST(EvaluateFloat, MinimumAndNan) {
 }
 
 TEST(EvaluateFloat, NarrowTypesRound) {
-    EXPECT_EQ(real(Op::kAdd, Scalar::kF16, 2048, 1), 2048);  // a tie, to even
+    EXPECT_EQ(real(Op::kAdd, Scalar::kF16, 2048, 1), 2048);  // a tie rounds to even
     EXPECT_EQ(real(Op::kAdd, Scalar::kF16, 2050, 1), 2052);
     EXPECT_EQ(real(Op::kMul, Scalar::kF16, 256, 256), kInf);
     EXPECT_EQ(real(Op::kAdd, Scalar::kBF16, 256, 1), 256);
@@ -129,8 +129,8 @@ TEST(Convert, FloatToIntegerIsThatOfNumPy) {
     EXPECT_EQ(convert_constant({kNan}, Scalar::kF64, Scalar::kBool), Constant{true});
 }
 
-// Every value of the 16-bit formats survives; every midpoint between neighbours goes to the even
-// one.
+// Every value of the 16-bit formats survives; every midpoint between neighbours rounds to the even
+// neighbour.
 TEST(NarrowFloats, RoundTripAndTies) {
     for (unsigned bits = 0; bits < 0x7C00U; ++bits) {
         const double value = f16_value(static_cast<std::uint16_t>(bits));

@@ -1,4 +1,4 @@
-// load(): a program's text to something that runs, through the disk cache, on the CPU.
+// load(): turns a program's text into an executable, through the disk cache, on the CPU.
 #include "runtime/executable.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The cache of this test run, in place of the user's.
+// The cache of this test run, which replaces the user's.
 class CacheDirectory : public testing::Environment {
 public:
     void SetUp() override {

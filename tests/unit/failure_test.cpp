@@ -1,4 +1,4 @@
-// How a running program stops at a failed check, and what its caller is told.
+// How a running program stops at a failed check, and the report that its caller gets.
 #include "runtime/failure.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(Failure, RunsNest) {
     EXPECT_EQ(outer.site(), 2U);
 }
 
-// Every chunk fails; whichever is first, the caller leaves its own run when all have stopped.
+// Every chunk fails; whichever fails first, the caller leaves its run after all have stopped.
 TEST(Failure, OfWorkersReachesTheCaller) {
     struct Frame {
         std::atomic<int> running{0};

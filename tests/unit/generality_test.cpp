@@ -1,4 +1,4 @@
-// Which calls have programs in common: thread counts that keep changing, classes of sizes.
+// Which calls share a program: thread counts that keep changing, classes of sizes.
 #include "runtime/calls/generality.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(SizeClass, BoundsAndTypicalValueAreItsOwn) {
     }
 }
 
-// Two labels that take all combinations of these.
+// Two labels take all combinations of the thread counts below.
 std::set<std::vector<std::int64_t>> settled(ThreadCounts& counts) {
     std::set<std::vector<std::int64_t>> result;
     for (std::int64_t i = 1; i <= 4000; i += 7) {

@@ -1,5 +1,5 @@
-// The disk cache: what was put comes back, what is broken does not, processes do not disturb each
-// other, and it stays below its bound.
+// The disk cache: entries come back, broken files are ignored, processes do not disturb each other,
+// and the size stays below the bound.
 #include "runtime/cache/kernel_cache.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ protected:
     }
     void TearDown() override { fs::remove_all(directory_); }
 
-    // Its entries.
+    // The files of the entries.
     [[nodiscard]] std::vector<fs::path> files() const {
         std::vector<fs::path> result;
         for (const auto& entry : fs::recursive_directory_iterator(directory_)) {
@@ -57,7 +57,7 @@ TEST_F(KernelCacheTest, WhatIsMadeIsKeptUnlessItFailed) {
     const std::string key = KernelCache::key("cpu", "compiler", "source");
     int made = 0;
     const auto make = [&](std::string value) { return [&made, value] { return ++made, value; }; };
-    EXPECT_EQ(cache.get_or_make(key, make("")), "");  // a compilation that fails is tried again
+    EXPECT_EQ(cache.get_or_make(key, make("")), "");  // a failed compilation is tried again
     EXPECT_EQ(cache.get(key), std::nullopt);
     EXPECT_EQ(cache.get_or_make(key, make("code")), "code");
     EXPECT_EQ(cache.get_or_make(key, make("other")), "code");
@@ -162,7 +162,7 @@ TEST_F(KernelCacheTest, LeastRecentlyUsedGoFirst) {
             }
         }
     }
-    ASSERT_TRUE(cache.get(key(0)).has_value());  // a hit makes it the youngest
+    ASSERT_TRUE(cache.get(key(0)).has_value());  // a hit makes the entry the youngest
     cache.trim();
     EXPECT_TRUE(cache.get(key(0)).has_value());
     EXPECT_FALSE(cache.get(key(1)).has_value());
@@ -183,7 +183,7 @@ TEST_F(KernelCacheTest, StaysNearItsBoundByItself) {
 }
 
 TEST_F(KernelCacheTest, AFewLargeEntriesStayBelowTheBound) {
-    for (int i = 0; i < 8; ++i) {  // each by a process of its own, as it were
+    for (int i = 0; i < 8; ++i) {  // each as if by a process of its own
         KernelCache cache(directory_, 20'000);
         cache.put(KernelCache::key("cpu", "", std::to_string(i)), std::string(9'000, 'v'));
         std::uintmax_t total = 0;
@@ -206,7 +206,7 @@ TEST_F(KernelCacheTest, ADirectoryOthersCanWriteToIsNotUsed) {
     ASSERT_TRUE(complaint.has_value());
     EXPECT_NE(complaint->find("others may write to it"), std::string::npos) << *complaint;
     cache.put(key, "value");
-    EXPECT_EQ(cache.take_complaint(), std::nullopt);  // once is enough
+    EXPECT_EQ(cache.take_complaint(), std::nullopt);  // complains once only
 }
 
 TEST_F(KernelCacheTest, ProcessesThatEmptyItDoNotDisturbOthers) {
@@ -217,7 +217,7 @@ TEST_F(KernelCacheTest, ProcessesThatEmptyItDoNotDisturbOthers) {
         ASSERT_GE(children.back(), 0);
         if (children.back() != 0) continue;
         KernelCache cache(directory_, 1 << 20);
-        for (int round = 0;; ++round) {  // until it is killed
+        for (int round = 0;; ++round) {  // until the process is killed
             if (i < 2) {
                 cache.clear();
             } else {

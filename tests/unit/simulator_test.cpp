@@ -43,7 +43,7 @@ protected:
         return executable->run(slots, nullptr, nullptr);
     }
 
-    // In order, and in two random ones.
+    // Threads run in order, and in two random orders.
     void expect(const std::string& device, unsigned blocks, unsigned threads,
                 const std::vector<int>& wanted, unsigned shared_bytes = 0) {
         for (const std::uint64_t seed : {0U, 1U, 2U}) {
@@ -207,13 +207,13 @@ TEST_F(Simulator, BlocksOfAClusterRunTogether) {
                                  "&s[31 - threadIdx.x], 1 - rank);";
     const auto wanted = [](int i) { return (i / 32 ^ 1) * 32 + 31 - i % 32; };
     expect(head + INDEX + rank + exchange + sync + "}", 6, 32, counted(192, wanted));
-    // Blocks that meet several times, and wait for those of other clusters as well.
+    // Blocks that meet several times, and also wait for blocks of other clusters.
     expect(head + INDEX + rank + "for (int t = 0; t < 3; ++t) {" + exchange + sync + "}" +
                "if (threadIdx.x == 0) { atomicAdd(&data[192], 1);"
                " while (atomicAdd(&data[192], 0) < 6) {} }" +
                sync + "}",
            6, 32, counted(193, [&](int i) { return i < 192 ? wanted(i) : 6; }));
-    // Those that have left are not waited for.
+    // Barriers do not wait for blocks that have left.
     expect(head + INDEX + rank + "if (rank == 1) return;" + sync + "data[i] = 1; }", 4, 32,
            counted(128, [](int i) { return i / 32 % 2 == 0 ? 1 : 0; }));
 }
@@ -295,7 +295,7 @@ TEST_F(Simulator, TextThatDoesNotCompileIsLocated) {
     EXPECT_NE(error.message.find("program.cu:3:"), std::string::npos) << error.message;
 }
 
-// In a process of its own, which keeps the handler.
+// Runs in a process of its own, which keeps the handler.
 TEST_F(Simulator, ExceptionsOfLaunchesThatRunAside) {
     const auto throws = [] {
         std::signal(SIGINT, [](int) {});

@@ -1,4 +1,4 @@
-// parpy_chunks and parpy_parallel_for: every iteration runs once, whoever calls and from wherever.
+// parpy_chunks and parpy_parallel_for: every iteration runs once, whichever thread makes the call.
 #include "runtime/cpu/thread_pool.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The mappings that parpy.tune found become text and are read back, and hold for certain calls.
+// The mappings that parpy.tune found survive a round trip through text, and apply to certain calls.
 #include "runtime/calls/tunings.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(Tunings, KeysTellCallsApart) {
     other.integer = 99;
     EXPECT_NE(key, tuning_key("f", {array, other, factor}, options));
     other = factor;
-    other.real = 0.25;  // decides nothing
+    other.real = 0.25;  // has no effect
     EXPECT_EQ(key, tuning_key("f", {array, number, other}, options));
     Options fast = options;
     fast.fast_math = true;
@@ -73,7 +73,7 @@ TEST(Tunings, KeysTellCallsApart) {
     Options elsewhere = options;
     elsewhere.backend = Backend::kSim;
     EXPECT_NE(key, tuning_key("f", {array, number, factor}, elsewhere));
-    elsewhere.backend = Backend::kMetal;  // runs nowhere
+    elsewhere.backend = Backend::kMetal;  // cannot run here
     EXPECT_TRUE(tuning_key("f", {array, number, factor}, elsewhere).empty());
     Options mapped = options;
     mapped.mapping["i@1"].threads = 5;

@@ -1,4 +1,4 @@
-// promote() against the table that NumPy 2 gives (np.result_type of every pair of scalar types, and
+// promote() against NumPy 2's table (np.result_type of every pair of scalar types, and
 // of every scalar type with a Python int, float and complex).
 #include "ir/type.h"
 

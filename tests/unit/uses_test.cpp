@@ -43,7 +43,7 @@ TEST_F(UsesTest, CollectsScalarsAndArrays) {
     const Uses uses = uses_of(body());
     EXPECT_EQ(names(uses.read), (Names{"n", "t", "i"}));
     EXPECT_EQ(names(uses.written), (Names{"t", "i"}));
-    EXPECT_EQ(names(uses.loaded), (Names{"x", "y"}));  // an update loads what it stores
+    EXPECT_EQ(names(uses.loaded), (Names{"x", "y"}));  // an update also loads
     EXPECT_EQ(names(uses.stored), (Names{"y"}));
     EXPECT_EQ(names(free_variables(body())), (Names{"x", "y", "n"}));
 }
@@ -87,7 +87,7 @@ TEST_F(UsesTest, LivenessGoesAroundLoopsAndBreaks) {
     const Liveness liveness(*module_.entry_function());
     const auto* loop = body()[2]->as<For>();
     const auto& inside = loop->body;
-    // p is read by the next iteration, s after the loop, q by no one else.
+    // The next iteration reads p, statements after the loop read s, nothing else reads q.
     EXPECT_TRUE(liveness.after(inside[1]).contains(inside[1]->as<Assign>()->var));
     const auto* branch = inside[2]->as<If>();
     EXPECT_EQ(names(liveness.after(branch->then_body[0])), (Names{"s"}));

@@ -13,7 +13,7 @@
 namespace parpy {
 namespace {
 
-// A number that depends on the position alone: small, of both signs where the type has them.
+// A number that depends only on the position: small, of both signs if the type has them.
 ir::Constant pattern(ir::Scalar type, std::size_t parameter, std::int64_t index) {
     const std::int64_t value = (index * 37 + static_cast<std::int64_t>(parameter) * 11) % 23;
     if (ir::is_integer(type) || type == ir::Scalar::kBool) {
@@ -25,7 +25,7 @@ ir::Constant pattern(ir::Scalar type, std::size_t parameter, std::int64_t index)
                                 ir::Scalar::kF64, type);
 }
 
-// The arguments of one evaluation, and the memory behind the arrays.
+// The arguments of one evaluation, and the memory of their arrays.
 struct EvalData {
     std::vector<ir::EvalArgument> arguments;
     std::vector<std::vector<std::byte>> memory;

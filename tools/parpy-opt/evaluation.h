@@ -7,8 +7,8 @@
 
 namespace parpy {
 
-// On arrays filled with a fixed pattern. Prints the memory of every array (in the order of
-// addresses) and what the function returned; false if it failed.
+// Fills the arrays with a fixed pattern. Prints the memory of every array (in the order of
+// addresses) and the function's result; false if it failed.
 bool evaluate_and_print(const Arguments& arguments, const ir::Module& module, ir::Profile profile,
                         Diagnostics& diagnostics);
 

@@ -53,7 +53,7 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
 }
 
-// Splits at `separator` outside of parentheses and brackets; no parts of an empty text.
+// Splits at `separator` outside of parentheses and brackets; an empty text has no parts.
 std::vector<std::string> split(std::string_view text, char separator) {
     std::vector<std::string> parts;
     int depth = 0;
@@ -113,7 +113,7 @@ bool parse_size(const std::string& text, std::optional<std::int64_t>& size) {
     return number(text, *size);
 }
 
-// f64[10, ?; ?, 1] ro aliased; with aliased=0+8: eight bytes behind the start of argument 0
+// f64[10, ?; ?, 1] ro aliased; with aliased=0+8: eight bytes after the start of argument 0
 bool parse_array(std::string_view text, Argument& argument) {
     const std::size_t close = text.find(']');
     if (close == std::string_view::npos) {

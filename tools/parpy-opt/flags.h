@@ -15,7 +15,7 @@ namespace parpy {
 
 extern const std::string_view kHelp;
 
-// By their number, as in ir::Profile.
+// The names of the profiles, by number as in ir::Profile.
 inline constexpr std::string_view kProfiles[] = {"surface", "values",  "typed", "loops",
                                                  "mapped",  "kernels", "target"};
 
@@ -36,7 +36,7 @@ struct Arguments {
     std::string error;
 };
 
-// What is wrong with them is told in `error`.
+// `error` describes the first error in the flags.
 [[nodiscard]] Arguments parse_arguments(int count, char** values);
 
 }  // namespace parpy

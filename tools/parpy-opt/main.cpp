@@ -47,7 +47,7 @@ struct PipelineRow {
     std::string_view where;
 };
 
-// The passes of both back ends in one order, which is that of each.
+// The passes of both back ends in one order, which agrees with the order of each.
 std::vector<PipelineRow> merged_pipelines() {
     const std::span<const Pass> cpu = pipeline(Backend::kCpu);
     const std::span<const Pass> cuda = pipeline(Backend::kCuda);
@@ -55,7 +55,7 @@ std::vector<PipelineRow> merged_pipelines() {
         return std::ranges::any_of(passes, [&](const Pass& p) { return p.name == name; });
     };
     std::vector<PipelineRow> rows;
-    std::size_t next = 0;  // of cpu
+    std::size_t next = 0;  // the position in cpu
     for (const Pass& pass : cuda) {
         if (!has(cpu, pass.name)) {
             rows.push_back({&pass, "cuda"});
@@ -98,8 +98,8 @@ bool read(const std::string& file, std::string& text) {
     return static_cast<bool>(stream);
 }
 
-// What must hold of the text: what the pass in front of the first one leaves behind.
-// Nothing of text that is only parsed and printed.
+// The profile that the text must satisfy: that after the pass before the first one.
+// Text that is only parsed and printed needs none.
 std::optional<ir::Profile> input_profile(const Arguments& arguments,
                                          const std::vector<Pass>& passes) {
     if (passes.empty()) {

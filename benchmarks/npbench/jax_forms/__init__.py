@@ -1,7 +1,7 @@
 """The kernels for JAX: functions without side effects that return the kernel's outputs, in its order.
 
-A function is found by the name of its kernel, and its parameters by theirs; whole numbers are static. Kernels that are
-not here have no short form in JAX.
+A function has the name of its kernel, and its parameters those of the kernel's data; whole numbers are static. Kernels
+that are missing here have no short form in JAX.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def form(name: str) -> Callable[..., Any] | None:
-    """The function of a kernel, undecorated. Takes JAX."""
+    """The function of a kernel, undecorated. Imports JAX."""
     from . import fields, networks, pointwise, products, systems
 
     modules = (fields, networks, pointwise, products, systems)

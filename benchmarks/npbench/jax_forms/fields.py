@@ -12,7 +12,7 @@ def adi(TSTEPS, N, u):
     ones, zeros = jnp.ones(N - 2), jnp.zeros(N - 2)
 
     def solve(right, a, b):
-        """Tridiagonal systems (a, b, a), of which `right` has a row for every unknown; both ends are 1."""
+        """Solves tridiagonal systems (a, b, a); `right` has a row for every unknown; both ends are 1."""
 
         def eliminate(state, value):
             p, q = state
@@ -45,7 +45,7 @@ def source(u, v, uw, ue, vw, ve, dt, dx, dy, rho):
 
 
 def moved(f, fw, fe, u, v, dt, dx, dy, nu):
-    """A velocity behind a step but for pressures; rows 1 to -1, and those to the west and east."""
+    """A velocity after a step without pressures; rows 1 to -1, and those to the west and east."""
     middle = f[1:-1]
     return (
         middle

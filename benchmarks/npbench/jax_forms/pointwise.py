@@ -1,4 +1,4 @@
-"""Kernels that compute something for every point, pair or bin."""
+"""Kernels that compute a value for every point, pair or bin."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def durbin(r):
     def step(k, state):
         y, alpha, beta = state
         beta *= 1.0 - alpha * alpha
-        # The first k elements backwards, then what is masked.
+        # The first k elements in reverse order, then elements that the mask drops.
         total = jnp.sum(jnp.where(places < k, jnp.roll(jnp.flip(r), k) * y, 0.0))
         alpha = -(r[k] + total) / beta
         y = jnp.where(places < k, y + alpha * jnp.roll(jnp.flip(y), k), y)

@@ -87,14 +87,14 @@ def channel_flow(nit, u, v, dt, dx, dy, p, rho, nu, F, un, vn, pn, b, nx, ny):
     return steps
 
 
-STEPS = 990  # which NPBench's sizes take, nearly alike
+STEPS = 990  # about as many as NPBench's sizes need
 
 
 KERNEL = Kernel(
     name="channel_flow",
     function=channel_flow,
     initialize=initialize,
-    outputs=("u", "p", "stepcount"),  # v has died away to rounding
+    outputs=("u", "p", "stepcount"),  # v decays to rounding errors
     returns=("stepcount",),
     presets=presets(
         "nx ny nit", tiny=(9, 9, 4), S=(61, 61, 5), M=(121, 121, 10), L=(201, 201, 20), paper=(101, 101, 50)

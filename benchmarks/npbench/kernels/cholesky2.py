@@ -1,4 +1,4 @@
-"""Cholesky's factor by NumPy's library; as loops the kernel `cholesky`."""
+"""Cholesky's factor by NumPy's library; the kernel `cholesky` has it as loops."""
 
 from __future__ import annotations
 

@@ -61,5 +61,5 @@ KERNEL = Kernel(
     bytes=least_bytes,
     flops=flops,
     unit="f32",
-    tolerance=1e-4,  # of sums of 1200 numbers of one sign
+    tolerance=1e-4,  # for sums of 1200 numbers of one sign
 )

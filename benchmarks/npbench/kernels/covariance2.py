@@ -1,4 +1,4 @@
-"""The covariances of the columns of a table by NumPy's library; as loops the kernel `covariance`."""
+"""The covariances of the columns of a table by NumPy's library; the kernel `covariance` has them as loops."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def gemm(alpha, beta, C, A, B, NI, NJ, NK):
 
 @parpy.jit
 def gemm_rows(alpha, beta, C, A, B, NI, NJ, NK):
-    """Blocks of 32 rows of C stream blocks of 32 rows of B."""
+    """Blocks of 32 rows of C read blocks of 32 rows of B."""
     parpy.label("i")
     for block in range((NI + 31) // 32):
         for i in range(32 * block, min(32 * block + 32, NI)):

@@ -1,4 +1,4 @@
-"""QR decomposition by modified Gram-Schmidt, one column of Q a step; A is overwritten."""
+"""QR decomposition by modified Gram-Schmidt, one column of Q per step; A is overwritten."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def reference(A, Q, R, N):
 
 @parpy.jit
 def gramschmidt(A, Q, R, M, N):
-    """Every column measures column k on its own, so that a step is one loop."""
+    """Every column computes the norm of column k itself, so that a step is one loop."""
     for k in range(N):
         parpy.label("j")
         for j in range(k, N):

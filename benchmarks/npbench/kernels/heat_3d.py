@@ -1,4 +1,4 @@
-"""The heat equation in three dimensions, two half steps a step."""
+"""The heat equation in three dimensions, each step two half steps."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from ..kernel import Kernel, presets
 
 
 def halves(H, W):
-    """Height and width behind the first and the second pool."""
+    """Height and width after the first and the second pool."""
     h1, w1 = (H - 4) // 2, (W - 4) // 2
     return h1, w1, (h1 - 4) // 2, (w1 - 4) // 2
 
@@ -34,7 +34,7 @@ def initialize(rng, N, H, W):
 
 @parpy.jit
 def convolution(x, weights, bias, out):
-    """With a bias; negative results become 0."""
+    """A convolution with a bias; negative results become 0."""
     for n in range(out.shape[0]):
         for i in range(out.shape[1]):
             for j in range(out.shape[2]):
@@ -107,5 +107,5 @@ KERNEL = Kernel(
     bytes=least_bytes,
     flops=flops,
     unit="f32",
-    tolerance=2e-4,  # of sums of 50 000 numbers
+    tolerance=2e-4,  # for sums of 50 000 numbers
 )

@@ -1,4 +1,4 @@
-"""The Mandelbrot set on a grid: points that have left are taken out of the arrays."""
+"""The Mandelbrot set on a grid: points that have escaped are removed from the arrays."""
 
 from __future__ import annotations
 
@@ -46,6 +46,6 @@ KERNEL = Kernel(
         paper=(1000, 1000, 200),
     ),
     bytes=lambda XN, YN, maxiter: 24 * XN * YN,
-    flops=lambda XN, YN, maxiter: 12 * 0.225 * XN * YN * maxiter,  # so many of the iterations are of live points
+    flops=lambda XN, YN, maxiter: 12 * 0.225 * XN * YN * maxiter,  # 22.5 % of the iterations are of live points
     tolerance=1e-3,  # NPBench's: orbits near the border are chaotic
 )

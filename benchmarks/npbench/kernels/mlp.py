@@ -51,5 +51,5 @@ KERNEL = Kernel(
     bytes=lambda C_in, N, S0, S1, S2: 4 * (C_in * S0 + S0 * S1 + S1 * S2 + N * (2 * S0 + 2 * S1 + S2)),
     flops=lambda C_in, N, S0, S1, S2: 2 * N * (C_in * S0 + S0 * S1 + S1 * S2),
     unit="f32",
-    tolerance=1e-3,  # of sums of 30 000 numbers, of which exponentials make more
+    tolerance=1e-3,  # for sums of 30 000 numbers, whose errors the exponentials increase
 )

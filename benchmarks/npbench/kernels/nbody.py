@@ -1,4 +1,4 @@
-"""Bodies that attract each other, by the leapfrog; energies of every step."""
+"""Bodies that attract each other, by the leapfrog method; energies of every step."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def initialize(rng, N, W, H, C1, C2):
 
 @parpy.jit
 def convolution(x, weights, out, first):
-    """Into the part of `out` that begins at [:, first, first]."""
+    """Stores the convolution in the part of `out` that begins at [:, first, first]."""
     for n in range(x.shape[0]):
         for i in range(x.shape[1] - weights.shape[0] + 1):
             for j in range(x.shape[2] - weights.shape[1] + 1):
@@ -91,5 +91,5 @@ KERNEL = Kernel(
     bytes=lambda N, W, H, C1, C2: 16 * N * H * W * (C1 + C2),
     flops=lambda N, W, H, C1, C2: 2 * N * H * W * (2 * C1 * C2 + 9 * C2**2),
     unit="f32",
-    tolerance=2e-4,  # of sums of 600 numbers, normalised three times
+    tolerance=2e-4,  # for sums of 600 numbers, normalised three times
 )

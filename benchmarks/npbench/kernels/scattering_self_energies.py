@@ -37,7 +37,7 @@ def scattering_self_energies(neigh_idx, dH, G, D, Sigma, Nkz, NE, Nqz, Nw, N3D, 
 
 
 def points(Nkz, NE, Nqz, Nw, N3D, NA, NB, Norb):
-    """How many products of matrices there are."""
+    """The number of products of matrices."""
     return Nkz * Nqz * N3D**2 * NA * NB * sum(min(Nw, E + 1) for E in range(NE))
 
 

@@ -1,4 +1,4 @@
-"""Smoothing in place: every element takes its new neighbours."""
+"""Smoothing in place: every element uses the new values of the neighbours before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""y = A x with a sparse A: its rows' non-zeros one after another."""
+"""y = A x with a sparse A that stores the non-zeros of its rows one after another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forward substitution, L x = b, by blocks of rows: first what earlier blocks give, then the block's own triangle."""
+"""Forward substitution, L x = b, by blocks of rows: first the terms of earlier blocks, then the block's triangle."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def reference(L, x, b, N):
 
 @parpy.jit
 def trisolv(L, x, b, inverse, rest, N):
-    """Inverts the triangles of all blocks at once, so that the steps that depend on each other are sums."""
+    """Inverts the triangles of all blocks at once, so that the dependent steps are sums."""
     parpy.label("c")
     for c in range(N):
         first = c // ROWS * ROWS

@@ -38,7 +38,7 @@ def trmm(alpha, A, B, old, M, N):
 
 @parpy.jit
 def trmm_rows(alpha, A, B, M, N):
-    """In place: row i needs later rows only, so blocks of columns are independent."""
+    """Works in place: row i needs later rows only, so blocks of columns are independent."""
     parpy.label("b")
     for b in range((N + 127) // 128):
         for i in range(M):

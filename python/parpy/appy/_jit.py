@@ -1,4 +1,4 @@
-"""``appy.jit``: ``parpy.jit`` with the options of all of APPy's versions."""
+"""``appy.jit``: ``parpy.jit`` with the options of all versions of APPy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
 from ._strip_mine import strip_mined
 
-# Options, and what they are when they are left out.
+# The options and their defaults.
 _OPTIONS: Final[dict[str, Any]] = {
     "auto": True,
     "auto_simd": True,
@@ -38,7 +38,7 @@ _OPTIONS: Final[dict[str, Any]] = {
     "exit_to_host": None,
     "verbose_static_rewrite": False,
 }
-# Options of APPy that choose what ParPy's compiler chooses itself, or say what it finds out.
+# Options of APPy that are accepted and ignored, because ParPy's compiler makes these choices itself.
 _GRANTED: Final = frozenset((
     "auto_block", "auto_transfer", "configs", "dim_info", "lib", "no_barrier_after_write", "print_ptx", "shader",
     "tune", "use_compiled_file", "use_file", "verbose", "verbose_block_loop",
@@ -51,18 +51,18 @@ _BACKENDS: Final = {
 
 @hides_frames
 def jit(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
-    """Compiles the loops and tensor statements of a function as its ``#pragma`` comments say, with or without
-    parentheses.
+    """Compiles the loops and tensor statements of a function according to its ``#pragma`` comments; used as a decorator
+    with or without parentheses.
 
-    ``backend``: "triton", "cuda", "ptx" and "metal" are the GPU, if there is one, else the CPU; "numba" and "cpu" are
-    the CPU, "sim" is the simulator; a ``parpy.CompileBackend`` is itself. ``auto=False`` compiles nothing but
+    ``backend``: "triton", "cuda", "ptx" and "metal" select the GPU, or the CPU if there is none; "numba" and "cpu"
+    select the CPU and "sim" the simulator; a ``parpy.CompileBackend`` is used as given. ``auto=False`` compiles only
     statements with pragmas; Python runs the others. ``dump_code`` prints the code of each call that is compiled,
     ``dump_code_to_file`` writes it to a file; ``dry_run`` compiles for the GPU and has Python run the loops.
-    ``dump_final_appy`` and ``verbose_static_rewrite`` print the program with its vectors written out, which is a
-    program of APPy, too. ``entry_to_device`` and ``exit_to_host`` name arrays, as a list or separated by commas, that
-    are copied anyway where that is needed; ``auto_simd`` holds anyway.
+    ``dump_final_appy`` and ``verbose_static_rewrite`` print the strip-mined program, which is an APPy program, too.
+    ``entry_to_device`` and ``exit_to_host`` name arrays, as a list or separated by commas; they are checked but have
+    no effect, because arrays are copied whenever necessary. ``auto_simd`` is always on.
 
-    Raises TypeError for unknown options and names, ValueError for an unknown back end.
+    Raises TypeError for unknown options and names, and ValueError for an unknown back end.
     """
     if function is None:
         _check(options)
@@ -98,7 +98,7 @@ def _decorated(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     if not isinstance(function, FunctionType | _native.JitFunction):
         raise TypeError(f"appy.jit decorates a function, not {type(function).__name__}")
     source = copy(source_of(function))
-    _ = source.pragmas  # those that are wrong are refused at once
+    _ = source.pragmas  # wrong pragmas are reported at once
     source.only_pragmas = not options.get("auto", True)
     _check_names(source, options)
     made = jit_of_source(source)
@@ -128,8 +128,8 @@ def _check_names(source: FunctionSource, options: dict[str, Any]) -> None:
 
 
 class Annotated:
-    """A function of ``appy.jit`` with options that every call has. ``seq=True``, ``opts`` and ``debug`` are those of
-    ``parpy.jit``."""
+    """A function of ``appy.jit`` with options for every call. ``seq=True``, ``opts`` and ``debug`` have the meaning
+    that they have for ``parpy.jit``."""
 
     def __init__(self, function: _native.JitFunction, options: dict[str, Any]) -> None:
         self._function = function
@@ -162,7 +162,7 @@ class Annotated:
             Path(self._given["dump_code_to_file"]).write_text(text)
 
     def __reduce__(self) -> str:
-        """Pickled by its name, as functions are."""
+        """Pickles the function by its name, like Python's functions."""
         return str(self.__parpy_source__.function.__qualname__)
 
     def __repr__(self) -> str:
@@ -170,7 +170,7 @@ class Annotated:
 
 
 def shader(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
-    """``appy.jit`` of a function whose loops all run in parallel where that is proved, with or without pragmas."""
+    """``appy.jit`` for a function whose loops run in parallel if that is proved, with or without pragmas."""
     return jit(function, **options)
 
 
@@ -180,8 +180,8 @@ def cpu_shader(function: Callable[..., Any] | None = None, /, **options: Any) ->
 
 
 def compile_from_src(src: str, **options: Any) -> Callable[..., Any]:
-    """The function that a text defines, its first one, compiled as ``appy.jit`` does; it sees NumPy as ``np`` and these
-    names as ``appy``. Raises ValueError where there is none."""
+    """Returns the first function that the text ``src`` defines, compiled by ``appy.jit(**options)``. The text can use
+    NumPy as ``np`` and this module as ``appy``. Raises ValueError if the text defines no function."""
     from .. import appy
 
     text = textwrap.dedent(src)

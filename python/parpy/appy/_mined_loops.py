@@ -1,4 +1,4 @@
-"""Loops with ``simd``, in steps of vectors."""
+"""Strip-mines loops with ``simd`` into steps over vectors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..pragmas.words import LoopPragma
 from ..syntax.patterns import subscripts_of
 from ._vectors import accumulation, copied, expression, loop, mentions, offset_of, vector
 
-# What computes with vectors as with numbers.
+# The expressions that mean the same for vectors as for numbers.
 _ALLOWED = (
     ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Compare, ast.cmpop, ast.Constant, ast.Name, ast.Subscript,
     ast.Tuple, ast.Attribute, ast.Call, ast.expr_context,
@@ -19,7 +19,7 @@ _EXTREMES = {"max": "max", "maximum": "max", "min": "min", "minimum": "min"}
 
 
 def mined_loop(node: ast.For, pragma: LoopPragma, new: Callable[[str], str]) -> list[ast.stmt] | None:
-    """The loop over vectors; None where its statements have no such form."""
+    """The loop over vectors; None if its statements have no vector form."""
     call = node.iter
     if not isinstance(node.target, ast.Name) or not isinstance(call, ast.Call) or call.keywords or node.orelse:
         return None
@@ -41,7 +41,7 @@ def mined_loop(node: ast.For, pragma: LoopPragma, new: Callable[[str], str]) -> 
 
 
 class _Body:
-    """The statements of a loop over `variable`, of which each step has a vector."""
+    """Rewrites the statements of a loop over `variable` for a vector of iterations."""
 
     def __init__(self, variable: str, vector_name: str, index: str, length: str, bound: str) -> None:
         self._variable, self._vector_name = variable, vector_name
@@ -75,7 +75,7 @@ class _Body:
         return ast.Assign([place], value)
 
     def _update(self, target: ast.expr, value: ast.expr) -> tuple[str, ast.expr] | None:
-        """The operator and the e of `m = maximum(m, e)` and `s = s + e`; None of other assignments."""
+        """The operator and the expression e of `m = maximum(m, e)` or `s = s + e`; None for other assignments."""
         text = ast.unparse(target)
         if isinstance(value, ast.Call) and len(value.args) == 2 and not value.keywords:
             name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
@@ -109,7 +109,7 @@ class _Vectorize(ast.NodeTransformer):
         if not isinstance(node, _ALLOWED):
             self.possible = False
         if isinstance(node, ast.Name) and node.id == self._variable:
-            self.possible = False  # a slice is no number
+            self.possible = False  # a slice is not a number
         if isinstance(node, ast.Compare) and len(node.ops) > 1:
             self.possible = False
         return super().generic_visit(node)

@@ -1,4 +1,4 @@
-"""Tensor statements, as loops: over numbers, and in steps of vectors where they reduce and along the last dimension."""
+"""Rewrites tensor statements as loops, with steps over vectors in reductions and along the last dimension."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOWHERE = Place(0, 0, 0)
 
 @dataclass
 class _Axis:
-    """A dimension, its loop's variable, and the vector of each step, if it has some."""
+    """A dimension, the variable of its loop, and the vector of each step if there is one."""
 
     dim: Dim
     index: str
@@ -37,7 +37,7 @@ class _Axis:
 def mined_tensor(
     node: ast.Assign | ast.AugAssign, pragma: StatementPragma, new: Callable[[str], str]
 ) -> list[ast.stmt] | None:
-    """The loops of a statement with a pragma of dimensions; None where its slices are none of these."""
+    """The loops of a statement with a pragma of dimensions; None if its slices do not match the dimensions."""
     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
     if _reads_others(target, node.value):
         return None
@@ -59,7 +59,7 @@ def mined_tensor(
 
 
 def mined_slices(node: ast.Assign | ast.AugAssign, new: Callable[[str], str]) -> list[ast.stmt] | None:
-    """The loops of a statement over one range in a worker, without a pragma; None where it has several, or none."""
+    """The loops of a statement over one range, without a pragma, inside a worker; None for several ranges or none."""
     parts = [part for part in ast.walk(node) if isinstance(part, ast.Slice)]
     if not parts or any(part.upper is None or part.step is not None for part in parts):
         return None
@@ -98,8 +98,8 @@ def _written(
 
 
 def _reads_others(target: ast.expr, value: ast.expr) -> bool:
-    """Whether the value is computed of other elements of the array than those that are stored to: all values are
-    computed before the first one is stored."""
+    """Whether the value reads elements of the array other than the stored ones. Such statements cannot become loops,
+    because all values are computed before the first store."""
     if not isinstance(target, ast.Subscript):
         return False
     array, own = ast.unparse(target.value), ast.unparse(target)
@@ -110,7 +110,7 @@ def _reads_others(target: ast.expr, value: ast.expr) -> bool:
 
 
 def _reduction(node: ast.AST) -> str:
-    """The operator of a reduction or contraction; '' of anything else."""
+    """The operator of a reduction or contraction; '' for other nodes."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
         return "sum"
     if not isinstance(node, ast.Call) or node.keywords:
@@ -122,7 +122,7 @@ def _reduction(node: ast.AST) -> str:
 
 
 class _Reductions(ast.NodeTransformer):
-    """Puts a variable in the place of each reduction, whose loop stands in front."""
+    """Replaces each reduction by a variable; `before` receives the loop that computes it."""
 
     def __init__(self, own: list[_Axis], left: list[Dim], new: Callable[[str], str], before: list[ast.stmt]) -> None:
         self._own, self._left, self._new, self._before = own, left, new, before
@@ -142,7 +142,7 @@ class _Reductions(ast.NodeTransformer):
         return expression(total)
 
     def _operand(self, node: ast.AST, axis: _Axis) -> ast.expr | None:
-        """What is reduced, for one step of the axis."""
+        """The operand of the reduction, for one step of the axis."""
         if isinstance(node, ast.Call) and len(node.args) == 1:
             return self._along([*self._own, axis] if _rank(node.args[0]) > 1 else [axis], node.args[0])
         left, right = (node.left, node.right) if isinstance(node, ast.BinOp) else node.args  # type: ignore[attr-defined]
@@ -163,8 +163,8 @@ def _rank(node: ast.expr) -> int:
 
 
 class _Axes(ast.NodeTransformer):
-    """Puts the variables of loops in the place of slices. The last dimension of each array is that of the last axis,
-    and so on, as NumPy's broadcasting has it."""
+    """Replaces slices by the variables of loops. Dimensions and axes are paired from the last one backwards, like in
+    NumPy's broadcasting."""
 
     def __init__(self, axes: list[_Axis]) -> None:
         self._axes = axes

@@ -1,8 +1,8 @@
-"""Writes a program with its vectors written out, which ``dump_final_appy`` prints.
+"""Writes the strip-mined form of a program, which ``dump_final_appy`` prints.
 
 Loops with ``simd`` run in steps of ``appy.MVL``, over vectors of subscripts that ``appy.vidx`` gives; tensor statements
-become loops. The result is a program of APPy: it runs as it stands, in Python and compiled, and gives the same. What
-has no such form stays as it is.
+become loops. The result is an APPy program that computes the same values, both in Python and compiled. Statements
+without a vector form are unchanged.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _COMMENT = re.compile(r"""^(\s*)['"]+(#pragma .*?)['"]+$""")
 
 
 def strip_mined(source: FunctionSource) -> str:
-    """The text of the program: imports and constants that it uses, and the function."""
+    """The text of the program: the imports and constants that it uses, then the function."""
     tree = copy.deepcopy(source.written())
     tree.decorator_list = [ast.parse("appy.jit", mode="eval").body]
     miner = _Miner(source)
@@ -35,7 +35,7 @@ def strip_mined(source: FunctionSource) -> str:
 
 
 def comment(text: str) -> ast.stmt:
-    """A statement that is printed as this comment."""
+    """A placeholder statement that is printed as this comment."""
     return ast.Expr(ast.Constant(text))
 
 
@@ -78,7 +78,7 @@ class _Miner:
         self._scope = Scope(source.function)
         taken = {part.id for part in ast.walk(source.written()) if isinstance(part, ast.Name)}
         self._taken = taken | {part.arg for part in ast.walk(source.written()) if isinstance(part, ast.arg)}
-        self._inside = 0  # of loops whose iterations are workers
+        self._inside = 0  # the number of loops around the statement whose iterations are workers
 
     def new(self, name: str) -> str:
         """A name that the function does not have."""
@@ -110,7 +110,7 @@ class _Miner:
         return [node]
 
     def _with_lengths(self, pragma: StatementPragma) -> StatementPragma:
-        """Lengths whose names stand for nothing are the compiler's to choose."""
+        """The pragma without the lengths whose names have no value; the compiler chooses these."""
         dims = [
             replace(dim, width=0) if isinstance(dim.width, str) and not self._stands(dim.width) else dim
             for dim in pragma.dims
@@ -133,7 +133,7 @@ class _Miner:
 
 
 def _loop_words(pragma: LoopPragma, simd: bool) -> str:
-    """The pragma as it is written; '' where nothing is left of it without its vectors."""
+    """The text of the pragma, without ``simd`` unless `simd` is set; '' if nothing is left."""
     words = ["parallel for"] if pragma.parallel else ["sequential for"] if pragma.sequential else []
     if simd and pragma.simd:
         words.append(f"simd({pragma.width})" if pragma.width else "simd")

@@ -1,4 +1,4 @@
-"""Arrays to a GPU and back, of whatever library they are."""
+"""Copies arrays of any library to a GPU and back."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["to_cpu", "to_gpu"]
 
 
 def to_gpu(x: Any) -> Any:
-    """The array in the memory of the GPU: a PyTorch tensor becomes one there, any other array a
-    ``parpy.buffer.Buffer``. Without a GPU it is the array itself."""
+    """Returns the array in GPU memory: a tensor for a PyTorch tensor, a ``parpy.buffer.Buffer`` for any other
+    array. Without a GPU it returns the array itself."""
     if not is_enabled(CompileBackend.Cuda):
         return x
     if _is_of("torch", x):
@@ -24,8 +24,8 @@ def to_gpu(x: Any) -> Any:
 
 
 def to_cpu(x: Any) -> Any:
-    """The array in the memory of the host: a PyTorch tensor becomes one there, any other array NumPy's; a number
-    stays one."""
+    """Returns the array in host memory: a tensor for a PyTorch tensor, a NumPy array for any other array; numbers
+    are returned unchanged."""
     if _is_of("torch", x):
         return x.to("cpu")
     if _is_of("cupy", x):

@@ -1,4 +1,4 @@
-"""Parts of strip-mined programs: vectors of subscripts, partial reductions."""
+"""Parts of strip-mined programs: vectors of subscripts and partial reductions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def vector(index: str, length: str, bound: str, offset: int = 0) -> ast.expr:
 
 
 def offset_of(node: ast.expr, variable: str) -> int | None:
-    """The c of `variable + c`; None of other expressions."""
+    """The constant c of `variable + c`; None for other expressions."""
     if isinstance(node, ast.Name):
         return 0 if node.id == variable else None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
@@ -45,7 +45,7 @@ def mentions(node: ast.AST, names: set[str]) -> bool:
 
 
 def accumulation(target: str, operator: str, value: ast.expr) -> ast.stmt:
-    """The statement that takes a vector into a reduction."""
+    """The statement that accumulates a vector into a reduction."""
     partial = f"appy.{operator}({ast.unparse(value)})"
     if operator in ("sum", "prod"):
         return ast.parse(f"{target} {'+' if operator == 'sum' else '*'}= {partial}").body[0]
@@ -53,7 +53,7 @@ def accumulation(target: str, operator: str, value: ast.expr) -> ast.stmt:
 
 
 def loop(variable: str, low: str, high: str, step: str, body: list[ast.stmt]) -> ast.stmt:
-    """for variable in range(low, high, step): body"""
+    """The loop ``for variable in range(low, high, step): body``."""
     bounds = f"{low}, {high}" + (f", {step}" if step != "1" else "")
     made = ast.parse(f"for {variable} in range({bounds}):\n    pass").body[0]
     assert isinstance(made, ast.For)

@@ -1,4 +1,4 @@
-"""The functions of APPy that NumPy does not have, for numbers and arrays."""
+"""The functions of APPy that NumPy lacks, for numbers and arrays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..syntax.source import capture
 
 
 def _compiled(function: Any) -> Any:
-    """The function with its source, by which compiled code knows what it can call."""
+    """The function with its source, which lets compiled code call it."""
     function.__parpy_source__ = capture(function)
     return function
 

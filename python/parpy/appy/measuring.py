@@ -1,4 +1,4 @@
-"""``appy.utils``: comparing and timing."""
+"""``appy.utils``: comparison and timing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["allclose", "bench"]
 def allclose(
     a: Any, b: Any, verbose: bool = True, rtol: float = 1e-5, atol: float = 1e-6, equal_nan: bool = True
 ) -> bool:
-    """Whether two arrays of any library are alike; ``verbose`` prints the largest difference where they are not."""
+    """Whether two arrays of any library agree; if not, ``verbose`` prints the largest difference."""
     left, right = np.asarray(to_cpu(a)), np.asarray(to_cpu(b))
     alike = left.shape == right.shape and bool(np.allclose(left, right, rtol=rtol, atol=atol, equal_nan=equal_nan))
     if verbose and not alike:
@@ -28,7 +28,7 @@ def allclose(
 
 
 def bench(function: Callable[[], Any], repeats: int = 10) -> float:
-    """The median time of a call, in milliseconds, behind one that is not counted; a GPU is waited for."""
+    """The median time of ``repeats`` calls in milliseconds, after one warm-up call; waits for the GPU."""
     times = []
     for _ in range(repeats + 1):
         sync()

@@ -1,5 +1,5 @@
-"""``appy.np_shared``: arrays that the host and a GPU share, where there is one memory. Here they are NumPy's own, which
-are copied to a GPU and back as calls need it."""
+"""``appy.np_shared``: the arrays that the host and a GPU share in APPy. Here they are NumPy arrays, which calls copy to
+the GPU and back if necessary."""
 
 import numpy as np
 

@@ -1,1 +1,1 @@
-"""Code that the arrays of parpy.buffer and parpy.cuda share."""
+"""The common operations of the arrays of parpy.buffer and parpy.cuda."""

@@ -1,4 +1,4 @@
-"""The decorator of Python functions that jit functions call: they get arrays as buffers."""
+"""The decorator of Python functions that jit functions call; they receive arrays as buffers."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _R = TypeVar("_R")
 def callback(function: Callable[_P, _R]) -> Callback[_P, _R]:
     """Lets compiled functions call the Python function ``function`` from code that runs on the host.
 
-    The function gets the numbers and arrays with their values at that point; the code around the call is compiled, and
-    loops around the call run one iteration after the other. Arrays arrive as ``parpy.buffer.Buffer`` objects that share
-    the memory and have the same shape and type, also in plain Python; ``x.numpy()`` returns the NumPy array. Arrays
-    with element types that buffers do not have arrive unchanged.
+    The function receives numbers and arrays with their values at the call. The code around the call is compiled; loops
+    around it run sequentially. Arrays are passed as ``parpy.buffer.Buffer`` objects of the same shape and type that
+    share the memory, also when plain Python makes the call; ``x.numpy()`` returns the NumPy array. Arrays with element
+    types that buffers do not support are passed unchanged.
     """
     if not callable(function):
         raise TypeError(f"callback takes a function, not {type(function).__name__}")

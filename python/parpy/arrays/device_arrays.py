@@ -1,7 +1,7 @@
 """The operations that the arrays of parpy.buffer and parpy.cuda share: copies with conversion, fills and comparisons.
 
-An array is described by a NumPy array, its view. On the host that is the array itself; on a GPU it says address, shape
-and strides, and NumPy must not read an element of it: all work is done there, by the compiled functions of this file.
+A NumPy array, the view, describes each array. On the host the view is the array itself; on a GPU the view has its
+address, shape and strides, and NumPy must not read its elements: compiled functions of this file do all the work.
 """
 
 from __future__ import annotations
@@ -57,18 +57,18 @@ _MIRRORED = {operator.gt: operator.lt, operator.ge: operator.le}
 
 
 class DeviceArray:
-    """An array in the memory of a GPU, or of the host where ``on_gpu`` is False. Comparisons give an array of
-    truth values, as NumPy's do; arrays are hashed by identity."""
+    """An array in the memory of a GPU, or of the host if ``on_gpu`` is False. Comparisons give an array of
+    truth values, like NumPy's; arrays are hashed by identity."""
 
     __slots__ = ("__weakref__", "_view", "on_gpu")
     __array_ufunc__ = None
     _truths: Callable[[Any], Any]
-    """An array like this one, of the truth values in a view: what kinds of arrays differ in."""
+    """Makes an array of this class from a view of truth values; each subclass sets it."""
 
     def __init__(self, view: Any, on_gpu: bool) -> None:
         self._view, self.on_gpu = view, on_gpu
 
-    # ------------------------------------------------------------ what it is
+    # ------------------------------------------------------------ attributes
 
     shape = property(lambda self: self._view.shape, doc="The extents.")
     strides = property(lambda self: self._view.strides, doc="Bytes from one element to the next, per dimension.")
@@ -79,10 +79,10 @@ class DeviceArray:
         return len(self._view)
 
     def _own_stream(self) -> int:
-        """The stream that work on the array goes to where none is said."""
+        """The default stream for work on the array."""
         return 0
 
-    # ------------------------------------------------------------ for other libraries
+    # ------------------------------------------------------------ exchange with other libraries
 
     def _device_interface(self) -> dict[str, Any]:
         """The ``__cuda_array_interface__`` of an array on a GPU."""
@@ -97,13 +97,13 @@ class DeviceArray:
         }
 
     def _device_capsule(self, scalar: str) -> Any:
-        """The DLPack capsule of an array on a GPU whose elements IR text calls so."""
+        """The DLPack capsule of an array on a GPU; ``scalar`` is the name of its element type in IR text."""
         view = self._view
         strides = tuple(step // view.itemsize for step in view.strides)
         return _native.dlpack_of_device(self, pointer_of(view), view.shape, strides, scalar)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Where it lies: (2, the GPU), or (1, 0), the host's memory."""
+        """The DLPack device: (2, GPU number) for a GPU, (1, 0) for the host."""
         return (2, device_of(self._view)) if self.on_gpu else (1, 0)
 
     # ------------------------------------------------------------ comparisons
@@ -152,12 +152,12 @@ _native.set_device_array_type(DeviceArray)
 def described(
     pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...] | None, owner: object = None
 ) -> Any:
-    """The view of memory at an address, which keeps ``owner`` alive. ``strides`` in bytes; None: in C order."""
+    """The view of memory at an address; it keeps ``owner`` alive. ``strides`` are in bytes; None is C order."""
     return _native.device_view(pointer, shape, dtype, strides, owner)
 
 
 def described_by(interface: Mapping[str, Any], owner: object) -> Any:
-    """The view of what a ``__cuda_array_interface__`` says, read-only where that does."""
+    """The view that a ``__cuda_array_interface__`` describes, read-only if the interface says so."""
     (pointer, read_only), strides = interface["data"], interface.get("strides")
     steps = None if strides is None else tuple(strides)
     view = described(int(pointer), tuple(interface["shape"]), np.dtype(interface["typestr"]), steps, owner)
@@ -174,12 +174,12 @@ def empty_view(
     stream: int = 0,
     device: int = -1,
 ) -> Any:
-    """The view of new memory on a GPU (-1: the current one), to be used first on ``stream``."""
+    """The view of new memory on a GPU (-1: the current GPU), which must be used first on ``stream``."""
     return _native.new_device_array(shape, dtype, fortran, zeroed, stream, device)
 
 
 def reshaped(view: Any, shape: tuple[int, ...]) -> Any:
-    """The same elements with another shape; ValueError where only a copy could have it. No element is read."""
+    """A view of the elements with another shape; ValueError if that needs a copy. No element is read."""
     if _KNOWS_COPY:
         return np.reshape(view, shape, copy=False)
     result = view.view()
@@ -196,12 +196,12 @@ def pointer_of(view: Any) -> int:
 
 
 def device_of(view: Any) -> int:
-    """The GPU that the elements are on, whichever is selected."""
+    """The number of the GPU that has the elements, whichever GPU is selected."""
     return int(_native.device_of_pointer(pointer_of(view)))
 
 
 def _spread(view: Any, shape: tuple[int, ...]) -> Any:
-    """The view broadcast to a shape. As in NumPy's assignments, dimensions of size 1 in front are dropped."""
+    """The view broadcast to a shape. Leading dimensions of size 1 are dropped, like in NumPy's assignments."""
     if view.shape == shape:
         return view
     while view.ndim > len(shape) and view.shape[0] == 1:
@@ -210,8 +210,8 @@ def _spread(view: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _as_number(view: Any, number: Any) -> Any:
-    """A number of Python's in the type in which NumPy compares it with the array. An integer that no element can be
-    stands beyond all of them."""
+    """A Python number in the type in which NumPy compares it with the array. An integer outside of the range of all
+    integer types becomes an infinity."""
     kind = view.dtype.kind
     if isinstance(number, int) and kind in "biu" and not -(2**63) <= number < 2**64:
         return np.float64(math.inf if number > 0 else -math.inf)
@@ -222,20 +222,20 @@ def _as_number(view: Any, number: Any) -> Any:
 
 
 def _readable(operand: Any, shape: tuple[int, ...], like: Any, stream: int) -> Any:
-    """An operand of a comparison as a kernel reads it: a number, or aligned elements of that shape."""
+    """An operand of a comparison in the form that kernels read: a number, or aligned elements of that shape."""
     if not isinstance(operand, np.ndarray):
         return operand
     return _spread(operand if is_aligned(operand) else _copied(operand, like, stream), shape)
 
 
 def is_basic(index: Any) -> bool:
-    """Whether an index makes a view: NumPy would read elements for any other one."""
+    """Whether an index gives a view; any other index makes NumPy read elements."""
     parts = index if isinstance(index, tuple) else (index,)
     return all(part is None or part is ... or isinstance(part, slice) or is_int(part) for part in parts)
 
 
 def is_int(value: Any) -> bool:
-    """Whether it is an integer of Python's or NumPy's, and no truth value."""
+    """Whether a value is an integer of Python or NumPy and not a truth value."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
@@ -248,7 +248,7 @@ def _options(stream: int) -> CompileOptions:
 
 
 def _run(function: Any, *operands: Any, stream: int = 0) -> None:
-    """Calls a function of elements on views of one shape; the first one is written."""
+    """Calls an elementwise function on views of one shape; it writes the first view."""
     operands = tuple(map(_as_number_of_date, operands))
     views = [each for each in operands if isinstance(each, np.ndarray)]
     if views[0].size == 0:
@@ -259,12 +259,12 @@ def _run(function: Any, *operands: Any, stream: int = 0) -> None:
 
 
 def _as_number_of_date(operand: Any) -> Any:
-    """The integers of dates and durations, in which compiled code has them."""
+    """The operand; dates and durations are viewed as the int64 that compiled code uses for them."""
     return operand.view(np.int64) if getattr(getattr(operand, "dtype", None), "kind", "") in ("m", "M") else operand
 
 
 def _coalesced(views: list[Any]) -> list[Any]:
-    """The same elements in the same order of each other, with as few dimensions as possible, and at least one."""
+    """Views of the same elements in a common order, with as few dimensions as possible but at least one."""
     if all(view.ndim == 1 for view in views):
         return views
     if all(view.flags.c_contiguous for view in views):
@@ -292,13 +292,13 @@ def _coalesced(views: list[Any]) -> list[Any]:
 
 
 def is_aligned(view: Any) -> bool:
-    """Whether the elements are numbers, each at a multiple of its size, where a GPU can read them."""
+    """Whether a GPU can read the elements directly: they are numbers at multiples of their size."""
     whole = not any(step % view.itemsize for step in view.strides)
     return whole and bool(view.flags.aligned) and view.dtype.names is None
 
 
 def _as_words(*views: Any) -> list[Any]:
-    """The bytes of elements of one size as unsigned integers, as large as all of them allow, in a dimension more."""
+    """Views of elements of one size as the largest unsigned integers that fit all views, with one more dimension."""
     numbers = [number for view in views for number in (pointer_of(view), view.itemsize, *view.strides)]
     size = math.gcd(8, *numbers)
     words, count = np.dtype(f"u{size}"), views[0].itemsize // size
@@ -331,7 +331,7 @@ def assign(target: Any, source: Any, stream: int = 0) -> None:
         source = described(
             pointer_of(source), source.shape, np.dtype(f"f{source.itemsize // 2}"), source.strides, source
         )
-    if overlap:  # every element is read before any is written
+    if overlap:  # all elements are read before the first one is written
         source = _copied(source, target, stream)
     if target.dtype == source.dtype and not (is_aligned(target) and is_aligned(source)):
         _run(_copy, *_as_words(target, source), stream=stream)
@@ -348,7 +348,7 @@ def assign(target: Any, source: Any, stream: int = 0) -> None:
 
 
 def require_writeable(view: Any) -> None:
-    """ValueError for memory that its owner gave to be read."""
+    """Raises ValueError for read-only memory."""
     if not view.flags.writeable:
         raise ValueError("the array is read-only: its owner gave it to be read")
 
@@ -361,7 +361,7 @@ def _copied(source: Any, target: Any, stream: int) -> Any:
 
 
 def fill(target: Any, value: Any, stream: int = 0) -> None:
-    """``target[...] = value`` on a GPU, for one value, which is converted as NumPy does. Enqueued on ``stream``."""
+    """``target[...] = value`` on a GPU for one value, with NumPy's conversion. Enqueued on ``stream``."""
     require_writeable(target)
     element = np.asarray(value, target.dtype)
     if not is_aligned(target):
@@ -378,12 +378,12 @@ def uploaded(host: Any, device: int = -1, stream: int = 0) -> Any:
     whole = host if host.flags.c_contiguous or fortran else np.ascontiguousarray(host)
     made = empty_view(host.shape, host.dtype, fortran, stream=stream, device=device)
     _native.copy_to_device(pointer_of(made), pointer_of(whole), whole.nbytes, stream, device_of(made))
-    _native.synchronize_stream(stream, device_of(made))  # the host array may be gone or other by the next line
+    _native.synchronize_stream(stream, device_of(made))  # the caller may free or change the host array at once
     return made
 
 
 def store(target: Any, value: Any, stream: int = 0) -> None:
-    """``target[...] = value`` on a GPU, for a number, a host array, or another array of a device."""
+    """``target[...] = value`` on a GPU, for a number, a host array or a device array."""
     require_writeable(target)
     if isinstance(value, DeviceArray) and value.on_gpu:
         source = value._view
@@ -408,8 +408,8 @@ def store(target: Any, value: Any, stream: int = 0) -> None:
 
 
 def _store_from_other(target: Any, source: Any, stream: int) -> None:
-    """``target[...] = source`` where they are on different GPUs. Enqueued on ``stream``, of the GPU of ``target``,
-    behind the work of the other one's default stream."""
+    """``target[...] = source`` for arrays on different GPUs. Enqueued on ``stream`` of the GPU of ``target``, after
+    the work on the default stream of the GPU of ``source``."""
     if source.size == 0:
         assign(target, empty_view(source.shape, source.dtype, device=device_of(target)), stream)
         return
@@ -423,7 +423,7 @@ def _store_from_other(target: Any, source: Any, stream: int) -> None:
 
 
 def fetch(host: Any, source: Any, stream: int = 0) -> None:
-    """Fills a host array of the same shape and type from a GPU; without a ``stream`` it is filled on return."""
+    """Copies a GPU array to a host array of the same shape and type; without a ``stream`` it waits for the copy."""
     require_writeable(host)
     if source.size == 0:
         return
@@ -447,7 +447,7 @@ def fetch(host: Any, source: Any, stream: int = 0) -> None:
 
 
 def host_copy(source: Any, stream: int = 0) -> Any:
-    """The elements on the host, as they are when ``stream`` gets there, which is waited for."""
+    """A host copy of the elements, made after the work on ``stream``; waits for the copy."""
     host = np.empty(source.shape, source.dtype)
     fetch(host, source, stream)
     if stream != 0 and source.size != 0:
@@ -456,7 +456,7 @@ def host_copy(source: Any, stream: int = 0) -> Any:
 
 
 def on_host(value: Any) -> Any:
-    """The elements of an array of a device on the host; other values as they are."""
+    """The elements of a device array on the host; other values unchanged."""
     if not isinstance(value, DeviceArray):
         return value
     return host_copy(value._view) if value.on_gpu else value._view

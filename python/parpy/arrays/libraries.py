@@ -1,4 +1,4 @@
-"""Arrays of every library as operands: what they are, where their memory is, and how to make more of them."""
+"""Arrays of all libraries as operands: their types, their memory, and how to create new ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..types import elem_size
 
 
 class Library(NamedTuple):
-    """How the arrays of a library are made. ``empty(shape, dtype, like, stream)`` makes one where ``like`` is."""
+    """A library of arrays. ``empty(shape, dtype, like, stream)`` creates an array on the device of ``like``."""
 
     name: str
     on_device: bool
@@ -61,7 +61,7 @@ _BY_MODULE = {"cupy": Library("cupy", True, _of_cupy), "numba": Library("numba",
 
 
 def library_of(value: Any) -> Library | None:
-    """The library whose array it is; None for numbers and other objects."""
+    """The library that an array belongs to; None for numbers and other objects."""
     if isinstance(value, np.ndarray):
         return HOST
     if isinstance(value, DeviceNDArray):
@@ -82,7 +82,7 @@ def is_on_device(value: Any) -> bool:
 
 
 def dtype_of(array: Any) -> np.dtype[Any]:
-    """NumPy's type of the elements. Raises TypeError where it has none."""
+    """The NumPy dtype of the elements. Raises TypeError if NumPy has no such type."""
     dtype: Any = getattr(array, "dtype", None)
     if isinstance(dtype, np.dtype):
         return dtype
@@ -102,14 +102,14 @@ def shape_of(array: Any) -> tuple[int, ...]:
 
 
 def as_operand(value: Any) -> Any:
-    """An array as it is, a number as it is, anything else as NumPy reads it."""
+    """Arrays and numbers unchanged, any other value converted by ``np.asarray``."""
     if library_of(value) is not None or isinstance(value, bool | int | float | complex | np.generic):
         return value
     return np.asarray(value)
 
 
 def overriding_operand(values: Sequence[Any]) -> Any:
-    """The first object of none of these libraries that says itself what universal functions do with it (NEP 13)."""
+    """The first object that overrides ``__array_ufunc__`` (NEP 13) and is no array of another library; None if none."""
     for each in values:
         method = getattr(type(each), "__array_ufunc__", None)
         if method is None or method is np.ndarray.__array_ufunc__ or isinstance(each, np.generic):
@@ -126,12 +126,12 @@ def is_number(value: Any) -> bool:
 
 
 def reshaped(array: Any, shape: tuple[int, ...]) -> Any:
-    """The elements under another shape."""
+    """The elements with another shape."""
     return array.reshape(shape)
 
 
 class Memory(NamedTuple):
-    """Where the elements of an array lie; ``strides`` and ``size``, that of an element, are in bytes."""
+    """The memory of an array; ``strides`` and ``size``, the size of an element, are in bytes."""
 
     address: int
     shape: tuple[int, ...]
@@ -141,8 +141,8 @@ class Memory(NamedTuple):
 
 
 def memory_of(array: Any) -> Memory | None:
-    """Where the elements of an array lie; None for what is no array."""
-    view = getattr(array, "_view", None)  # of our own arrays
+    """The memory of an array; None for other objects."""
+    view = getattr(array, "_view", None)  # the view of ParPy's arrays
     if isinstance(array, DeviceNDArray | Buffer) and view is not None:
         array = view
     if isinstance(array, np.ndarray):
@@ -167,7 +167,7 @@ def is_read_only(array: Any) -> bool:
 
 
 def is_c_contiguous(array: Any) -> bool:
-    """Whether elements follow each other, the last dimension fastest."""
+    """Whether the elements are contiguous in C order."""
     view = array._view if array.__class__ in _OWN_TYPES else array
     if isinstance(view, np.ndarray):
         return view.flags.c_contiguous
@@ -189,8 +189,8 @@ def _range(address: int, shape: Sequence[int], strides: Sequence[int], size: int
 
 
 def overlap(stored: Any, read: Any) -> bool:
-    """Whether storing to one may change elements of the other that are read later: they share bytes, and are not the
-    same elements in the same order."""
+    """Whether storing to one array may change elements of the other that are read later: the arrays share bytes but do
+    not have the same elements in the same order."""
     first, second = memory_of(stored), memory_of(read)
     if first is None or second is None or first[:4] == second[:4]:
         return False
@@ -199,7 +199,7 @@ def overlap(stored: Any, read: Any) -> bool:
 
 
 def _bounds(array: Any) -> tuple[int, int] | None:
-    """The addresses between which the elements of another library's array lie, if it has no gaps."""
+    """The first and the end address of a contiguous array of another library; None for other arrays."""
     module = type(array).__module__.partition(".")[0]
     if module == "torch" and array.is_contiguous():
         begin = array.data_ptr()
@@ -211,8 +211,8 @@ def _bounds(array: Any) -> tuple[int, int] | None:
 
 
 def are_apart(stored: Any, read: Sequence[Any]) -> bool:
-    """Whether it is told quickly that an array may be stored to, and that it shares no memory with others, or is one of
-    them. No: ask ``overlap``."""
+    """Whether a fast test proves that an array is writeable and that each of the others is the same array or shares no
+    memory with it. If not, ``overlap`` decides."""
     others = [each for each in read if each is not stored and not isinstance(each, int | float | complex)]
     arrays = [stored, *others]
     if all(each.__class__ in _OWN_TYPES for each in arrays):
@@ -227,7 +227,7 @@ def are_apart(stored: Any, read: Sequence[Any]) -> bool:
 
 
 def copied(array: Any, library: Library, stream: Any) -> Any:
-    """A copy of the elements in the same place."""
+    """A copy of the elements on the same device."""
     if library.name == "torch":
         return array.clone()
     if library is _OWN:
@@ -238,7 +238,7 @@ def copied(array: Any, library: Library, stream: Any) -> Any:
 
 
 def with_type(array: Any, dtype: np.dtype[Any], stream: Any) -> Any:
-    """A copy of the elements, converted, in the same place."""
+    """A converted copy of the elements on the same device."""
     library = library_of(array) or HOST
     if library.name == "torch":
         return array.to(getattr(import_module("torch"), dtype.name))
@@ -252,7 +252,7 @@ def with_type(array: Any, dtype: np.dtype[Any], stream: Any) -> Any:
 
 
 def transposed(array: Any, order: Sequence[int]) -> Any:
-    """A view with the dimensions in another order."""
+    """A view with permuted dimensions."""
     if list(order) == list(range(len(order))):
         return array
     if hasattr(array, "permute"):
@@ -265,8 +265,8 @@ def transposed(array: Any, order: Sequence[int]) -> Any:
 
 
 def stream_of(arrays: Sequence[Any], stream: Any) -> int:
-    """The handle of the stream that work on these arrays belongs to: the one that is given, else the current one of
-    their library."""
+    """The handle of the stream for work on these arrays: the given stream, else the current stream of their
+    library."""
     if stream is not None:
         return handle_of(stream)
     for array in arrays:

@@ -1,4 +1,4 @@
-"""The arguments of a call that is looked at, not made: ``explain``, ``tune`` and ``print_compiled`` take them alike."""
+"""The arguments of a call that ``explain``, ``tune`` or ``print_compiled`` inspects instead of making it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def arguments_of(
 ) -> tuple[tuple[Any, ...], CompileOptions | None]:
     """The arguments of a call, and its options.
 
-    They are given as arguments, ``explain(f, x, n)``, or as one list or tuple, ``explain(f, [x, n])``, behind which
-    the options may stand. A list or tuple is the argument itself where the function takes one, and not as many as are
-    in it.
+    They are given as arguments, ``explain(f, x, n)``, or as one list or tuple, ``explain(f, [x, n])``, which options
+    may follow. A list or tuple is itself the argument if the function can be called with one argument, but not with
+    the elements as its arguments.
     """
     if not 1 <= len(given) <= 2 or not isinstance(given[0], list | tuple):
         return given, opts
@@ -29,11 +29,11 @@ def arguments_of(
 
 
 def _takes(function: Callable[..., Any], values: list[Any] | tuple[Any, ...]) -> bool:
-    """Whether the function takes so many arguments; True where nobody can tell."""
+    """Whether the function can be called with these arguments; True if its signature is unknown."""
     try:
         inspect.signature(function).bind(*values)
     except TypeError:
         return False
-    except ValueError:  # it has no signature
+    except ValueError:  # the function has no signature
         return True
     return True

@@ -27,7 +27,7 @@ def shown() -> Iterator[None]:
 class Callback(Generic[_P, _R]):
     """A Python function that jit functions may call where no loop runs in parallel.
 
-    `given`: what the function gets for an argument.
+    `given` converts an argument before the Python function gets it.
     """
 
     __name__: str

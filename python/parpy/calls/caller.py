@@ -1,4 +1,4 @@
-"""Errors of calls that Python makes: located at the line of the user's code that called ParPy."""
+"""Errors of calls from Python, located at the line of the user's code that called ParPy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .warnings import is_ours
 
 
 def refuse_call(code: str, message: str, help_text: str) -> NoReturn:
-    """Raises the error of this code at the innermost call that code outside of this package makes."""
+    """Raises the error with this code, located at the innermost call by code outside of this package."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and is_ours(frame):
         frame = frame.f_back
@@ -30,7 +30,7 @@ def refuse_call(code: str, message: str, help_text: str) -> NoReturn:
 
 
 def _columns(frame: FrameType, line: int) -> tuple[int, int] | None:
-    """Where the call that the frame is in stands in its line; None if it is not known, or has several lines."""
+    """The columns of the frame's current call in its line; None if they are unknown or the call has several lines."""
     positions = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), None)
     if positions is None or positions[0] != line or positions[1] != line:
         return None

@@ -1,7 +1,7 @@
-"""compile_string makes a function from text that print_compiled has shown, edited or not.
+"""compile_string makes a function from text that print_compiled has returned, edited or not.
 
-The text has up to three parts, each after a marker line: the interface, which is comment to a compiler and describes
-the arguments of a call (interface.py), device code, host code.
+The text has up to three parts, each after a marker line: the interface, which consists of comments and describes the
+arguments of a call (interface.py), device code, and host code.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def compile_string(fun_name: str, code: str, opts: CompileOptions | None = None)
 
     ``code`` is text that ``print_compiled`` has returned: the interface, the host part and, for a GPU, the device part.
     You may change everything except the interface, which lists the arguments, and the names of the entry functions. The
-    result takes the arguments of the Python function from which the text was made, with the same types, shapes and
-    scalars. Of ``opts`` only ``includes``, ``libs``, ``extra_flags``, ``stream`` and ``backend`` are used.
+    result has the parameters of the Python function from which the text was made; its arguments have the same types,
+    shapes and scalars. Only ``includes``, ``libs``, ``extra_flags``, ``stream`` and ``backend`` of ``opts`` are used.
 
     Raises BackendError if the text does not compile or its interface was changed.
     """
@@ -60,7 +60,7 @@ def compile_string(fun_name: str, code: str, opts: CompileOptions | None = None)
 
 
 class TextKernel:
-    """A kernel written by hand, of text: ``k[grid, block](…)`` launches it on the stream of its options."""
+    """A kernel made from generated text: ``k[grid, block](…)`` launches it on the stream of its options."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -82,7 +82,7 @@ class TextKernel:
 
 def _callable(name: str, interface: dict[str, Any], program: _native.TextProgram) -> Callable[..., Any]:
     parameters: list[str] = interface["parameters"]
-    # Arrays that the function captured are arguments of their own here.
+    # Arrays that the function captured are additional arguments of the text's function.
     extra = [a["name"].removeprefix("global ") for a in interface["arguments"] if a["global"] and a["is_array"]]
     defaults: dict[str, Any] = interface["defaults"]
     space: dict[str, Any] = {"defaults": defaults, "missing": _MISSING, "__name__": __name__}
@@ -128,12 +128,12 @@ def _taker(argument: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
 
 
 def _entries(value: Any) -> Any:
-    """A dict, or what is in a tuple or a function."""
+    """The dict itself, or the elements of a tuple or a function as a dict."""
     return Elements(value) if comes_apart(value) else value
 
 
 def _passed(value: Any) -> Any:
-    """What the program gets of an argument: of a generator of random numbers a key."""
+    """The value that the program gets for an argument; for a generator of random numbers a key."""
     return key_of(value) if is_generator(value) else value
 
 
@@ -167,7 +167,7 @@ def _parts(code: str) -> tuple[str, str]:
 
 
 def _check_slots(host: str, interface: dict[str, Any]) -> None:
-    """The entry function reads no slots beyond those that it gets."""
+    """Raises BackendError if the entry function reads more slots than a call passes."""
     _, _, entry = _COMMENT.sub("", host).partition(f"{interface['name']}_slots")
     most, count = max((int(index) for index in _SLOT.findall(entry)), default=-1), len(interface["slots"])
     if most >= count:

@@ -1,4 +1,4 @@
-"""The keywords and signatures that ``parpy.jit`` takes as ``numba.jit`` does, and what they say here."""
+"""The keywords and signatures that ``parpy.jit`` shares with ``numba.jit``, and their effects."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from .options import SIZES
 
 
 class Decoration(NamedTuple):
-    """What a decorator says: how calls without options compile, and the types of parameters and result."""
+    """The defaults for calls without options, and the types of parameters and result, as a decorator gives them."""
 
     defaults: CallDefaults
     signature: Signature | None
 
     def applied(self, source: FunctionSource) -> FunctionSource:
-        """The function as the decorator has it."""
+        """A copy of the source with the types and defaults of the decorator."""
         made = copy(source) if self.signature is None else _with_types(source, self.signature)
         made.defaults = self.defaults
         return made
 
 
-# Keywords that ask for what ParPy does anyway, with the values that they may have.
+# Keywords without effect, because ParPy always behaves like that, with the values that they may have.
 _GRANTED: Final[dict[str, tuple[Any, ...]]] = {
     "nopython": (True, False),
     "parallel": (True, False),
@@ -46,8 +46,8 @@ _INSTEAD: Final = {
 
 
 def read(given: tuple[object, ...], keywords: dict[str, Any]) -> Decoration:
-    """What ``parpy.jit(*given, **keywords)`` says of a function. Raises TypeError for keywords and signatures that
-    mean nothing here, and ValueError for values that a keyword does not have."""
+    """Reads the arguments of ``parpy.jit(*given, **keywords)``. Raises TypeError for unknown keywords and signatures,
+    and ValueError for values that a keyword cannot have."""
     flags = {"fastmath": False, "boundscheck": False}
     for keyword, value in keywords.items():
         if keyword == "fastmath":
@@ -70,14 +70,14 @@ def _one_of(keyword: str, value: Any, allowed: tuple[Any, ...]) -> Any:
 
 
 def _is_fast(value: object) -> bool:
-    """A set of LLVM's flags allows all that ``fast_math`` does only if it has 'fast'; others relax nothing."""
+    """Whether ``fastmath=value`` means ``fast_math=True``. A set of LLVM's flags does only if it contains 'fast'."""
     if isinstance(value, set | frozenset | list | tuple):
         return "fast" in value
     return bool(_one_of("fastmath", value, (True, False)))
 
 
 def _only_signature(given: tuple[object, ...]) -> Signature | None:
-    """The signature, if there is one only: of several, each call has the types of its own arguments."""
+    """The signature if there is exactly one. With several, each call has the types of its own arguments."""
     found = [signature(one) for each in given for one in (each if isinstance(each, list) else [each])]
     return found[0] if len(found) == 1 else None
 
@@ -97,7 +97,7 @@ def _with_types(source: FunctionSource, wanted: Signature) -> FunctionSource:
 
 
 def _annotated(function: FunctionType, types: dict[str, Any]) -> FunctionType:
-    """The function with these types as its annotations."""
+    """A copy of the function with these types as its annotations."""
     made = FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
     )

@@ -1,5 +1,5 @@
-"""Arguments that are neither numbers nor arrays: tuples, objects, dicts, None, functions, types and texts. Compiled
-code is made for them, and gets the numbers and arrays in them.
+"""Arguments that are neither numbers nor arrays: tuples, objects, dicts, None, functions, types and texts. A program is
+specialised for their structure and receives only the numbers and arrays in them.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .hooks import ByPython, check_hooks, hook_of_tuples
 from .objects import Reads, is_object
 
 _LONGEST_LIST = 32
-_EXACT = 2**53  # up to which floats hold all integers
+_EXACT = 2**53  # a float64 represents all integers up to this magnitude
 WHOLE = frozenset((np.ndarray, np.float64, np.float32, np.int64, int, float, complex, bool))
 
 
 def comes_apart(argument: object) -> bool:
-    """Whether an argument is none to compiled code: the elements of a tuple are, what a function reads of another one
-    is, and of None, types and texts nothing."""
+    """Whether a program receives parts of an argument instead of the argument: the elements of a tuple, the numbers and
+    arrays in the closure of a function, and nothing of None, types and texts."""
     kind = type(argument)
     if kind in WHOLE:
         return False
@@ -33,19 +33,19 @@ def comes_apart(argument: object) -> bool:
 
 
 def is_series(argument: object) -> TypeGuard[Sequence[Any]]:
-    """Whether it is a tuple, or a list of a few elements, which is one to compiled code."""
+    """Whether the argument is a tuple, or a short list, which compiled code treats as a tuple."""
     return isinstance(argument, tuple) or (type(argument) is list and len(argument) <= _LONGEST_LIST)
 
 
 def is_single(argument: object) -> bool:
-    """Whether an argument is a function, a type, a text or a member of an enum that is no number."""
+    """Whether an argument is a function, a type, a text or an enum member that is no number."""
     if isinstance(argument, (str, *FUNCTIONS)) or is_choice(argument):
         return True
     return scalar_name(argument) is not None or jit_source(argument) is not None
 
 
 def is_misused(values: Iterable[object], error: CompileError) -> bool:
-    """Whether what is wrong with a program for arguments that come apart may be that one of them is None or a text."""
+    """Whether the errors of a program may be due to arguments that are None, texts or lists."""
     apart = [value for value in values if comes_apart(value)]
     if not apart:
         return False
@@ -62,9 +62,9 @@ def composed_kind(
     reads: Reads | None = None,
     around: tuple[object, ...] = (),
 ) -> Composed:
-    """The kinds of the elements of a tuple, of which `kind_of` says those of numbers and arrays; of None that it is;
-    of functions, types and texts which ones; of objects and dicts, where `reads` says which of their attributes count,
-    those of the attributes. `around`: the objects that it is in. Raises ByPython where Python shall run the program."""
+    """The kind of an argument that comes apart. `kind_of` gives the kinds of numbers and arrays in it. `reads` has the
+    attributes that a program reads of objects and dicts. `around` are the objects that contain the argument. Raises
+    ByPython if Python must run the program."""
     if argument is None:
         return TupleKind((), is_none=True)
 
@@ -105,21 +105,21 @@ def attribute_of(owner: Any, name: str) -> Any:
 
 
 def _is_usable(value: object, around: tuple[object, ...]) -> bool:
-    """Whether compiled code may use such an attribute, which is in these objects."""
+    """Whether compiled code may use an attribute with this value in an object that these objects contain."""
     if any(value is each for each in around) or isinstance(value, MethodType):
         return False
     return is_scalar(value) or is_array(value) or comes_apart(value) or is_object(value)
 
 
 def _cells(value: object) -> dict[str, Any]:
-    """The numbers and arrays that a function reads of the one that made it, by name."""
+    """The numbers and arrays in the closure of a function, by name."""
     if not isinstance(value, FunctionType) or value.__closure__ is None:
         return {}
     found = {}
     for name in value.__code__.co_freevars:
         try:
             read = cell_of(value, name).cell_contents
-        except ValueError:  # it has no value yet
+        except ValueError:  # the variable has no value yet
             continue
         if is_scalar(read) or is_array(read):
             found[name] = read
@@ -127,7 +127,7 @@ def _cells(value: object) -> dict[str, Any]:
 
 
 def _identity(value: object) -> object:
-    """What two such arguments have in common that mean the same, though each call may make a new one."""
+    """A key that is equal for arguments with the same meaning, such as closures of one function that calls create."""
     if isinstance(value, FunctionType):
         own = _cells(value)
         others = (cell_of(value, name) for name in value.__code__.co_freevars if name not in own)
@@ -138,15 +138,15 @@ def _identity(value: object) -> object:
 
 
 class Cells:
-    """The numbers of objects and dicts that a call may assign to, each in an array of one element. `floats`: the names
-    of integers that the call makes floats."""
+    """The numbers in objects and dicts that a call may assign to, each in an array of one element. `floats` has the
+    names of the integers that the call changes to floats."""
 
     def __init__(self, floats: Collection[str] = ()) -> None:
         self.floats = frozenset(floats)
         self._found: dict[tuple[int, str], tuple[Any, np.ndarray, np.ndarray, Any]] = {}
 
     def of(self, owner: Any, name: str, value: Any) -> np.ndarray:
-        """The array of the attribute, or the entry, of this value."""
+        """The array of one element for an attribute or an entry that has this value when the call begins."""
         space = space_of(owner)
         key = id(space), name
         if key not in self._found:
@@ -156,16 +156,16 @@ class Cells:
         return self._found[key][1]
 
     def is_one_integer(self, name: str) -> bool:
-        """Whether one of these numbers has this name and is an integer of Python: it is clear which one is meant."""
+        """Whether exactly one of these numbers is a Python integer with this name, so that the name is unambiguous."""
         return sum(name == each and type(value) is int for (_, each), (*_, value) in self._found.items()) == 1
 
     def meet(self, places: Iterable[tuple[Any, Any]]) -> bool:
-        """Whether one of these places, a container with a key, is that of such a number."""
+        """Whether one of these places, each a container and a key, holds one of the numbers."""
         return bool(self._found) and any((id(container), key) in self._found for container, key in places)
 
     def write_back(self) -> None:
-        """Gives the objects the numbers that the call has assigned, of Python where they were, else of NumPy. An
-        exception of one is raised when all others have theirs."""
+        """Assigns the changed numbers to the objects, as Python numbers unless they were NumPy's. The first exception
+        of an assignment is raised after all assignments."""
         failed: BaseException | None = None
         for (_, name), (owner, array, before, value) in self._found.items():
             if array.tobytes() == before.tobytes():
@@ -183,13 +183,13 @@ class Cells:
 
 
 def space_of(owner: Any) -> Any:
-    """Where the attributes of an object are, or the entries of a dict."""
+    """The dict with the attributes of an object or, for a dict, the dict itself; the object if it has no __dict__."""
     return owner if isinstance(owner, dict) else getattr(owner, "__dict__", owner)
 
 
 class Elements(dict[str, Any]):
-    """What is in a tuple, an object of this kind or a function, by place, as the entries of a dict; of None nothing.
-    `cells`: where the numbers are that may be assigned to."""
+    """The numbers and arrays in a tuple, an object of this kind or a function, as a dict by their places; empty for
+    None. `cells` holds the numbers that the call may assign to."""
 
     def __init__(self, given: Any, kind: object = None, cells: Cells | None = None) -> None:
         self.given = given
@@ -197,7 +197,7 @@ class Elements(dict[str, Any]):
 
 
 def _entries_of(value: Any, kind: object, cells: Cells | None) -> dict[str, Any]:
-    """What is in it, and in what is in it, by the names of the places."""
+    """The numbers and arrays in a value, also those in nested values, by the names of their places."""
     if isinstance(kind, RecordKind):
         parts = {name: attribute_of(value, name) for name in kind.names}
     elif is_series(value):
@@ -217,7 +217,7 @@ def _entries_of(value: Any, kind: object, cells: Cells | None) -> dict[str, Any]
 
 
 def place_in(outer: str, inner: str) -> str:
-    """What the place of a part is called in the whole that has it at the place `outer`."""
+    """The name of the place `inner` of a part, which is at the place `outer` of the whole."""
     return f"{outer}.{inner}"
 
 

@@ -1,4 +1,4 @@
-"""Warns of settings in the environment that the core cannot read, and for which it takes its defaults."""
+"""Warns of environment variables with values that the core cannot read; it then uses its defaults."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 from .warnings import warn as warn_of
 
-# By variable: the least number that it may be, and what happens where it is none.
+# By variable: its least valid number, and the consequence of an invalid value for the message.
 _NUMBERS = {
     "PARPY_NUM_THREADS": (1, "all cores are used"),
     "PARPY_CHUNKS": (1, "loops are split by the work that they have"),

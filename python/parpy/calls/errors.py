@@ -1,4 +1,4 @@
-"""The exceptions ParPy raises, and the one place where diagnostics become one of them.
+"""The exceptions that ParPy raises, and the conversion of diagnostics to exceptions.
 
 The core and the frontend collect located diagnostics in a `_native.Diagnostics`; `raise_for` turns
 a sink with errors into the class that the first error's flavour names, with the rendered text of
@@ -18,10 +18,10 @@ from .. import _native
 class CompileError(RuntimeError):
     """A function cannot be compiled, or cannot be compiled for these arguments.
 
-    `codes` holds the code of each error in the message, in order. `attributes` names attributes of arguments that are
-    integers and would become floats, if nothing else is wrong. `python_may_call` says that what is refused is a call,
-    or what one gives: if Python makes the calls of functions that give arrays, it can run the program. `facts` says of
-    each error what a caller may do about it, which no list of codes decides.
+    `codes` holds the code of each error in the message, in order. If the only errors are integer attributes of
+    arguments that would become floats, `attributes` names them.
+    `python_may_call` says that Python can run the program if it makes some of the calls itself. `facts` says of each
+    error what a caller may do about it.
     """
 
     codes: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ def _like(error: type[Exception], base: type[CompileError] = CompileError) -> ty
     space = {
         "__doc__": f"A compile error where Python would raise {error.__name__}.",
         "__module__": __name__,
-        "__str__": Exception.__str__,  # KeyError shows its argument's repr
+        "__str__": Exception.__str__,  # KeyError.__str__ would show the repr of the message
     }
     return type(f"Compile{error.__name__}", (base, error), space)
 
@@ -131,12 +131,12 @@ def fail(diagnostics: _native.Diagnostics, sources: Sequence[_native.Source]) ->
 
 # ------------------------------------------------------------ exceptions that compiled functions raise
 
-# By the names that classes have in the IR, by which the error of a running program finds them again.
+# The exception classes by their names in the IR; an error of a running program has such a name.
 _CLASSES: dict[str, type[BaseException]] = {}
 
 
 def name_of(exception: type[BaseException]) -> str:
-    """The name of a class; one that another class has already gets a number."""
+    """The unique name of a class in the IR: its qualified name, with a number if another class has that name."""
     name = f"{exception.__module__}.{exception.__qualname__}"
     number = 1
     unique = name
@@ -147,7 +147,7 @@ def name_of(exception: type[BaseException]) -> str:
 
 
 def exception_of(raised: _native.Raised) -> BaseException:
-    """The exception as the user's text makes it, with a note that says where."""
+    """The exception that the user's raise statement makes, with a note about its place."""
     values = [_number(scalar, value) for scalar, value in raised.values]
     arguments = [raised.text.format(*values)] if raised.text else values
     error = _CLASSES[raised.exception](*arguments)
@@ -157,7 +157,7 @@ def exception_of(raised: _native.Raised) -> BaseException:
 
 
 def _number(scalar: str, value: float) -> object:
-    """A number of this type as Python's arithmetic gives it, or else NumPy's."""
+    """The value as a Python number if the type is one of Python's, and otherwise as a NumPy scalar."""
     if scalar == "bool":
         return bool(value)
     if scalar in ("i64", "f64", "bf16"):  # NumPy has no bf16

@@ -12,7 +12,7 @@ from ..types import BufferType, elem_size
 from .options import CompileBackend, LoopPar, Size, Target
 from .tracebacks import hides_frames
 
-# Both stand in the generated text as they are.
+# The name and the header are copied to the generated text without changes.
 _NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*(?:<[\w:<>, *&]*>)?", re.ASCII)
 _HEADER = re.compile(r'[^\s<>"\\]([^<>"\\\x00-\x1f]*)|<[^<>"\\\x00-\x1f]+>|"[^<>"\\\x00-\x1f]+"')
 
@@ -24,9 +24,9 @@ _T = TypeVar("_T")
 
 
 class External(Generic[_P, _R]):
-    """A Python function that stands for another one in compiled code; see `external`.
+    """A Python function in whose place compiled code calls an external function; see `external`.
 
-    `types` and `result` are as IR text names them, with a star for arrays.
+    `types` and `result` are names of types in IR text, with a star for arrays.
     """
 
     __name__: str
@@ -69,25 +69,25 @@ class External(Generic[_P, _R]):
 
     @property
     def include(self) -> str:
-        """The line that declares it; empty: the compiler knows it."""
+        """The include line that declares the function; empty if the compiler knows the function."""
         if not self.header:
             return ""
         return f"#include {self.header}" if self.header[0] in '<"' else f'#include "{self.header}"'
 
     @property
     def threads(self) -> int:
-        """So many threads of a block make each call; 0: one."""
+        """The number of threads of a block that make each call together; 0 means that a single thread calls."""
         return 0 if self.parallelize is None else self.parallelize._threads
 
     @property
     def effect(self) -> bool:
-        """Whether a call may do more than give a number."""
+        """Whether a call may have effects besides its result."""
         return self.result == "void" or any(kind.endswith("*") for kind in self.types)
 
     @property
     def place(self) -> str:
-        """The back end as a function of IR text names it; "host" and "cuda host": host code alone (host_calls.h). The
-        simulator's programs are CUDA's. Of Metal and Triton there is no host code, and no code, that could call it."""
+        """The name of the back end in IR text. "host" and "cuda host" mean host code only (host_calls.h). Programs of
+        the simulator are those of CUDA. Host code of Metal, and any code of Triton, cannot call the function."""
         on_cuda = self.backend in (CompileBackend.Cuda, CompileBackend.Sim)
         if self.target is Target.Host and self.backend is not CompileBackend.Auto:
             if on_cuda:
@@ -99,7 +99,7 @@ class External(Generic[_P, _R]):
 
     @property
     def interface(self) -> tuple[Any, ...]:
-        """What compiled code knows of it: functions that agree in that are one."""
+        """The facts that compiled code depends on: functions with equal interfaces are interchangeable."""
         return self.ext_name, self.types, self.result, self.place, self.include, self.threads
 
 
@@ -118,7 +118,7 @@ def _type(annotation: Any, what: str, of: External[..., Any]) -> str:
 
 
 class _Declaration(Protocol):
-    """``external(…)``, which decorates a Python function."""
+    """The type of ``external(…)``, which decorates a Python function."""
 
     def __call__(self, function: Callable[_P, _T], /) -> External[_P, _T]: ...
 

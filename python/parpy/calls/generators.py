@@ -1,4 +1,4 @@
-"""Gives each call of compiled code a key from a generator of random numbers; the call makes its own numbers from it."""
+"""Draws a key from a generator of random numbers for each call of compiled code, which makes its numbers from it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from ..vocabulary.generators import is_generator
 
 
 def key_of(found: object) -> complex | None:
-    """64 bits of the generator, which moves on: half of them in each part. None of other objects.
+    """Draws 64 bits from the generator, half of them in each part of the result. None for other objects.
 
-    A complex number is passed to a program at run time whatever its value: no call compiles for its key.
+    Programs are never specialised for a complex number, so a new key compiles no new program.
     """
     if not is_generator(found):
         return None

@@ -1,4 +1,4 @@
-"""Objects that have a say in how their attributes and entries are read and assigned to: Python runs what uses these."""
+"""Objects whose classes define how attributes and entries are read or assigned: Python runs the code that uses them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _OF_LIBRARY = functools.__name__
 
 
 class ByPython(Exception):
-    """Compiled code would differ from Python for such arguments; the message says why."""
+    """Compiled code would differ from Python for such arguments. The message gives the reason."""
 
 
 def has_say(value: Any, name: str) -> bool:
-    """Whether the class of such an object may do more than look it up when this attribute or entry is read. Arrays and
-    objects of libraries have none."""
+    """Whether reading this attribute or entry may run code of the object's class. False for arrays and objects of
+    libraries."""
     if not is_object(value):
         return False
     kind = type(value)
@@ -42,8 +42,8 @@ def has_say(value: Any, name: str) -> bool:
 
 
 def check_hooks(value: Any, names: Iterable[str], reads: Reads) -> None:
-    """Raises ByPython if the class of an object, of which these attributes or entries are read, does something else
-    about them than to store them."""
+    """Raises ByPython if the class of an object runs code of its own when these attributes or entries are read, or
+    when one of them is assigned to."""
     kind = type(value)
     if hook := _own(kind, _hooks(value, names, reads)):
         raise ByPython(f"the class '{kind.__name__}' has its own {hook}")
@@ -85,7 +85,7 @@ def _is_constant(value: object) -> bool:
 
 
 def _hooks(value: Any, names: Iterable[str], reads: Reads) -> Iterable[str]:
-    """The methods that must not be the class's own."""
+    """The names of the methods that the class must not define itself."""
     yield "__getattribute__"
     if isinstance(value, dict):
         yield from _OF_DICTS
@@ -96,12 +96,12 @@ def _hooks(value: Any, names: Iterable[str], reads: Reads) -> Iterable[str]:
     if reads.entries:
         yield from ("__getitem__", "__setitem__")
     frozen = getattr(getattr(type(value), "__dataclass_params__", None), "frozen", False)
-    if not frozen and reads.stored.intersection(names):  # Python assigns to those that are frozen (kept.py)
+    if not frozen and reads.stored.intersection(names):  # Python assigns to frozen objects (kept.py)
         yield "__setattr__"
 
 
 def _own(kind: type, hooks: Iterable[str]) -> str | None:
-    """The first of these methods that the class has and that is written in Python, by a user."""
+    """The first of these methods that user code in Python defines for the class; None if there is none."""
     return next((hook for hook in hooks if _is_users(getattr(kind, hook, None))), None)
 
 
@@ -117,7 +117,7 @@ def _computes(kind: type) -> bool:
     source = callable_source(method)
     try:
         tree = None if source is None else source.tree()
-    except CompileError:  # there is no text
+    except CompileError:  # the method has no source text
         return True
     if not isinstance(tree, ast.FunctionDef):
         return True

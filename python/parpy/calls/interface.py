@@ -1,7 +1,7 @@
 """The interface of generated text: a comment before the code that lists the arguments of a call.
 
-bindings/module/interface_text.h writes most of it; added here is what only Python knows, and a checksum: an interface
-that was changed would have the program read memory that it was not given.
+bindings/module/interface_text.h writes most of it. This module adds the facts that only Python knows and a checksum,
+because a program with a changed interface would read memory outside of its arguments.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ HOST = "// ---- host code ----"
 _HEAD = re.compile(r"(\w+)\((.*)\)$")
 _ARRAY = re.compile(r"(\w+)\[(.*?)\] strides \[(.*?)\]( written)?( shared)?(?: limit (\d+))?$")
 _NUMBER = re.compile(r"(\w+)(?: = (\S+))?(?: limit (\d+))?$")
-# What an argument is called: x, d['k'] (the key as Python writes it), global w.
+# The names of arguments: x, d['k'] (the key in Python's notation), global w.
 _NAME = re.compile(r"(?:global )?\w+(?:\[(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")\])?")
 _ENTRY = re.compile(r"(\w+)\[(['\"].*)\]")
 _SLOT = re.compile(rf"result \d+|{_NAME.pattern}")
-_FORMS = {each: each for each in "()}|"} | {"None": "-", "{": "{."}  # what stands for itself in the form of a result
+_FORMS = {each: each for each in "()}|"} | {"None": "-", "{": "{."}  # words in the form of a result that are no types
 _PLACE = re.compile(r"place (\d+): (P\d+) (.*)$")
 _INTEGER = re.compile(r"-?\d{1,19}$")
 _WEAK = {"int": "i64", "float": "f64", "complex": "c128", "pybool": "bool"}
@@ -43,8 +43,8 @@ def source_text(
     python: FunctionType | None = None,
     part_of: str | None = None,
 ) -> str:
-    """The text of a program. ``python`` has the defaults of its parameters; ``part_of`` names the function of which it
-    is a part, where Python runs the rest."""
+    """The text of a program. ``python`` has the defaults of its parameters. If the program is a part of a function
+    whose rest Python runs, ``part_of`` names that function."""
     added = [] if part_of is None else [f"{_PART}: {_native.one_line(as_text(part_of))}"]
     defaults = {} if python is None or part_of is not None else _defaults(python)
     if defaults:
@@ -53,7 +53,7 @@ def source_text(
 
 
 def sealed(text: str, added: Sequence[str] = ()) -> str:
-    """The text with these lines at the end of its interface, and a checksum."""
+    """The text with these lines and a checksum at the end of its interface."""
     lines = _lines(text)
     added = [*added, f"{_CHECKSUM}: {_checksum([*lines, *added])}"]
     interface, _, code = text.partition("\n\n")
@@ -61,7 +61,7 @@ def sealed(text: str, added: Sequence[str] = ()) -> str:
 
 
 def _defaults(function: FunctionType) -> dict[str, Any]:
-    """The defaults that text can give: numbers and the like."""
+    """The defaults of parameters that have a literal form, such as numbers."""
     code = function.__code__
     positional = code.co_varnames[: code.co_argcount]
     given = function.__defaults__ or ()
@@ -74,12 +74,12 @@ def _is_literal(value: Any) -> bool:
         if value is None or isinstance(value, str):
             return value is None or (value.isascii() and value.isprintable())
         return type(value) in (int, float, complex, bool) and bool(ast.literal_eval(repr(value)) == value)
-    except ValueError:  # inf and nan
+    except ValueError:  # inf and nan are no literals
         return False
 
 
 def read_interface(code: str) -> dict[str, Any]:
-    """What the interface of ``code`` says; CompileError where it was changed."""
+    """Parses the interface of ``code``. Raises BackendError if it was changed."""
     lines = _lines(code)
     head = _HEAD.match(lines[0]) if lines else None
     if head is None:
@@ -119,7 +119,7 @@ def refuse(message: str, help_text: str) -> NoReturn:
 
 
 def _lines(code: str) -> list[str]:
-    """The lines of the interface, without what makes them comment."""
+    """The lines of the interface without the comment markers."""
     _, marker, rest = code.partition(INTERFACE)
     if not marker:
         refuse(f"the text has no line '{INTERFACE}'", "keep the first lines of what print_compiled showed")
@@ -150,7 +150,7 @@ def _read_line(line: str, found: dict[str, Any]) -> None:
     elif end < 0:
         _malformed(line)
     if name in found["parameters"] and not any(name == argument["name"] for argument in found["arguments"]):
-        found["arguments"].append(_argument(name, text, line))  # whatever it is called
+        found["arguments"].append(_argument(name, text, line))  # an argument may also be called "result" and the like
     elif name == "back end":
         found["backend"] = text
     elif name in (_PART, _CHECKSUM):

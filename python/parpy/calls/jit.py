@@ -1,4 +1,4 @@
-"""The decorator and what belongs to it: print_compiled, clear_cache, introspection.
+"""The decorator ``jit`` and functions about jit functions: print_compiled, clear_cache, introspection.
 
 The call path itself is native (bindings/calls/jit_function.cpp). Python code runs at decoration, where it captures the
 source, and when a function is parsed (compiling.py).
@@ -28,7 +28,7 @@ from .tracebacks import hides_frames
 if TYPE_CHECKING:
     from .compiling import Compiling
 
-environment.warn()  # once: when the package is imported
+environment.warn()  # once, when the package is imported
 
 
 _P = ParamSpec("_P")
@@ -36,7 +36,7 @@ _R = typing.TypeVar("_R")
 
 
 class _Decorator(Protocol):
-    """``jit(…)`` with keywords or a signature."""
+    """The type of ``jit(…)`` with keywords or a signature."""
 
     def __call__(self, function: Callable[_P, _R], /) -> _native.JitFunction[_P, _R]: ...
 
@@ -76,8 +76,8 @@ def jit(
 ) -> Any:
     """Compiles ``function`` for the types and shapes of its calls.
 
-    A call takes the arguments of the function and three keywords. ``opts`` is a ``parpy.CompileOptions``, for example
-    from ``parpy.par``, and says how the loops run. ``seq=True`` runs the Python function itself. ``debug=True`` prints
+    A call has the arguments of the function and three keywords. ``opts`` is a ``parpy.CompileOptions``, for example
+    from ``parpy.par``, and maps the loops. ``seq=True`` runs the Python function itself. ``debug=True`` prints
     the program after every stage of its compilation and checks assertions. The attribute ``__wrapped__`` is the
     undecorated function.
 
@@ -109,7 +109,7 @@ def _decorated(function: Callable[..., Any], decoration: decorations.Decoration)
         return function
     source = source_of(function)
     if not source.unparsed:
-        _ = source.pragmas  # those that are wrong are refused at once
+        _ = source.pragmas  # parses the pragmas, so that a wrong one is refused at decoration
     made = jit_of_source(decoration.applied(source))
     made.__wrapped__ = made.py_func = function
     return made
@@ -132,7 +132,7 @@ def _fill(made: _native.JitFunction, written: FunctionSource) -> None:
 
 
 class _Later:
-    """What compiles a function, which the first call makes: programs that call none load no compiler."""
+    """Compiles a function at its first call, so that programs without such calls do not load the compiler."""
 
     def __init__(self, made: _native.JitFunction, written: FunctionSource) -> None:
         self._made, self._written = made, written
@@ -180,10 +180,10 @@ def _text(compiled: _native.JitFunction, opts: CompileOptions | None, args: tupl
 
 def interpret(function: Callable[..., Any], args: Sequence[Any], opts: CompileOptions, until: str = "") -> None:
     """Runs ``function`` in the reference interpreter of the compiler's IR, after the passes of the back end up to
-    ``until``; without ``until``, after all of the CPU's. In a GPU's pipeline, the passes before kernels are made
-    count.
+    ``until``; without ``until``, after all passes of the CPU. For a GPU, ``until`` must precede the creation of
+    kernels.
 
-    For tests: slow, checks every subscript, and is what the back ends are compared with.
+    The interpreter serves tests: it is slow, checks every subscript, and is the reference for all back ends.
     """
     from ..host.structures import Structures
     from .compiling import driver_behind
@@ -223,10 +223,10 @@ def sync(backend: CompileBackend | None = None) -> None:
 
 
 class CacheInfo(NamedTuple):
-    """What was compiled of one function.
+    """Statistics about the compiled code of one function.
 
-    ``specializations`` counts what calls choose from, ``compilations`` how often the compiler ran, and ``run_time``
-    names the values that are passed at run time because they kept changing, such as ``'n'`` or ``'x.shape[0]'``.
+    ``specializations`` is the number of programs that calls choose from, and ``compilations`` that of runs of the
+    compiler. ``run_time`` names the values that are passed at run time because they kept changing, such as ``'n'``.
     """
 
     specializations: int
@@ -235,6 +235,6 @@ class CacheInfo(NamedTuple):
 
 
 def cache_info(function: Callable[..., Any]) -> CacheInfo:
-    """What was compiled of a jit function in this process."""
+    """Returns statistics about the code that was compiled for a jit function in this process."""
     specializations, compilations, names = _native.cache_info(_as_jit(function))
     return CacheInfo(specializations, compilations, tuple(names))

@@ -1,4 +1,4 @@
-"""Modules that are imported when they are first needed, so that programs that do not need them start sooner."""
+"""Imports modules when they are first needed, so that programs without them start sooner."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def imported(name: str) -> ModuleType:
-    """The module ``name``. A fork() of another thread waits until it is imported: in the child, which has only the
-    thread that forked, an import under way would never end, and each further one would wait for it."""
+    """The module ``name``. A fork() by another thread waits until the import ends: the child has only the forking
+    thread, so that an import in progress would never end there, and later imports would wait for it."""
     with _lock:
         return import_module(name)

@@ -16,8 +16,8 @@ logger.addHandler(logging.NullHandler())
 
 
 def compiled(function: str, backend: str, seconds: float, sources: Sequence[_native.Source]) -> None:
-    """A function was compiled for the arguments of a call, or found on disk, in so many seconds. `sources`: its text,
-    and those of the functions that it calls."""
+    """Logs that a function was compiled, or loaded from disk, for the arguments of a call. `sources` has its text and
+    those of the functions that it calls."""
     logger.debug("compiled '%s' for %s in %.1f ms", function, backend, 1e3 * seconds)
     coverage = sys.modules.get("coverage")
     measuring = None if coverage is None else coverage.Coverage.current()
@@ -26,15 +26,15 @@ def compiled(function: str, backend: str, seconds: float, sources: Sequence[_nat
 
 
 def tuned(function: str, best: str, seconds: float, automatic: float) -> None:
-    """parpy.tune found a mapping: what it takes, and what the automatic one takes."""
+    """Logs the mapping that parpy.tune found, with its time and that of the automatic mapping, in seconds."""
     logger.debug(
         "tuned '%s': %s takes %.3g ms, the automatic mapping %.3g ms", function, best, 1e3 * seconds, 1e3 * automatic
     )
 
 
 def _cover(measuring: Any, sources: Sequence[_native.Source]) -> None:
-    """The statements of the sources count as run: whoever measures coverage sees nothing of compiled code. Only in
-    files that are measured, of which the lines that define functions are known already."""
+    """Counts the statements of the sources as run, because coverage cannot observe compiled code. Files that coverage
+    does not measure are left out."""
     data = measuring.get_data()
     files = data.measured_files()
     for source in sources:
@@ -52,7 +52,7 @@ def _cover(measuring: Any, sources: Sequence[_native.Source]) -> None:
 
 @functools.cache
 def _parsed(name: str) -> Any:
-    """What coverage's own parser knows of a file."""
+    """The statements and arcs of a file, found by coverage's own parser."""
     from coverage.parser import PythonParser
 
     parser = PythonParser(filename=name)

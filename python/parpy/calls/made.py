@@ -1,4 +1,4 @@
-"""Jit functions as the core has them: how arguments are bound, and what Python itself runs."""
+"""Sets up the core's jit functions: the binding of arguments, and the function that Python runs."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 def begin(
     made: _native.JitFunction, source: FunctionSource, parse_again: Callable[[], Any], fill: Callable[..., None]
 ) -> None:
-    """Makes `made` the jit function of the source; `parse_again` gives what its calls run, and `fill(made, source)`
-    makes an empty jit function this one."""
+    """Makes `made` the jit function of the source. `parse_again` returns the program for its calls, and
+    `fill(empty, source)` makes an empty jit function equal to this one, for pickles."""
     code = source.function.__code__
     plain = without_star(source).function.__code__
     names = plain.co_varnames[: plain.co_argcount + plain.co_kwonlyargcount]
@@ -42,7 +42,7 @@ def begin(
 
 
 def _with_symbols(function: FunctionType, names: tuple[str, ...]) -> FunctionType:
-    """The function as Python runs it: with the values of the symbols in its annotations, and numbers of their types."""
+    """The function that Python runs: symbols of annotations have their values, and numbers their annotated types."""
     annotations = {name: each for name, each in annotations_of(function).items() if name in names}
     scalars = {name: each for name, each in annotations.items() if converted_to(each) is not None}
     if not scalars and not any(isinstance(each, BufferType | Symbol | TypeVar) for each in annotations.values()):
@@ -66,10 +66,10 @@ def _with_symbols(function: FunctionType, names: tuple[str, ...]) -> FunctionTyp
 def twin(
     function: FunctionType, names: tuple[str, ...], of: Callable[[tuple[Any, ...]], Any] | None = None
 ) -> FunctionType:
-    """A function with the same parameters that returns the tuple of its arguments by these names, or what ``of`` makes
-    of it.
+    """A function with the same parameters that returns the tuple of its arguments in the order of these names, or the
+    result of ``of`` for that tuple.
 
-    It binds the arguments of calls that are not plain, with the errors that Python itself would raise.
+    It binds the arguments of calls with keywords or defaults, and raises the errors that Python would raise.
     """
     code = function.__code__
     own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]

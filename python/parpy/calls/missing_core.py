@@ -11,7 +11,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 
 def advice(error: ImportError) -> str:
-    """A message for the ImportError of the core."""
+    """The message for the ImportError of the core: the cause and the remedy."""
     there = sorted(path.name for path in _PACKAGE.glob("_native.*.so"))
     fitting = [name for name in there if any(name == f"_native{suffix}" for suffix in EXTENSION_SUFFIXES)]
     python = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"

@@ -1,4 +1,4 @@
-"""Arguments that are objects or dicts: which they are, and which of their attributes a program may read."""
+"""Arguments that are objects or dicts, and the attributes of them that a program may read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .errors import CompileError
 
 
 def is_object(value: object) -> bool:
-    """Whether an argument is an object of a class of the user's, or a dict."""
+    """Whether an argument is an instance of a user's class, or a dict."""
     kind = type(value)
     known = _known.get(kind)
     if known is None:
@@ -46,36 +46,36 @@ def _is_of_user(kind: type) -> bool:
 
 
 class Reads:
-    """The attributes and entries that a program may read, by name: those in the code of its functions, of the functions
-    that these call, and of the methods of its arguments that these may call."""
+    """The names of attributes and entries that a program may read. They occur in the code of its function, of the
+    functions that it calls, and of the methods of its arguments that it may call."""
 
     def __init__(self, function: FunctionSource) -> None:
         self._names: set[str] = {"__call__"}
-        self.stored: set[str] = set()  # those of which some are assigned to
-        self.replaced: set[str] = set()  # of these the ones that are not updated alone
-        self.computed: set[str] = set()  # of the stored ones those that arithmetic gives values
-        self.storing: frozenset[str] = frozenset()  # methods, properties and functions that assign to something
-        self.unlike: set[str] = set()  # of those the ones that are assigned what is no number
-        self.changed: set[str] = set()  # those of which a method of lists is called
-        self.grown: set[str] = set()  # variables of which one is called, or of which elements are deleted or assigned
-        self.entries: set[str] = set()  # those that are subscripts, as in `d["k"]`
-        self.all_entries = False  # it runs over the entries of dicts, or over a variable that may be one
-        self._functions: dict[str, list[FunctionSource]] = {}  # the methods that it may call
-        self._called: dict[str, list[FunctionSource]] = {}  # the functions, by the names that they are called by
+        self.stored: set[str] = set()  # attributes that the program assigns to
+        self.replaced: set[str] = set()  # stored attributes with assignments other than updates such as `+=`
+        self.computed: set[str] = set()  # stored attributes that get the results of arithmetic
+        self.storing: frozenset[str] = frozenset()  # methods, properties and functions that store to non-variables
+        self.unlike: set[str] = set()  # stored attributes that get values which are no numbers
+        self.changed: set[str] = set()  # attributes on which a method of lists is called
+        self.grown: set[str] = set()  # variables with calls of list methods, or deleted or assigned elements
+        self.entries: set[str] = set()  # names that occur as string subscripts, as in `d["k"]`
+        self.all_entries = False  # the program iterates over the entries of a dict, or a variable that may be a dict
+        self._functions: dict[str, list[FunctionSource]] = {}  # the methods that the program may call
+        self._called: dict[str, list[FunctionSource]] = {}  # the called functions by the names in the calls
         self._codes: set[CodeType] = set()
-        self._parsed: set[CodeType] = set()  # of these the ones that have a text
+        self._parsed: set[CodeType] = set()  # the code objects in `_codes` that have source text
         self._sorted: list[str] = []
-        self._classes: dict[type, list[str]] = {}  # what objects of them have that is not their own
-        self._computed: dict[type, list[str]] = {}  # what these compute once, functools.cached_property
-        self._found: dict[type, dict[str, Any]] = {}  # what the classes have under these names, or _MISSING
-        self._versions: dict[type, int] = {}  # of the classes when that was found
-        self._anew = 0  # how often a class was found to have changed
-        self._count = -1  # of the names when methods were last looked for
+        self._classes: dict[type, list[str]] = {}  # attributes that instances have through their classes
+        self._computed: dict[type, list[str]] = {}  # the functools.cached_property attributes of classes
+        self._found: dict[type, dict[str, Any]] = {}  # the class attributes with these names, or _MISSING
+        self._versions: dict[type, int] = {}  # the type versions for which `_found` was filled
+        self._anew = 0  # the number of class changes that were noticed
+        self._count = -1  # the number of names when methods were last collected
         self._add(function)
         self._settle()
 
     def of(self, value: object) -> list[str]:
-        """The attributes of such an object that it may read, methods aside."""
+        """The attributes of an object that the program may read, without methods. Evaluates cached properties."""
         if isinstance(value, dict) and self.all_entries:
             return [key for key in value if isinstance(key, str)]
         if isinstance(value, dict):
@@ -89,31 +89,31 @@ class Reads:
             self._settle()
         own = getattr(value, "__dict__", {})
         for name in self.not_computed(value):
-            with suppress(Exception):  # which whoever reads it gets
+            with suppress(Exception):  # a later read of the attribute raises the exception again
                 getattr(value, name)
         return self._classes[kind] + [name for name in self._sorted if name in own]
 
     def not_computed(self, value: object) -> list[str]:
-        """The attributes that such an object computes once, and has not yet."""
+        """The cached properties of an object that have no value yet."""
         own = getattr(value, "__dict__", {})
         return [name for name in self._computed.get(type(value), ()) if name not in own]
 
     @property
     def assigns(self) -> bool:
-        """Whether it assigns to some of them, changes lists, or its objects compute attributes once."""
+        """Whether the program assigns to attributes, changes lists, or reads cached properties."""
         return bool(self.stored or self.changed) or any(self._computed.values())
 
     @property
     def count(self) -> int:
-        """How much they are, which new classes may add to."""
+        """A number that changes whenever a new or changed class adds facts to this object."""
         return len(self._names) + len(self.stored) + len(self.computed) + len(self.storing) + self._anew
 
     def class_names(self, kind: type) -> list[str]:
-        """What such a class has under the names that are read: methods, properties and other descriptors as well."""
+        """The names among those read that a class has: methods, properties and other descriptors."""
         return [name for name, value in self._found.get(kind, {}).items() if value is not _MISSING]
 
     def is_changed(self, kind: type) -> bool:
-        """Whether such a class has had something else under one of the names when it was looked at."""
+        """Whether a class attribute with one of the names has changed since the class was inspected."""
         found = self._found.get(kind)
         version = type_version(kind)
         if found is None or (version != 0 and version == self._versions[kind]):
@@ -124,7 +124,7 @@ class Reads:
         return False
 
     def _settle(self) -> None:
-        """Finds the methods that may be called, and the attributes of the classes that may be read."""
+        """Finds the methods that the program may call, and the class attributes that it may read."""
         self._count = -1
         while self._count != len(self._names):
             self._count = len(self._names)
@@ -147,12 +147,12 @@ class Reads:
             ]
 
     def _classes_in(self, kind: type) -> tuple[type, ...]:
-        """The class, with its bases where methods of these may be called besides its own."""
+        """The class, and its bases if the program may call their methods explicitly or through super()."""
         calls_bases = "super" in self._names or any(each.__name__ in self._names for each in kind.__mro__[1:-1])
         return kind.__mro__ if calls_bases else (kind,)
 
     def methods_that(self, assign: frozenset[str], read: frozenset[str]) -> frozenset[str]:
-        """The methods that assign to some attributes, read some, or call others that do."""
+        """The methods that assign to one of `assign`, read one of `read`, or call a method that does."""
         found: set[str] = set()
 
         def does(part: ast.AST) -> bool:
@@ -169,7 +169,7 @@ class Reads:
         return frozenset(found)
 
     def _storing(self) -> frozenset[str]:
-        """The methods, properties and functions that assign to anything but variables, or call others that do."""
+        """The methods, properties and functions that store to anything but variables, or call one that does."""
         found: set[str] = set()
 
         def does(part: ast.AST) -> bool:
@@ -190,11 +190,11 @@ class Reads:
         return frozenset(found)
 
     def method_names(self) -> frozenset[str]:
-        """Those of the methods that it may call."""
+        """The names of the methods that the program may call."""
         return frozenset(self._functions)
 
     def functions(self, names: Iterable[str]) -> list[FunctionSource]:
-        """The methods of these names, but where several classes have one, of which the program may call another."""
+        """The methods with these names that only one class has, so that calls of them are unambiguous."""
         found = (self._functions.get(name, []) for name in names)
         return [sources[0] for sources in found if len(sources) == 1]
 
@@ -234,7 +234,7 @@ class Reads:
         if source is None or source.function.__code__ in self._codes:
             return
         function = source.function
-        with suppress(CompileError):  # whoever parses it says that there is no text
+        with suppress(CompileError):  # the parser reports later that there is no text
             self._look_at(source.tree())
             self._parsed.add(function.__code__)
             if method:
@@ -255,12 +255,12 @@ _MISSING = object()
 
 
 def attribute_of_class(kind: type, name: str) -> Any:
-    """What the class or one of its bases has under the name, as it stands there: not what the type of the class has."""
+    """The raw attribute in the dict of the class or of its nearest base with that name; metaclasses do not count."""
     return next((vars(each)[name] for each in kind.__mro__ if name in vars(each)), _MISSING)
 
 
 def functions_of(kind: type, name: str) -> Iterator[Any]:
-    """The function that the class has under the name: a method, a static one, or that of a property."""
+    """The function behind a method, a static method or the getter of a property of the class, if there is one."""
     found = attribute_of_class(kind, name)
     found = found.fget if isinstance(found, property) else found.__func__ if isinstance(found, staticmethod) else found
     if isinstance(found, FunctionType) or callable_source(found) is not None:
@@ -273,7 +273,7 @@ def _slots(kind: type) -> tuple[str, ...]:
 
 
 def _is_arithmetic(node: ast.AST) -> bool:
-    """Whether it is an operation, or an update, whose results of truth values are integers."""
+    """Whether the node is an operation or an update that returns integers for bools."""
     match node:
         case ast.BinOp(op=op) | ast.AugAssign(op=op):
             return not isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor)
@@ -295,7 +295,7 @@ def _is_no_number(value: ast.expr) -> bool:
 
 
 def _subscript_names(node: ast.AST) -> tuple[str, str] | None:
-    """The d and k of `d[k]`."""
+    """The names d and k of a subscript `d[k]`."""
     match node:
         case ast.Subscript(value=ast.Name(id=owner), slice=ast.Name(id=key)):
             return owner, key
@@ -303,7 +303,7 @@ def _subscript_names(node: ast.AST) -> tuple[str, str] | None:
 
 
 def _loop_names(node: ast.AST) -> tuple[str, str] | None:
-    """The d and k of `for k in d`."""
+    """The names d and k of a loop `for k in d`."""
     match node:
         case ast.For(iter=ast.Name(id=owner), target=ast.Name(id=key)):
             return owner, key
@@ -313,7 +313,7 @@ def _loop_names(node: ast.AST) -> tuple[str, str] | None:
 
 
 def _entry_owner(node: ast.AST) -> str | None:
-    """The d of `d["k"]`."""
+    """The name d of a subscript `d["k"]`."""
     match node:
         case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str())):
             return name
@@ -321,7 +321,7 @@ def _entry_owner(node: ast.AST) -> str | None:
 
 
 def _counted(node: ast.AST) -> str | None:
-    """The d of `len(d)`."""
+    """The name d of a call `len(d)`."""
     match node:
         case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
             return name
@@ -329,7 +329,7 @@ def _counted(node: ast.AST) -> str | None:
 
 
 def _counted_alone(tree: ast.AST) -> set[str]:
-    """The names of which nothing but the length is asked."""
+    """The names that occur only as arguments of len()."""
     counted = Counter(name for part in ast.walk(tree) if (name := _counted(part)) is not None)
     if not counted:
         return set()
@@ -338,7 +338,7 @@ def _counted_alone(tree: ast.AST) -> set[str]:
 
 
 def _is_of_entries(node: ast.AST) -> bool:
-    """Whether it is d.items(), d.keys(), d.values(), d.get("k") or "k" in d."""
+    """Whether the node is d.items(), d.keys(), d.values(), d.get("k") or "k" in d."""
     func = node.func if isinstance(node, ast.Call) else None
     if isinstance(func, ast.Attribute):
         return func.attr in ("items", "keys", "values") or got_entry(node) is not None
@@ -355,14 +355,14 @@ _CHANGES = frozenset((
 
 
 def attribute_name(node: ast.AST) -> str | None:
-    """The k of `p.k` and `d["k"]`."""
+    """The name k of `p.k` or `d["k"]`."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return string_key(node) if isinstance(node, ast.Subscript) else None
 
 
 def stored_names(tree: ast.AST) -> Iterator[str]:
-    """The attributes and entries that are assigned to."""
+    """The names of the attributes and entries that the tree assigns to."""
     for part in ast.walk(tree):
         if isinstance(part, ast.Attribute | ast.Subscript) and isinstance(part.ctx, ast.Store):
             name = attribute_name(part)

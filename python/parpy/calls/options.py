@@ -1,7 +1,7 @@
 """The options of a compilation: LoopPar, the enumerations, CompileOptions.
 
-Validated here, on assignment. The core sees the options through bindings/module/bind_options.cpp, which converts an
-object once and again only after an assignment (``_OptionsBase._invalidate``).
+Options are validated here, on assignment. bindings/module/bind_options.cpp converts an object for the core once, and
+again only after an assignment (``_OptionsBase._invalidate``).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class CompileBackend(enum.Enum):
         return str(self._value_)
 
     def __call__(self) -> CompileBackend:
-        """The back end itself: that of a buffer is read as ``b.backend`` and as ``b.backend()``."""
+        """Returns the back end itself, so that ``b.backend()`` of a buffer equals ``b.backend``."""
         return self
 
 
@@ -106,7 +106,7 @@ class Size:
         """Returns the ``torch.dtype``. Raises ValueError for U16, U32 and U64, which PyTorch does not compute with."""
         if self.name in ("U16", "U32", "U64"):
             raise ValueError(f"PyTorch has no type for parpy.types.{self.name}")
-        torch = importlib.import_module("torch")  # only where the user has it and asks for it
+        torch = importlib.import_module("torch")  # PyTorch is an optional package
         return getattr(torch, "bool" if self.name == "Bool" else self._long_name())
 
     def to_ctype(self) -> type[Any]:
@@ -263,7 +263,7 @@ def _refuse(self: object, *_: object, **__: object) -> NoReturn:
 
 
 class _FrozenDict(dict[str, LoopPar]):
-    """The parallelize field: a dict that is replaced, never changed."""
+    """The parallelize field, a dict that cannot be changed in place; assignments replace it."""
 
     __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = _refuse
 
@@ -275,7 +275,7 @@ class _FrozenDict(dict[str, LoopPar]):
 
 
 class _FrozenList(list[str]):
-    """A list field: replaced, never changed; ``opts.includes += [...]`` assigns a new one."""
+    """A list field that cannot be changed in place; ``opts.includes += [...]`` assigns a new list."""
 
     __setitem__ = __delitem__ = append = clear = extend = insert = pop = remove = reverse = sort = _refuse
 
@@ -304,7 +304,7 @@ def _as_natural(name: str, value: object) -> int:
     return _count(value, f"option '{name}'", 0)
 
 
-_LARGEST_CLUSTER: Final = 16  # of all GPUs
+_LARGEST_CLUSTER: Final = 16  # blocks; no GPU has larger clusters
 
 
 def _as_cluster_size(name: str, value: object) -> int:
@@ -435,7 +435,7 @@ _FIELDS: Final[dict[str, _Field]] = {
 }
 
 
-# Either the user maps the loops or the compiler does; either the bits of results matter or they do not.
+# Pairs of options that exclude each other: a mapping by hand or by the compiler, exact bits of results or speed.
 _RIVALS: Final = (
     ({"automatic", "parallelize"}, "a mapping in 'parallelize' and automatic=True"),
     ({"deterministic", "fast_math"}, "deterministic=True and fast_math=True"),
@@ -443,7 +443,7 @@ _RIVALS: Final = (
 
 
 class OptionsBeside(TypedDict, total=False):
-    """The fields of CompileOptions but ``parallelize`` and ``automatic``, as keywords."""
+    """The fields of CompileOptions as keywords, without ``parallelize`` and ``automatic``."""
 
     restructure: bool
     verbose_backend_resolution: bool
@@ -472,7 +472,7 @@ class OptionsBeside(TypedDict, total=False):
 
 
 class OptionsOfPar(OptionsBeside, total=False):
-    """The fields of CompileOptions but ``parallelize``, as keywords."""
+    """The fields of CompileOptions as keywords, without ``parallelize``."""
 
     automatic: bool
 
@@ -527,7 +527,7 @@ class CompileOptions(_native.OptionsBase):
             raise AttributeError(_no_field(name))
         value = self._values[name]
         if value is None and name == "implicit_shape_labels":
-            return not self._values["automatic"]  # labels are there for mappings by hand
+            return not self._values["automatic"]  # labels serve mappings by hand
         return value
 
     @hides_frames

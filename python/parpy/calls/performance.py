@@ -1,4 +1,4 @@
-"""Warnings of what makes a call slow: once for each place in the user's text, when a program is compiled or has run."""
+"""Warnings of slow calls, once for each place in the user's text, when a program is compiled or has run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class PerformanceWarning(ParPyWarning):
 
 
 def warn(code: str, text: str) -> None:
-    """Warns with the text of a diagnostic, which begins with its place, where the user calls ParPy."""
+    """Warns at the user's call of ParPy with the text of a diagnostic, which begins with the diagnostic's place."""
     place = (code, text.partition(": performance[")[0])
     if place in _told or _quiet.depth:
         return
@@ -39,7 +39,7 @@ def python_runs(place: str, part: str, why: str) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """This thread is not warned, nor counts as told: for calls that the user did not write."""
+    """Suppresses the warnings of this thread for calls that the user did not write; later calls may still warn."""
     _quiet.depth += 1
     try:
         yield

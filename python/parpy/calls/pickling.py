@@ -1,10 +1,10 @@
-"""How functions and kernels are pickled: by reference where their name leads to them, as functions of Python are, else
+"""Pickling of functions and kernels: by reference if their name leads to them, as for Python functions, and otherwise
 by value, as their Python function, its text and their options.
 
-Picklers that send functions by value (cloudpickle, and with it joblib and dask) do so with the functions of Python of
-`__main__`, of notebooks and of modules that they are told. So that they treat ours alike, each of ours has a function
-of Python as a `reference`, whose name is an attribute of its own: `f.__parpy_reference__`. Sent by reference it leads
-to the object; sent by value it brings along what the object is made of.
+cloudpickle, and with it joblib and dask, sends the Python functions of `__main__`, of notebooks and of registered
+modules by value. To get the same treatment, each function of ParPy has a Python function as its `reference`, which is
+named like an attribute of it: `f.__parpy_reference__`. A reference that is sent by reference leads to the object, and
+one that is sent by value contains the parts of the object.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from types import FunctionType
 from typing import Any, Self
 
 _ATTRIBUTE = "__parpy_reference__"
-_LEAST_PROTOCOL = 4  # that knows dotted names
+_LEAST_PROTOCOL = 4  # the first pickle protocol with dotted names
 
 
 class _Owner:
-    """What a reference leads to in this process; pickled as nothing."""
+    """The object that a reference leads to in this process. Pickles contain an empty owner."""
 
     __slots__ = ("made",)
 
@@ -32,7 +32,7 @@ class _Owner:
 
 
 class ByReference:
-    """What `give_reference` has made one that is pickled; a copy is the object itself."""
+    """An object that `give_reference` has made picklable. Its copies are the object itself."""
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return reduced(self, protocol)
@@ -45,11 +45,11 @@ class ByReference:
 
 
 def give_reference(made: Any, function: FunctionType, fill: Callable[..., None], *parts: Any) -> None:
-    """Makes an object that stands for a Python function one that is pickled: ``fill(empty, *parts)`` gives an object of
-    its type without contents those of this one."""
+    """Makes an object in place of a Python function picklable. ``fill(empty, *parts)`` must give an empty object of its
+    type the contents of this object."""
 
     def reference() -> None:
-        """What the pickle of a function of parpy refers to."""
+        """The reference that the pickle of a ParPy function contains."""
 
     reference.__module__ = function.__module__
     reference.__name__, reference.__qualname__ = _ATTRIBUTE, f"{function.__qualname__}.{_ATTRIBUTE}"
@@ -58,7 +58,7 @@ def give_reference(made: Any, function: FunctionType, fill: Callable[..., None],
 
 
 def reduced(made: Any, protocol: int) -> str | tuple[Any, ...]:
-    """The ``__reduce_ex__`` of such an object."""
+    """The result of ``__reduce_ex__`` for an object with a reference."""
     reference = getattr(made, _ATTRIBUTE)
     if _leads_to(reference):
         if protocol < _LEAST_PROTOCOL:
@@ -68,7 +68,7 @@ def reduced(made: Any, protocol: int) -> str | tuple[Any, ...]:
 
 
 def _leads_to(reference: FunctionType) -> bool:
-    """Whether the name of a reference is its own."""
+    """Whether the qualified name of a reference leads to this reference."""
     try:
         found: Any = sys.modules[reference.__module__]
         found = reduce(getattr, reference.__qualname__.split("."), found)
@@ -88,8 +88,8 @@ def _fill(made: Any, state: tuple[Callable[..., None], tuple[Any, ...]]) -> None
 
 
 def _restored(kind: type, reference: FunctionType) -> Any:
-    """The object that a reference leads to. One that came by value without its parts, which refer to the object, gives
-    an object without contents, and the same with contents once the parts are there."""
+    """The object that a reference leads to. While the parts of a reference that was sent by value are unpickled, which
+    may refer to the object, this is an empty object; it gets its contents once the parts are there."""
     space = reference.__dict__
     owner = space.get("owner")
     if owner is not None and owner.made is not None:

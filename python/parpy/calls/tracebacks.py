@@ -1,6 +1,6 @@
-"""Tracebacks that end at the user's line: the frames of this package are taken out.
+"""Removes the frames of this package from tracebacks, so that they end at the user's line.
 
-``PARPY_TRACEBACK=full`` in the environment keeps them, for whoever looks for a fault of ParPy.
+``PARPY_TRACEBACK=full`` in the environment keeps them, for debugging ParPy itself.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _R = TypeVar("_R")
 
 
 def end_at_caller(error: BaseException) -> None:
-    """Takes the frames of this package out of the traceback of an exception, and out of those of the exceptions that
-    led to it. One that has no other frames is not shown as such."""
+    """Removes the frames of this package from the traceback of an exception and from those of its causes and contexts.
+    A cause or context without other frames is not shown."""
     if os.environ.get("PARPY_TRACEBACK") == "full":
         return
     seen = set()
@@ -40,7 +40,7 @@ def end_at_caller(error: BaseException) -> None:
 
 
 def _outside(trace: TracebackType | None) -> TracebackType | None:
-    """The entries of a traceback that are the user's."""
+    """The entries of a traceback that are frames of the user's code."""
     kept: list[TracebackType] = []
     inside = False
     while trace is not None:
@@ -55,13 +55,13 @@ def _outside(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _is_of_libraries(frame: FrameType) -> bool:
-    """Whether it is code of NumPy or Python's library, which this package called."""
+    """Whether the frame runs code of NumPy or of Python's standard library."""
     root = str(frame.f_globals.get("__name__")).partition(".")[0]
     return root != "__main__" and (root == "numpy" or root in sys.stdlib_module_names)
 
 
 def hides_frames(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """A function that users call: its exceptions have no frames of this package, not even its own."""
+    """Decorates a function that users call: its exceptions have no frames of this package, not even its own."""
 
     @functools.wraps(function)
     def called(*args: _P.args, **keywords: _P.kwargs) -> _R:
@@ -69,6 +69,6 @@ def hides_frames(function: Callable[_P, _R]) -> Callable[_P, _R]:
             return function(*args, **keywords)
         except BaseException as error:
             end_at_caller(error)
-            raise  # as it is: CPython adds no frame of this function to an exception that it raises again
+            raise  # a bare raise: CPython then adds no entry of this frame to the traceback
 
     return called

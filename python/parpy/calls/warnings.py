@@ -10,7 +10,7 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 class ParPyWarning(UserWarning):
-    """A warning of this package: the class of all of them."""
+    """The base class of all warnings of this package."""
 
 
 class ConfigurationWarning(ParPyWarning, RuntimeWarning):
@@ -18,12 +18,12 @@ class ConfigurationWarning(ParPyWarning, RuntimeWarning):
 
 
 def is_ours(frame: FrameType) -> bool:
-    """Whether it is code of this package that runs there."""
+    """Whether the frame runs code of this package."""
     return str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE
 
 
 def stack_level() -> int:
-    """The level, for a warning of the caller, of the innermost line that is not the package's."""
+    """The ``stacklevel`` with which a warning by the caller names the innermost line outside of this package."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and (is_ours(frame) or _imports(frame)):
         level, frame = level + (not _imports(frame)), frame.f_back
@@ -31,10 +31,10 @@ def stack_level() -> int:
 
 
 def _imports(frame: FrameType) -> bool:
-    """Whether it is Python's import system that runs there, which levels do not count."""
+    """Whether the frame runs Python's import system, whose frames do not count as levels."""
     return frame.f_code.co_filename.startswith("<frozen importlib")
 
 
 def warn(message: str) -> None:
-    """A ``ConfigurationWarning`` at the innermost line that is not the package's."""
+    """Issues a ``ConfigurationWarning`` at the innermost line outside of this package."""
     warnings.warn(message, ConfigurationWarning, stacklevel=stack_level())

@@ -1,4 +1,4 @@
-"""Kernels written by hand, under the names of ``numba.cuda``; on a GPU, or on the simulator where there is none."""
+"""Kernels written by hand, under the names of ``numba.cuda``, on a GPU or on the simulator if there is no GPU."""
 
 # ruff: noqa: F403
 from ..vocabulary import device as _device

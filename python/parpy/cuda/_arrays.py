@@ -47,8 +47,8 @@ __all__ = [
 
 
 class DeviceNDArray(DeviceArray):
-    """An array on the device; ``on_gpu`` is False on the simulator. Indexing gives views that share memory; one
-    element is copied to the host."""
+    """An array on the device; ``on_gpu`` is False on the simulator. Slices are views that share the memory. An index of
+    one element copies that element to the host."""
 
     __slots__ = ("_source", "stream")
 
@@ -64,7 +64,7 @@ class DeviceNDArray(DeviceArray):
     def _truths(self, view: Any) -> DeviceNDArray:
         return self._of(view)
 
-    # ------------------------------------------------------------ what it is
+    # ------------------------------------------------------------ type, interfaces and layout
 
     dtype = property(lambda self: self._view.dtype, doc="The type of the elements.")
     size = property(lambda self: self._view.size, doc="How many elements.")
@@ -73,7 +73,7 @@ class DeviceNDArray(DeviceArray):
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """On the simulator, where there is no GPU, one that parpy alone reads: the memory is the host's."""
+        """On the simulator, if there is no GPU, it describes host memory and only ParPy may read it."""
         if self.on_gpu:
             return self._device_interface()
         if not _native.cuda_unavailable():
@@ -83,7 +83,7 @@ class DeviceNDArray(DeviceArray):
     def __dlpack__(
         self, *, stream: int | None = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
     ) -> Any:
-        """A DLPack capsule of the same memory; it is filled when ``stream`` gets to what comes next."""
+        """A DLPack capsule of the same memory; later work on ``stream`` sees the elements."""
         place = self.__dlpack_device__()
         if copy or (dl_device is not None and tuple(dl_device) != place):
             raise BufferError("a device array is handed over where it lies; copy it with copy_to_host or to_device")
@@ -128,18 +128,18 @@ class DeviceNDArray(DeviceArray):
 
     @property
     def gpu_data(self) -> DeviceNDArray:
-        """What owns the memory: the array itself."""
+        """The owner of the memory, which is the array itself."""
         return self
 
     def bind(self, stream: Any = 0) -> DeviceNDArray:
-        """The same elements, of which copies and work without a stream go to this one."""
+        """A view of all elements whose copies and launches use ``stream`` where none is given."""
         handle_of(stream)
         made = self._of(self._view)
         made.stream, made._source = stream, self._source
         return made
 
     def get_ipc_handle(self) -> NoReturn:
-        """There is no sharing of memory between processes: NotImplementedError."""
+        """Raises NotImplementedError: ParPy shares no GPU memory between processes."""
         raise NotImplementedError("memory is not shared with other processes (CUDA's IPC); pass arrays by copy_to_host")
 
     # ------------------------------------------------------------ views
@@ -157,7 +157,7 @@ class DeviceNDArray(DeviceArray):
         return self._of(self._view.transpose(axes))
 
     def reshape(self, *shape: Any, order: str = "C") -> DeviceNDArray:
-        """A view with another shape; ValueError where only a copy could have it."""
+        """A view with another shape. Raises ValueError if only a copy could have that shape."""
         wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
         try:
             view = reshaped(self._view, tuple(wanted)) if order == "C" else reshaped(self._view.T, tuple(wanted)[::-1])
@@ -168,7 +168,7 @@ class DeviceNDArray(DeviceArray):
         return self._of(view if order == "C" else view.T)
 
     def ravel(self, order: str = "C") -> DeviceNDArray:
-        """A view with one dimension, in the order "C", "F", or "A": "F" of arrays in Fortran order, else "C"."""
+        """A view with one dimension in the order "C" or "F"; "A" means "F" for arrays in Fortran order and else "C"."""
         if order == "A":
             order = "F" if self.is_f_contiguous() and not self.is_c_contiguous() else "C"
         return self.reshape(-1, order=order)
@@ -194,7 +194,7 @@ class DeviceNDArray(DeviceArray):
         return (self[i] for i in range(len(self)))
 
     def getitem(self, index: Any, stream: Any = 0) -> Any:
-        """``a[index]``; one element is copied on a stream."""
+        """``a[index]``. A single element is copied to the host on ``stream``."""
         handle = handle_of(stream)
         if not _is_element(index, self.ndim):
             return self._of(self._view[_index(index, self.dtype)])
@@ -205,17 +205,17 @@ class DeviceNDArray(DeviceArray):
     __getitem__ = getitem
 
     def fill(self, value: Any, stream: Any = 0) -> None:
-        """Gives all elements one value."""
+        """Sets all elements to ``value``."""
         self.setitem(..., value, stream)
 
     def __bool__(self) -> bool:
-        """The truth of the only element, which is copied to the host. Raises ValueError if there are others."""
+        """The truth of the only element, which is copied to the host. Raises ValueError unless the size is 1."""
         if self.size != 1:
             raise ValueError(f"an array of {self.size} elements is neither true nor false; ask copy_to_host().all()")
         return bool(self.copy_to_host().reshape(1)[0])
 
     def setitem(self, index: Any, value: Any, stream: Any = 0) -> None:
-        """``a[index] = value``, on a stream."""
+        """``a[index] = value``. The copy to the device runs on ``stream``."""
         handle = handle_of(stream)
         cell = _cell(index, self.shape) if _is_element(index, self.ndim) else _index(index, self.dtype)
         target = self._view[cell]
@@ -230,7 +230,7 @@ class DeviceNDArray(DeviceArray):
     # ------------------------------------------------------------ copies
 
     def copy_to_host(self, ary: Any = None, stream: Any = 0) -> Any:
-        """The elements in a NumPy array: ``ary``, or a new one. On a stream it is filled when the stream gets there."""
+        """Copies the elements to ``ary`` or a new NumPy array, complete once a given ``stream`` is synchronized."""
         if ary is None:
             order = "F" if self.is_f_contiguous() and not self.is_c_contiguous() else "C"
             ary = np.empty(self.shape, self.dtype, order)  # type: ignore[call-overload]
@@ -251,13 +251,13 @@ class DeviceNDArray(DeviceArray):
         return ary
 
     def to_host(self, stream: Any = 0) -> Any:
-        """Fills the NumPy array that ``to_device`` made this array of, and returns it."""
+        """Copies the elements to the NumPy array that was given to ``to_device``, and returns that array."""
         if self._source is None:
             raise ValueError("this array was not made of a NumPy array by to_device; write a.copy_to_host()")
         return self.copy_to_host(self._source(), stream)
 
     def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
-        """Fills the array from another one, on the device or on the host."""
+        """Fills the array with the elements of another array, which is on the device or on the host."""
         handle = handle_of(stream)
         source = ary._view if isinstance(ary, DeviceNDArray) else np.asarray(ary)
         if source.shape != self.shape or not np.can_cast(source.dtype, self.dtype, "same_kind"):
@@ -272,14 +272,14 @@ class DeviceNDArray(DeviceArray):
 
 
 class DeviceRecord(np.void):  # type: ignore[misc]
-    """A record of an array on the device: fields are as they were when it was taken, and those that are assigned to
-    change on the device as well."""
+    """A copy of one record of a device array. The fields have the values of the time of the copy; an assignment to a
+    field also stores to the device."""
 
     _place: DeviceNDArray
 
     @classmethod
     def of(cls, host: Any, place: DeviceNDArray) -> DeviceRecord:
-        """``host``: an array of it on the host; ``place``: the one on the device."""
+        """``host``: an array of one record on the host; ``place``: the same record on the device, as an array."""
         made: DeviceRecord = host.view(np.dtype((cls, host.dtype)))[0]
         made._place = place
         return made
@@ -290,7 +290,7 @@ class DeviceRecord(np.void):  # type: ignore[misc]
         self._place[name][...] = value
 
     def copy_to_host(self, ary: Any = None, stream: Any = 0) -> Any:
-        """The record as it is now: in ``ary``, a record or an array of no dimension or one element, or a new one."""
+        """The current values of the record, in ``ary`` (a record, or an array of one element) or in a new record."""
         found = self._place.copy_to_host(stream=stream)
         if ary is None:
             return found[0]
@@ -300,7 +300,7 @@ class DeviceRecord(np.void):  # type: ignore[misc]
 
 
 class Constant:
-    """What const.array_like makes of an array: its elements at that time, copied to each GPU once."""
+    """The result of const.array_like: a copy of the array's elements at that time, copied once to each GPU."""
 
     def __init__(self, array: Any) -> None:
         self._host = array.copy_to_host() if isinstance(array, DeviceNDArray) else np.array(array)
@@ -323,7 +323,7 @@ class Constant:
 
 
 class ConstantByCopy:
-    """The same of elements that array interfaces have no name for (bfloat16): copied to a GPU at each launch."""
+    """A Constant whose element type array interfaces have no name for (bfloat16): each launch copies it to the GPU."""
 
     def __init__(self, array: Any) -> None:
         self._constant = Constant(array)
@@ -333,7 +333,7 @@ class ConstantByCopy:
 
 
 def constant_of(array: Any) -> Constant | ConstantByCopy:
-    """What stands for a global array in kernels that take it as it is now."""
+    """The constant that replaces a global array in kernels which use its present elements."""
     has_name = np.dtype(array.dtype).kind != "V" if hasattr(array, "dtype") else True
     return Constant(array) if has_name else ConstantByCopy(array)
 
@@ -344,7 +344,7 @@ def _is_element(index: Any, ndim: int) -> bool:
 
 
 def _cell(index: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """The index of one element as slices that keep a dimension, flattened to one."""
+    """The index of one element as slices of length 1. Raises IndexError if it is out of bounds."""
     parts = index if isinstance(index, tuple) else (index,)
     for axis, (part, size) in enumerate(zip(parts, shape, strict=True)):
         if not -size <= part < size:
@@ -353,7 +353,7 @@ def _cell(index: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
 
 
 def _index(index: Any, dtype: np.dtype[Any]) -> Any:
-    if isinstance(index, str):  # a field of records
+    if isinstance(index, str):  # the name of a field of records
         if dtype.names is None:
             raise TypeError(f"the array has no field '{index}': its elements are {dtype}")
         return index
@@ -394,7 +394,7 @@ def device_array(
 
 
 def sizes_of(shape: Any) -> tuple[int, ...]:
-    """The extents that a shape says."""
+    """The extents of a shape, an int or a sequence of ints. Raises ValueError for anything else."""
     parts = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     if not all(is_int(part) and part >= 0 for part in parts):
         raise ValueError(f"a shape is an int that is not negative, or a tuple of such ints, not {shape!r}")
@@ -402,7 +402,7 @@ def sizes_of(shape: Any) -> tuple[int, ...]:
 
 
 def elements_of(dtype: Any) -> np.dtype[Any]:
-    """The type of elements that ``dtype`` says; TypeError where they cannot be on the device."""
+    """``dtype`` as a NumPy type. Raises TypeError if such elements cannot be on the device."""
     of_torch = is_torch_dtype(dtype)
     known = elem_size(dtype) if of_torch else None
     if of_torch and known is None:
@@ -447,11 +447,11 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: DeviceNDArray | 
 
 
 def is_number(dtype: np.dtype[Any]) -> bool:
-    return dtype.kind in "biufc" or dtype.name == "bfloat16"  # which NumPy knows as bytes
+    return dtype.kind in "biufc" or dtype.name == "bfloat16"  # NumPy's kind of bfloat16 is V (bytes)
 
 
 def _is_record(dtype: np.dtype[Any]) -> bool:
-    """Whether a type is one of numbers, of arrays of them, or of records of such."""
+    """Whether it is a record type whose fields are numbers, arrays of numbers or, recursively, such records."""
     fields = [dtype[name].base for name in dtype.names or ()]
     return dtype.names is not None and all(is_number(each) or _is_record(each) for each in fields)
 
@@ -473,8 +473,8 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
 
 @hides_frames
 def from_cuda_array_interface(desc: dict[str, Any], owner: Any = None, sync: bool = True) -> DeviceNDArray:
-    """The array on the GPU that a ``__cuda_array_interface__`` describes; ``owner`` keeps its memory alive. ``sync``
-    waits for the stream that it names."""
+    """Returns the GPU array that a ``__cuda_array_interface__`` describes. The array keeps ``owner`` alive. With
+    ``sync`` the call waits for the stream that the interface names."""
     if not isinstance(desc, dict) or not {"shape", "typestr", "data", "version"} <= desc.keys():
         raise TypeError(
             f"a __cuda_array_interface__ is a dict with 'shape', 'typestr', 'data' and 'version', not {desc!r}"

@@ -7,12 +7,12 @@ import os
 from .. import _native
 from ..calls.warnings import warn
 
-_VARIABLES = ("PARPY_CUDA_SIM", "NUMBA_ENABLE_CUDASIM")  # of the environment: the simulator in any case
+_VARIABLES = ("PARPY_CUDA_SIM", "NUMBA_ENABLE_CUDASIM")  # environment variables that choose the simulator
 _simulated: bool | None = True if any(os.environ.get(name, "0") not in ("", "0") for name in _VARIABLES) else None
 
 
 def on_gpu() -> bool:
-    """Whether there is a GPU to use. Where there is none the simulator takes its place, and says so once."""
+    """Whether kernels run on a GPU. If there is none, they run on the simulator, and a warning says so once."""
     global _simulated
     if _simulated is None:
         reason = _native.cuda_unavailable()
@@ -23,11 +23,11 @@ def on_gpu() -> bool:
 
 
 def has_gpu() -> bool:
-    """The same, without a word: for calls that are as good on the CPU."""
+    """The answer of `on_gpu` without the warning, for calls that may as well run on the CPU."""
     return not _native.cuda_unavailable() if _simulated is None else not _simulated
 
 
 def set_simulated(simulated: bool) -> None:
-    """``False``: the GPU from now on, if there is one."""
+    """Chooses the simulator for later arrays and launches, or with ``False`` the GPU, if there is one."""
     global _simulated
     _simulated = True if simulated else None

@@ -48,13 +48,13 @@ def compile(
     output: str = "ptx",
     **options: Any,
 ) -> tuple[str, Any]:
-    """The PTX of a function for the types of its arguments, and the type of its result.
+    """Returns the PTX of a function for the types of its arguments, and the type of its result.
 
-    ``sig``: a signature, or a tuple of the types of the arguments. ``device=True``: a function that CUDA C++ calls; by
-    ``abi`` it returns its result ("c"), or stores it through a pointer in front of its parameters and returns 0
-    ("numba"). Its name is its own, or ``abi_info["abi_name"]``. Numbers alone go in and out. ``device=False``: a
-    kernel, whose parameters are those that ``inspect_source`` shows. ``cc``: the compute capability, (9, 0); that of
-    the current device if it is not given. NotImplementedError for an ``output`` other than "ptx".
+    ``sig`` is a signature, or a tuple of the types of the arguments. ``device=True`` compiles a function that CUDA C++
+    calls, with numbers as arguments and result. With the ``abi`` "c" it returns its result; with "numba" it stores the
+    result through a pointer before its parameters and returns 0. ``abi_info["abi_name"]`` replaces its name.
+    ``device=False`` compiles a kernel with the parameters that ``inspect_source`` shows. ``cc`` is the compute
+    capability, by default that of the current device. Raises NotImplementedError if ``output`` is not "ptx".
     """
     if output != "ptx":
         raise NotImplementedError(f"functions are compiled to 'ptx', not to {output!r}; nvJitLink links PTX as well")
@@ -74,7 +74,7 @@ def compile(
         None,
         None,
     )
-    own = pyfunc.__name__ if pyfunc.__name__.isidentifier() else "nameless"  # lambdas
+    own = pyfunc.__name__ if pyfunc.__name__.isidentifier() else "nameless"  # the name of a lambda is "<lambda>"
     name = str((abi_info or {}).get("abi_name", own))
     if not name.isidentifier():
         raise ValueError(f"{name!r} is not the name of a function")
@@ -109,7 +109,7 @@ def compile_ptx_for_current_device(pyfunc: Callable[..., Any], sig: Any, **optio
 
 
 def compile_all(pyfunc: Callable[..., Any], sig: Any, **options: Any) -> tuple[list[str], Any]:
-    """The same as a list of the codes to link, which is one."""
+    """``compile``, with the PTX in a list of one code to link."""
     code, result = compile(pyfunc, sig, **options)
     return [code], result
 
@@ -118,7 +118,7 @@ def compile_all(pyfunc: Callable[..., Any], sig: Any, **options: Any) -> tuple[l
 
 
 def device_text(kernel: Kernel, wanted: Signature) -> str:
-    """The CUDA C++ of a kernel for a GPU."""
+    """The CUDA C++ of a kernel for a GPU and a signature."""
     samples = tuple(map(sample, wanted.arguments))
     try:
         kernel.surface_anew()
@@ -147,7 +147,7 @@ def _names(wanted: Signature) -> list[str]:
 
 
 def _result_of(function: DeviceFunction[..., Any], wanted: Signature, options: Any) -> Any:
-    """The type of what the function returns: the compiler says it of a kernel that fails to compile by it."""
+    """The type of the function's result, found by compiling a kernel that fails with the name of that type."""
     names = ", ".join(_names(wanted))
     lines = [f"def call({names}):", f"    found = function({names})"]
     for each in _RESULTS:
@@ -188,13 +188,13 @@ def _check_c_types(kinds: Sequence[Any]) -> None:
 
 
 def _with_place(wanted: Signature, result: Any) -> Signature:
-    """The types of what the kernel below gets."""
+    """The types of the arguments of the kernel that `_calling` makes: the result's array is the first of them."""
     place = (Array(result, 1, "C"),) if isinstance(result, Scalar) else ()
     return Signature(None, (*place, *wanted.arguments))
 
 
 def _calling(function: DeviceFunction[..., Any], wanted: Signature, result: Any, options: Any) -> Kernel:
-    """A kernel that calls the function, and stores its result."""
+    """A kernel that calls the function and stores its result to element 0 of its first argument."""
     names = _names(wanted)
     gives = isinstance(result, Scalar)
     head, call = ", ".join(["result"] * gives + names), f"function({', '.join(names)})"
@@ -204,12 +204,12 @@ def _calling(function: DeviceFunction[..., Any], wanted: Signature, result: Any,
 
 
 def _as_function(text: str, name: str, wanted: Signature, result: Any, abi: str) -> str:
-    """The text of that kernel as one of a function of CUDA C++."""
+    """The text of the kernel of `_calling`, turned into the text of a CUDA C++ function."""
     found = _HEAD.search(text)
     assert found is not None
     body, end = f"program::{found[1]}", found.end()
     parameters = text[end:].split(")", 1)[0]
-    # In a namespace the names of the program's own functions are none of those to be linked.
+    # The namespace keeps the names of the program's own functions from colliding with linked code.
     text = f"namespace program {{\n{text[: found.start()]}static __device__ void {found[1]}({text[end:]}\n}}\n"
     types = {n: _C_TYPES[kind.name] for n, kind in zip(_names(wanted), wanted.arguments, strict=True)}  # type: ignore[union-attr]
     params = [f"{kind} {n}" for n, kind in types.items()]

@@ -1,4 +1,4 @@
-"""``cuda.jit``: what makes a Python function a kernel, or a function that kernels call."""
+"""``cuda.jit`` makes a Python function a kernel, or a device function that kernels call."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _R = TypeVar("_R")
 
 
 class _KernelDecorator(Protocol):
-    """``jit(…)``, which makes kernels."""
+    """The type of ``jit(…)``, which makes kernels."""
 
     def __call__(self, function: Callable[..., Any], /) -> Kernel: ...
 
 
 class _DeviceDecorator(Protocol):
-    """``jit(device=True)``, which makes functions that kernels call."""
+    """The type of ``jit(device=True)``, which makes functions that kernels call."""
 
     def __call__(self, function: Callable[_P, _R], /) -> DeviceFunction[_P, _R]: ...
 
@@ -135,7 +135,7 @@ def jit(
 
 
 def _function_of(given: Any) -> FunctionType | None:
-    """The Python function that is decorated, also by Numba; None of signatures."""
+    """The decorated Python function, taken out of a decoration by Numba; None for a signature."""
     if is_numba(given):
         given = getattr(given, "py_func", None)
     return given if inspect.isfunction(given) else None
@@ -144,11 +144,11 @@ def _function_of(given: Any) -> FunctionType | None:
 def _check_calls(
     function: DeviceFunction[..., Any], signatures: tuple[Signature, ...], options: KernelOptions, link: tuple[str, ...]
 ) -> None:
-    """Raises what is wrong with calls of a device function with the arguments of its signatures."""
+    """Compiles calls of a device function with the types of its signatures; raises CompileError if one is wrong."""
     for each in signatures:
         check_count(function.__parpy_source__.function, each)
         names = ", ".join(f"a{i}" for i in range(len(each.arguments)))
-        # At the place of the function, where its signature stands too.
+        # Errors are reported at the place of the function, which is also that of its signature.
         text, own = f"def call({names}): function({names})\n", function.__parpy_source__
         tree = ast.parse(text).body[0]
         for node in ast.walk(tree):
@@ -161,8 +161,8 @@ def _check_calls(
 
 @hides_frames
 def vectorize(signatures: Any = None, /, *, target: str = "cuda", **keywords: Any) -> Any:
-    """``parpy.vectorize``, whose target is ``'cuda'`` if none is given: a universal function of a function of numbers,
-    with the same keywords, results and errors."""
+    """``parpy.vectorize`` with ``'cuda'`` as the default target: makes a universal function of a function of numbers.
+    Keywords, results and errors are those of ``parpy.vectorize``."""
     from ..ufuncs.vectorize import vectorize as made
 
     return made(signatures, target=target, **keywords)
@@ -170,8 +170,8 @@ def vectorize(signatures: Any = None, /, *, target: str = "cuda", **keywords: An
 
 @hides_frames
 def guvectorize(signatures: Any, layout: str | None = None, /, *, target: str = "cuda", **keywords: Any) -> Any:
-    """``parpy.guvectorize``, whose target is ``'cuda'`` if none is given: a generalised universal function of a
-    function of arrays, with the same keywords, results and errors."""
+    """``parpy.guvectorize`` with ``'cuda'`` as the default target: makes a generalised universal function of a function
+    of arrays. Keywords, results and errors are those of ``parpy.guvectorize``."""
     from ..ufuncs.guvectorize import guvectorize as made
 
     return made(signatures, layout, target=target, **keywords)

@@ -1,4 +1,4 @@
-"""``cuda.jit(device=True)``: functions that kernels call, and what their signatures say."""
+"""``cuda.jit(device=True)``: functions that kernels call, with the types of their signatures."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _R = TypeVar("_R", covariant=True)
 
 
 class DeviceFunction(ByReference, Generic[_P, _R]):
-    """A function that kernels call: ``cuda.jit(device=True)``. With a signature its numbers have the types there, and
-    its arrays must have them; of several, a call takes the one that fits best."""
+    """A function that kernels call: ``cuda.jit(device=True)``. A signature converts numbers to its types, and arrays
+    must have its types. Among several signatures, each call uses the one that fits best."""
 
     def __init__(self, function: Callable[_P, _R] | FunctionSource, signatures: tuple[Signature, ...] = ()) -> None:
         source = source_of(function)
@@ -47,7 +47,7 @@ class DeviceFunction(ByReference, Generic[_P, _R]):
 
 
 def _with_types(source: FunctionSource, signature: Signature) -> FunctionSource:
-    """The function as one with a signature."""
+    """A copy of the source whose parameters have the types of the signature."""
     made = copy(source)
     names = source.function.__code__.co_varnames
     given = dict(zip(names, signature.arguments, strict=False))

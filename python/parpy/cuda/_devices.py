@@ -12,14 +12,14 @@ from ._driver import device_uuid, driver_version
 
 T = TypeVar("T")
 
-# What users see of this module: parpy.cuda has these names.
+# parpy.cuda exports these names.
 __all__ = [
     "close", "cuda_error", "current_context", "detect", "devices", "get_current_device", "gpus", "initialize",
     "is_available", "is_bfloat16_supported", "is_float16_supported", "is_supported_version", "list_devices",
     "require_context", "runtime", "select_device",
 ]  # fmt: skip
 
-# By name: CUDA's number of the attribute, and what it is on the simulator.
+# By name: CUDA's number of the attribute, and its value on the simulator.
 _ATTRIBUTES = {
     "MAX_THREADS_PER_BLOCK": (1, 1024),
     "MAX_BLOCK_DIM_X": (2, 1024), "MAX_BLOCK_DIM_Y": (3, 1024), "MAX_BLOCK_DIM_Z": (4, 64),
@@ -41,7 +41,7 @@ _ATTRIBUTES = {
 
 
 class MemoryInfo(NamedTuple):
-    """Bytes."""
+    """Free and total memory in bytes."""
 
     free: int
     total: int
@@ -56,7 +56,7 @@ class LaunchLimits(NamedTuple):
 
 
 class Device:
-    """A GPU, or the simulator. Attributes as CUDA names them: ``MULTIPROCESSOR_COUNT``, ``WARP_SIZE``, …"""
+    """A GPU, or the simulator. Its attributes have CUDA's names: ``MULTIPROCESSOR_COUNT``, ``WARP_SIZE``, …"""
 
     def __init__(self, id: int) -> None:
         self.id = id
@@ -73,23 +73,23 @@ class Device:
 
     @property
     def uuid(self) -> str:
-        """What tells GPUs apart; on the simulator, of zeros."""
+        """The UUID of the GPU, as ``"GPU-…"``; all digits are zero on the simulator."""
         import uuid
 
         return f"GPU-{uuid.UUID(bytes=device_uuid(self.id) if on_gpu() else bytes(16))}"
 
     @property
     def supports_float16(self) -> bool:
-        """Always: what a GPU has no instruction for is computed in float32."""
+        """Always True: operations without an instruction of the GPU are computed in float32."""
         return True
 
     @property
     def supports_bfloat16(self) -> bool:
-        """The same."""
+        """Always True, for the same reason as ``supports_float16``."""
         return True
 
     def reset(self) -> None:
-        """For compatibility: what is no longer used is freed by itself."""
+        """Has no effect; it exists for compatibility. Memory is freed when no array uses it any more."""
 
     def __getattr__(self, name: str) -> int:
         if name not in _ATTRIBUTES:
@@ -98,7 +98,7 @@ class Device:
         return _native.device_attribute(number, self.id) if on_gpu() else simulated
 
     def launch_limits(self) -> LaunchLimits:
-        """How large a launch may be."""
+        """The largest sizes of a launch on this device."""
         return LaunchLimits(
             (self.MAX_GRID_DIM_X, self.MAX_GRID_DIM_Y, self.MAX_GRID_DIM_Z),
             (self.MAX_BLOCK_DIM_X, self.MAX_BLOCK_DIM_Y, self.MAX_BLOCK_DIM_Z),
@@ -106,7 +106,7 @@ class Device:
         )
 
     def get_memory_info(self) -> MemoryInfo:
-        """Free and total memory."""
+        """The free and the total memory of the device, in bytes."""
         if on_gpu():
             return MemoryInfo(*_native.memory_info(self.id))
         import os
@@ -159,13 +159,13 @@ devices = gpus
 
 
 class Context:
-    """What ``current_context()`` gives: the memory and work of a device, one object for each."""
+    """The result of ``current_context()``: the memory and the work of a device. Each device has one such object."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
 
     def get_memory_info(self) -> MemoryInfo:
-        """Free and total memory of the device."""
+        """The free and the total memory of the device, in bytes."""
         return self.device.get_memory_info()
 
     def synchronize(self) -> None:
@@ -188,11 +188,11 @@ class Context:
             _native.let_access(self.device.id, peer.device.id)
 
     def reset(self) -> None:
-        """For compatibility: what is no longer used is freed by itself."""
+        """Has no effect; it exists for compatibility. Memory is freed when no array uses it any more."""
 
 
 def current_context(devnum: int | None = None) -> Context:
-    """The context of this thread; ``devnum`` selects a device first."""
+    """Returns the context of this thread's device. ``devnum`` selects a device first."""
     if devnum is not None:
         select_device(devnum)
     return _context_of(get_current_device())
@@ -204,7 +204,7 @@ def _context_of(device: Device) -> Context:
 
 
 def get_current_device() -> Device:
-    """The device that launches and arrays of this thread use."""
+    """Returns the device that launches and arrays of this thread use."""
     return Device(_native.current_device() if on_gpu() else 0)
 
 
@@ -214,12 +214,12 @@ def _limits(device_id: int, gpu: bool) -> LaunchLimits:
 
 
 def launch_limits() -> LaunchLimits:
-    """Those of this thread's device."""
+    """The launch limits of this thread's device."""
     return _limits(get_current_device().id, on_gpu())
 
 
 def select_device(device_id: int) -> Device:
-    """Makes a device the one of this thread."""
+    """Makes launches and arrays of this thread use the device with this number, and returns the device."""
     gpus[device_id]
     if on_gpu():
         _native.select_device(device_id)
@@ -227,17 +227,17 @@ def select_device(device_id: int) -> Device:
 
 
 def list_devices() -> list[Device]:
-    """All devices."""
+    """Returns a list of all devices."""
     return list(gpus)
 
 
 def is_available() -> bool:
-    """Whether there is a GPU; kernels run without one as well."""
+    """Returns whether there is a GPU. Kernels run on the simulator without one."""
     return not _native.cuda_unavailable()
 
 
 def detect() -> bool:
-    """Prints the devices; whether one of them is a GPU."""
+    """Prints the devices, and returns whether they are GPUs."""
     for device in gpus:
         major, minor = device.compute_capability
         print(f"id {device.id}    {device.name.decode()}    compute capability {major}.{minor}")
@@ -245,47 +245,47 @@ def detect() -> bool:
 
 
 def close() -> None:
-    """For compatibility: what is no longer used is freed by itself."""
+    """Has no effect; it exists for compatibility. Memory is freed when no array uses it any more."""
 
 
 def cuda_error() -> str | None:
-    """Why there is no GPU to use; None where there is one."""
+    """Returns the reason why no GPU can be used, or None if one can."""
     return _native.cuda_unavailable() or None
 
 
 def is_float16_supported() -> bool:
-    """Always: what a GPU has no instruction for is computed in float32."""
+    """Returns True: operations without an instruction of the GPU are computed in float32."""
     return True
 
 
 def is_bfloat16_supported() -> bool:
-    """The same."""
+    """Returns True: operations without an instruction of the GPU are computed in float32."""
     return True
 
 
 def is_supported_version() -> bool:
-    """Whether the driver is new enough; where it is not, kernels run on the simulator, which says why."""
+    """Returns whether the driver is new enough. If it is not, kernels run on the simulator, and a warning says why."""
     return is_available()
 
 
 def initialize() -> None:
-    """For compatibility: the first launch or array sets up the device."""
+    """Has no effect; it exists for compatibility. The first launch or array sets up the device."""
 
 
 def require_context(func: Callable[..., T]) -> Callable[..., T]:
-    """For compatibility: every function finds the context of its thread, so that this is the function itself."""
+    """Returns ``func`` itself; it exists for compatibility. Every function finds the context of its thread."""
     return func
 
 
 class _Runtime:
-    """What ``cuda.runtime`` tells of the installed CUDA."""
+    """The class of ``cuda.runtime``, which has the versions of the installed CUDA."""
 
     def get_version(self) -> tuple[int, int]:
-        """That of the CUDA that the driver supports, (13, 0); on the simulator (0, 0)."""
+        """Returns the version of CUDA that the driver supports, such as (13, 0); (0, 0) on the simulator."""
         return driver_version() if on_gpu() else (0, 0)
 
     def is_supported_version(self) -> bool:
-        """Whether the driver is new enough."""
+        """Returns whether the driver is new enough."""
         return is_supported_version()
 
     @property

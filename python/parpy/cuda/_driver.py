@@ -1,4 +1,4 @@
-"""The few functions of CUDA's driver that nothing but Python needs, by ctypes."""
+"""Calls through ctypes the few functions of CUDA's driver that only Python code needs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def driver_version() -> tuple[int, int]:
 
 
 def device_uuid(number: int) -> bytes:
-    """The 16 bytes that tell a GPU apart."""
+    """The UUID of a GPU, 16 bytes."""
     device, found = ctypes.c_int(), ctypes.create_string_buffer(16)
     _call("cuDeviceGet", ctypes.byref(device), number)
     _call("cuDeviceGetUuid_v2", found, device)
@@ -35,5 +35,5 @@ def device_uuid(number: int) -> bytes:
 
 
 def profiler(start: bool) -> None:
-    """Starts or stops what a profiler records."""
+    """Starts or stops the recording of a profiler such as Nsight."""
     _call("cuProfilerStart" if start else "cuProfilerStop")

@@ -1,4 +1,4 @@
-"""Arrays in the memory of the host that a GPU reads and writes in place, or copies from and to without a detour."""
+"""Arrays in page-locked host memory: a GPU reads and writes them in place, or copies them without a staging buffer."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ __all__ = [
 
 
 class MappedNDArray(DeviceNDArray, np.lib.mixins.NDArrayOperatorsMixin):
-    """A device array in the memory of the host. Operators, NumPy's functions and the methods of NumPy's arrays work on
-    the elements where they lie; ``synchronize`` after launches that write them."""
+    """A device array in host memory. Operators, NumPy's functions and the methods of NumPy's arrays use the elements in
+    place. Call ``synchronize`` after a launch that writes them."""
 
     __slots__ = ("_memory",)
 
@@ -46,11 +46,11 @@ class MappedNDArray(DeviceNDArray, np.lib.mixins.NDArrayOperatorsMixin):
         return described(address, view.shape, view.dtype, view.strides, self._memory)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """For ``np.asarray(a)``: the elements, without a copy if none is asked for."""
+        """The elements for ``np.asarray(a)``, without a copy unless ``dtype`` or ``copy`` requires one."""
         return np.array(self.host, dtype, copy=copy)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:  # type: ignore[override]
-        """NumPy's functions and operators: on the host, where the elements lie."""
+        """Runs NumPy's functions and operators on the host, where the elements lie."""
         out = keywords.get("out")
         if out is not None:
             keywords["out"] = tuple(map(_on_host, out))
@@ -75,15 +75,15 @@ def managed_array(
     stream: Any = 0,
     attach_global: bool = True,
 ) -> MappedNDArray:
-    """Returns an array in host memory that the GPU reads and writes in place: a ``mapped_array``. No pages migrate."""
+    """Returns a ``mapped_array``, which lies in host memory and which the GPU uses in place. No pages migrate."""
     return mapped_array(shape, dtype, strides, order, stream)
 
 
 def mapped_array(
     shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", stream: Any = 0, **_: Any
 ) -> MappedNDArray:
-    """Returns an array in host memory that the GPU reads and writes in place, with arbitrary contents. Kernels take it,
-    and so do NumPy's functions."""
+    """Returns an array in host memory that the GPU reads and writes in place, with arbitrary contents. Kernels and
+    NumPy's functions accept it."""
     handle_of(stream)
     host, memory = _pinned(shape, dtype, order, True)
     if memory is None:
@@ -99,8 +99,8 @@ def mapped_array_like(ary: Any, stream: Any = 0) -> MappedNDArray:
 
 @contextlib.contextmanager
 def mapped(*arrays: Any, stream: Any = 0) -> Iterator[Any]:
-    """``with cuda.mapped(a) as d:`` gives device arrays of host arrays, which have their elements again behind the
-    block; several arrays give a list of them."""
+    """``with cuda.mapped(a) as d:`` copies a host array to the device array ``d``, and copies ``d`` back after the
+    block. Several arrays give a list of device arrays."""
     made: list[DeviceNDArray] = [to_device(each, stream=stream) for each in arrays]
     yield made[0] if len(made) == 1 else made
     for host, device in zip(arrays, made, strict=True):
@@ -109,7 +109,7 @@ def mapped(*arrays: Any, stream: Any = 0) -> Iterator[Any]:
 
 @hides_frames
 def pinned_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C") -> Any:
-    """Returns a NumPy array in host memory that the GPU copies from and to without a detour."""
+    """Returns a NumPy array in page-locked host memory, which the GPU copies without a staging buffer."""
     return _pinned(shape, dtype, order, False)[0]
 
 
@@ -120,7 +120,7 @@ def pinned_array_like(ary: Any) -> Any:
 
 @contextlib.contextmanager
 def pinned(*arrays: Any) -> Iterator[None]:
-    """For compatibility: large copies of ordinary memory go through pinned buffers by themselves."""
+    """Has no effect; it exists for compatibility. Large copies of ordinary memory use pinned staging buffers."""
     yield
 
 

@@ -1,4 +1,4 @@
-"""``parpy.cuda.jit``: kernels written by hand, and how they are launched.
+"""``parpy.cuda.jit``: kernels written by hand, and their launches.
 
 A launch is a call of a native jit function whose first seven parameters are the sizes of the launch
 (vocabulary/device.py, GEOMETRY); compiled code is made once for the types of the arguments, for all sizes and values.
@@ -49,12 +49,12 @@ from .arguments.dates import as_integers, is_date
 from .arguments.directed import Directed, In, InOut, prepared, type_of, with_records
 from .arguments.kinds import Fields, has_records, kind_of
 
-SAMPLE_SIZES = (1, 1, 1, 32, 1, 1, 0)  # of a launch that is compiled to be looked at
+SAMPLE_SIZES = (1, 1, 1, 32, 1, 1, 0)  # the sizes of a launch that is compiled for an inspection
 _INCLUDES = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"', re.MULTILINE)
 
 
 class Kernel(Launchable, ByReference):
-    """A kernel: ``k[grid, block](…)`` launches it, ``k.forall(n)(…)`` with blocks of a size chosen for it."""
+    """A kernel. ``k[grid, block](…)`` launches it, and ``k.forall(n)(…)`` also chooses the size of the blocks."""
 
     def __init__(
         self,
@@ -69,8 +69,8 @@ class Kernel(Launchable, ByReference):
         self.py_func: FunctionType = given.function
         """The Python function."""
         self.overloads = Overloads(self)
-        """The kernel by the types of its arguments: what each needs of the device, and its text."""
-        # How many arguments come before those of the tuple, in `def k(a, *rest)`.
+        """The compiled kernels by the types of their arguments, with the needs of each on the device and its text."""
+        # The number of parameters before the starred one in `def k(a, *rest)`.
         self._plain_arguments = given.function.__code__.co_argcount if takes_rest(given.function) else None
         for each in signatures:
             check_count(given.function, each)
@@ -80,19 +80,19 @@ class Kernel(Launchable, ByReference):
         self.__parpy_source__ = source
         self.declared = signatures
         self._options, self._link = options, link
-        self._surface: Surface | None = None  # parsed, and not yet given to the native function
+        self._surface: Surface | None = None  # a parsed module that the native function has not fetched yet
         self._device_code: list[str] = []
-        self._folders: list[str] = []  # of sources that include files beside them
-        self._fields: dict[str, list[str]] = {}  # of records that it uses, by parameter
-        # Parameters whose kinds the kernel's text depends on, or whether it does on all of them; those that are known;
-        # kernels by these kinds.
+        self._folders: list[str] = []  # the folders of linked sources that include files beside them
+        self._fields: dict[str, list[str]] = {}  # the record fields that the kernel uses, by parameter
+        # The kernel is parsed for the kinds of the parameters in `_asked`, or of all parameters if `_asks_all`.
+        # `_known` has the kinds that are given, and `_variants` the kernels by these kinds.
         self._asked: tuple[str, ...] = ()
         self._asks_all = False
         self._known: dict[str, Kind] = {}
         self._knows_all = False
         self._tuples: dict[str, Composed] = {}  # parameters that are tuples
-        self._takes_tuples = False  # has been given some
-        self._refused: CompileError | None = None  # what is wrong if no argument is a tuple
+        self._takes_tuples = False  # whether a launch has passed a tuple
+        self._refused: CompileError | None = None  # the error of launches without a tuple among the arguments
         self._variants: dict[tuple[Kind | Composed | None, ...], Kernel] = {}
         self._by_stream: dict[Any, CompileOptions] = {}
         self._launchers: dict[Any, Launcher] = {}
@@ -105,7 +105,7 @@ class Kernel(Launchable, ByReference):
         give_reference(self, given.function, Kernel.__init__, given, signatures, options, link)
 
     def _note(self, values: tuple[Any, ...]) -> None:
-        """A program was made for these values of the parameters."""
+        """Notes that a program was compiled for these values of the parameters."""
         self.overloads.note(map(type_of, self._given(values)))
 
     def _given(self, values: Sequence[Any]) -> Sequence[Any]:
@@ -113,7 +113,7 @@ class Kernel(Launchable, ByReference):
         return values[len(GEOMETRY) : len(values) - len(self._views)]
 
     def parse(self) -> Surface:
-        """The surface module; called once, and again when what the function relies on has changed."""
+        """The surface module. The native function calls this once, and again if an object that it uses changes."""
         surface, self._surface = self._surface, None
         return self._parse() if surface is None else surface
 
@@ -137,7 +137,7 @@ class Kernel(Launchable, ByReference):
         return surface
 
     def program(self) -> Program:
-        """What the functions of the kernel are parsed into."""
+        """A new program that the kernel and its functions are parsed into."""
         program = Program(KERNELS)
         program.link = self._link
         program.make_constant = constant_of
@@ -145,7 +145,7 @@ class Kernel(Launchable, ByReference):
 
     @property
     def is_callable(self) -> bool:  # type: ignore[override]
-        """Whether other kernels may call the function: nothing says that it is launched."""
+        """Whether other kernels may call the function. A function with signatures is a kernel for launches only."""
         return not self.declared
 
     @hides_frames
@@ -167,7 +167,7 @@ class Kernel(Launchable, ByReference):
         return launcher
 
     def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launcher:
-        """A launch of ``griddim`` blocks of ``blockdim`` threads each: ints, or tuples of up to three."""
+        """Returns a launch of ``griddim`` blocks of ``blockdim`` threads each: ints, or tuples of up to three ints."""
         return self._configured(griddim, blockdim, stream, sharedmem)
 
     def _configured(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launcher:
@@ -190,16 +190,16 @@ class Kernel(Launchable, ByReference):
 
     @hides_frames
     def forall(self, ntasks: int | tuple[int, ...], tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:
-        """A launch of at least ``ntasks`` threads (an int, or a tuple of up to three), in blocks of ``tpb`` (0: chosen
-        for the kernel). The kernel compares its place with the size: the last blocks may be too many. 0: no launch."""
+        """Returns a launch of at least ``ntasks`` threads (an int, or a tuple of up to three) in blocks of ``tpb``; 0
+        chooses ``tpb``. The kernel must skip the excess threads of the last blocks. Without tasks nothing runs."""
         return ForAll(self, ntasks, tpb, stream, sharedmem)
 
     def options(self, stream: Any) -> CompileOptions:
-        """Of launches on ``stream``; 0 is the default stream."""
+        """The options of launches on ``stream``; 0 is the default stream."""
         return self.options_on(handle_of(stream))
 
     def options_on(self, handle: int) -> CompileOptions:
-        """Of launches on the stream that has the handle."""
+        """The options of launches on the stream with this handle."""
         key = handle, on_gpu()
         known = self._by_stream.get(key)
         if not self._by_stream or self._refused is not None:
@@ -211,7 +211,7 @@ class Kernel(Launchable, ByReference):
         return known
 
     def _try_to_parse(self) -> None:
-        """What is wrong with the kernel may be right for other kinds of arguments, which a launch will show."""
+        """Parses the kernel. An error is kept for launches, since the kernel may be right for tuples as arguments."""
         self._refused = None
         try:
             self._surface = self._parse()
@@ -233,32 +233,32 @@ class Kernel(Launchable, ByReference):
         )
 
     def _anew(self) -> Kernel:
-        """The kernel without its signatures, for arguments of which more is known."""
+        """A new kernel of the same function without signatures."""
         return Kernel(self.__parpy_source__, (), self._options, self._link)
 
     def options_for_gpu(self) -> CompileOptions:
-        """Those of the code for a GPU, whether or not there is one."""
+        """The options of code for a GPU, whether or not this machine has one."""
         return self._options_on(True)
 
     def surface_anew(self) -> None:
-        """Parses the function; CompileError where it is wrong, which may be since ``asks_all``."""
+        """Parses the function. Raises CompileError if it is wrong, also if only the kinds of arguments are missing."""
         self._surface = self._parse()
 
     @property
     def asks_all(self) -> bool:
-        """Whether the text cannot be read without the kinds of all arguments."""
+        """Whether the function cannot be parsed without the kinds of all arguments."""
         return self._asks_all
 
     def check_signatures(self) -> None:
-        """Raises what is wrong for arguments of its signatures; names that are not there yet may come.
+        """Raises CompileError if the kernel is wrong for its signatures. Undefined names are no error yet.
 
-        What this finds is not kept: globals are those of a launch.
+        The parsed kernel is discarded, because a launch reads the globals of its own time.
         """
         for each in self.declared:
             probe = self._anew()
             try:
                 samples = [sample(kind) for kind in each.arguments]
-            except TypeError:  # NumPy has no such elements
+            except TypeError:  # NumPy has no type for the elements
                 continue
             try:
                 probe._check(self.with_views(samples))
@@ -267,7 +267,7 @@ class Kernel(Launchable, ByReference):
                     raise
 
     def _check(self, samples: Sequence[Any]) -> None:
-        """Raises what is wrong with the kernel for such arguments."""
+        """Raises CompileError if the kernel is wrong for such arguments."""
         try:
             self.surface_anew()
         except CompileError:
@@ -277,7 +277,7 @@ class Kernel(Launchable, ByReference):
         _native.source_text(kernel.native, (*SAMPLE_SIZES, *kernel.with_fields(samples)), self._options_on(False))
 
     def taken(self, arguments: tuple[Any, ...], stream: int) -> tuple[tuple[Any, ...], list[Callable[[], Any]]]:
-        """The arguments of a launch as the function takes them, and what is to be done behind it."""
+        """The arguments of a launch in the form of the parameters, and calls to make after the launch."""
         arguments, behind = prepared(arguments, self._options.extensions, Stream(stream))
         count = self._plain_arguments
         if count is not None:
@@ -285,7 +285,7 @@ class Kernel(Launchable, ByReference):
         return with_records(arguments, self._written_records, behind), behind
 
     def with_views(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """The arguments, and the views of them that the kernel asks for. Raises TypeError for what has no views."""
+        """The arguments, followed by the views that the kernel needs. Raises TypeError if an argument is no array."""
         if not self._views:
             return arguments
         views = []
@@ -297,17 +297,17 @@ class Kernel(Launchable, ByReference):
         return (*arguments, *views)
 
     def matched(self, arguments: Sequence[Any]) -> tuple[Any, ...]:
-        """The arguments as the signature that fits best takes them; TypeError where none fits."""
+        """The arguments converted to the types of the signature that fits best. Raises TypeError if none fits."""
         return matching.best(self.__parpy_source__.function, self.declared, arguments)
 
     @property
     def has_records(self) -> bool:
-        """Whether it uses fields of records."""
+        """Whether the kernel uses fields of records."""
         return bool(self._fields)
 
     def prepared(self, arguments: Sequence[Any]) -> tuple[Kernel, Sequence[Any]]:
-        """The kernel for such arguments, and these as it takes them; without any, samples of what the first signature
-        says."""
+        """The variant for such arguments, and the arguments in its form. Without arguments they are samples of the
+        types of the first signature."""
         given = asked_types(arguments)
         arguments, _ = self.taken((*(arguments if given is None else map(sample, given)),), 0)
         if self.declared:
@@ -318,7 +318,7 @@ class Kernel(Launchable, ByReference):
         return kernel, kernel.with_fields(arguments)
 
     def variant(self, arguments: Sequence[Any]) -> Kernel:
-        """The kernel for arguments of such kinds, where its text depends on them; else itself."""
+        """The kernel parsed for arguments of such kinds; the kernel itself if parsing needs no kinds."""
         function = self.__parpy_source__.function
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         given = dict(zip(names, arguments, strict=False))
@@ -328,7 +328,7 @@ class Kernel(Launchable, ByReference):
         tuples = {name: composed_kind(each, kind_of) for name, each in apart.items()}
         if self._refused is not None and not tuples:
             raise self._refused
-        if self._knows_all or len(given) < len(names):  # the latter: a call that fails
+        if self._knows_all or len(given) < len(names):  # a call with too few arguments fails later
             return self
         whole = any(has_records(each) and name not in self._fields for name, each in given.items())
         if not (self._asked or self._asks_all or whole or tuples):
@@ -352,7 +352,7 @@ class Kernel(Launchable, ByReference):
         return self._variants[key]
 
     def with_fields(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """The arguments with records that have records in them as dicts of the fields that the kernel uses."""
+        """The arguments, in which nested records are replaced by dicts of the fields that the kernel uses."""
         deep = {name for name, keys in self._fields.items() if any("." in key for key in keys)}
         if not deep and not self._tuples:
             return arguments
@@ -368,7 +368,7 @@ class Kernel(Launchable, ByReference):
         return taken
 
     def launch(self, sizes: Sequence[int], arguments: Sequence[Any], options: CompileOptions) -> None:
-        """Runs it on records, which go to the GPU as a whole: their fields lie between each other."""
+        """Launches the kernel. Records are copied to the GPU as a whole, because their fields are interleaved."""
         if not (self.has_records and _places_records(options)):
             self.native(*sizes, *self.with_fields(arguments), opts=options)
             return
@@ -386,7 +386,7 @@ class Kernel(Launchable, ByReference):
                 device.copy_to_host(given)
 
     def _relaunch(self, error: Exception, values: tuple[Any, ...], options: CompileOptions) -> Any:
-        """A launch that failed, perhaps since records are used as a whole."""
+        """Repeats a failed launch with converted arguments or for their kinds; NotImplemented if neither can help."""
         sizes = values[: len(GEOMETRY)]
         arguments = [each.records if isinstance(each, Fields) else each for each in self._given(values)]
         if any(isinstance(each, Directed) for each in arguments):
@@ -397,7 +397,7 @@ class Kernel(Launchable, ByReference):
             return None
         if not isinstance(error, CompileError):
             return NotImplemented
-        if error.says("as number") and any(map(_is_point, arguments)):  # subscripts of what is taken for a number
+        if error.says("as number") and any(map(_is_point, arguments)):  # the kernel subscripts a 0-d array
             given = [(InOut if each.flags.writeable else In)(each) if _is_point(each) else each for each in arguments]
             PreparingLauncher(self, (*sizes,), options)(*given)
             return None
@@ -414,8 +414,8 @@ class Kernel(Launchable, ByReference):
         return None
 
     def inspect_source(self, *arguments: Any) -> Any:
-        """The CUDA C++ and host text for arguments like these, or for a tuple of their types; a kernel with a signature
-        needs none, and of another one without any it is a dict of the texts of all ``overloads``."""
+        """Returns the CUDA C++ and host text for arguments like these, or for a tuple of their types. A kernel with a
+        signature needs no arguments; any other kernel then returns a dict of the texts of all ``overloads``."""
         if not arguments and not self.declared and self.overloads:
             return of_each(self, Overload.inspect_source)
         self.options(0)
@@ -423,7 +423,7 @@ class Kernel(Launchable, ByReference):
         return source_text(kernel.native, (*SAMPLE_SIZES, *given), kernel.options(0))
 
     def inspect_asm(self, *arguments: Any) -> Any:
-        """The PTX of the same."""
+        """Returns the PTX; the arguments are those of ``inspect_source``."""
         if not arguments and not self.declared and self.overloads:
             return of_each(self, Overload.inspect_asm)
         device = self.inspect_source(*arguments).split(HOST)[0]
@@ -436,91 +436,91 @@ class Kernel(Launchable, ByReference):
         return ptx.decode().rstrip("\0")
 
     def inspect_types(self, file: Any = None) -> None:
-        """Prints the CUDA C++ of each overload, whose variables have their types there."""
+        """Prints the CUDA C++ of each overload, in which all variables have their types."""
         for types, each in self.overloads.items():
             print(f"// {self.__name__}{types}", each.inspect_source(), sep="\n", file=file)  # type: ignore[attr-defined]
 
     def inspect_llvm(self, *_: Any) -> NoReturn:
-        """There is no LLVM IR: kernels become CUDA C++."""
+        """Raises NotImplementedError: kernels become CUDA C++, not LLVM IR."""
         raise NotImplementedError("kernels become CUDA C++, not LLVM IR: write k.inspect_source() or k.inspect_asm()")
 
     def inspect_lto_ptx(self, *arguments: Any) -> Any:
-        """The PTX of the same."""
+        """Returns the PTX, as ``inspect_asm`` does."""
         return self.inspect_asm(*arguments)
 
     def inspect_sass(self, *_: Any) -> NoReturn:
-        """The assembly of a GPU is shown by tools of the toolkit alone."""
+        """Raises NotImplementedError: only tools of the CUDA toolkit show the assembly of a GPU."""
         raise NotImplementedError("write k.inspect_asm() for PTX; SASS is shown by the toolkit's nvdisasm")
 
     def specialize(self, *arguments: Any) -> Kernel:
-        """The kernel itself, compiled for arguments like these: there is a program for each combination of types."""
+        """Compiles the kernel for arguments like these, and returns it. Each combination of types has one program."""
         self.inspect_source(*arguments)
         self.overloads.note(map(type_of, arguments))
         return self
 
     @property
     def specialized(self) -> bool:
-        """Whether it has a single signature."""
+        """Whether the kernel has exactly one signature."""
         return len(self.declared) == 1
 
     @property
     def signatures(self) -> list[tuple[Any, ...]]:
-        """The types of the arguments that it is compiled for, a tuple of its signatures or of each launch."""
+        """The tuples of argument types that the kernel is compiled for, from its signatures or its launches."""
         return list(self.overloads)
 
     @property
     def extensions(self) -> tuple[Any, ...]:
-        """The objects that prepare arguments."""
+        """The objects whose ``prepare_args`` converts arguments."""
         return self._options.extensions
 
     def compile(self, sig: Any) -> Overload:
-        """The kernel compiled for a signature, or for a tuple of the types of its arguments."""
+        """Compiles the kernel for a signature or a tuple of the types of its arguments, and returns that overload."""
         made = self.overloads[signature(sig).arguments]
         made.inspect_source()
         return made
 
     def facts(self, arguments: Sequence[Any] = (), block: int = 32, sharedmem: int = 0) -> dict[str, int]:
-        """What a launch with such arguments needs of the device; compiles the kernel for them."""
+        """The needs of a launch with such arguments on the device. Compiles the kernel for them."""
         sizes = (1, 1, 1, block, 1, 1, sharedmem)
         self.options(0)
         kernel, given = self.prepared(arguments)
         return _native.kernel_facts(kernel.native, (*sizes, *given), kernel.options(0), block, sharedmem)
 
     def _fact(self, name: str, arguments: Sequence[Any]) -> Any:
-        """The fact of the kernel for these arguments or types, or for its signature; without either a dict with the
+        """One of the `facts` for these arguments or types, or for the signature. Without either it is a dict with the
         fact of each overload, by its types."""
         if not arguments and not self.declared:
             return of_each(self, lambda each: self.facts(each.samples())[name])
         return self.facts(arguments)[name]
 
     def get_regs_per_thread(self, *arguments: Any) -> Any:
-        """Registers of a thread, for arguments or a tuple of their types; 0 on the simulator. Without arguments, of a
-        kernel without signatures: a dict of those of all ``overloads``."""
+        """Returns the registers of a thread for arguments or a tuple of their types; 0 on the simulator. A kernel
+        without signatures returns, without arguments, a dict of the numbers of all ``overloads``."""
         return self._fact("registers", arguments)
 
     def get_shared_mem_per_block(self, *arguments: Any) -> Any:
-        """Bytes of the arrays that a block shares."""
+        """Returns the bytes of static shared memory of a block; the arguments are those of ``get_regs_per_thread``."""
         return self._fact("shared_bytes", arguments)
 
     def get_local_mem_per_thread(self, *arguments: Any) -> Any:
-        """Bytes of a thread that are in no register."""
+        """Returns the bytes of local memory of a thread; the arguments are those of ``get_regs_per_thread``."""
         return self._fact("local_bytes", arguments)
 
     def get_const_mem_size(self, *arguments: Any) -> Any:
-        """Bytes of constants."""
+        """Returns the bytes of constant memory; the arguments are those of ``get_regs_per_thread``."""
         return self._fact("constant_bytes", arguments)
 
     def get_max_threads_per_block(self, *arguments: Any) -> Any:
-        """How many threads a block of the kernel may have."""
+        """Returns the largest number of threads of a block of the kernel."""
         most = self._options.most_threads
         return most if most else self._fact("most_threads", arguments)
 
     def suggest_block(self, *arguments: Any, sharedmem: int = 0) -> int:
-        """Threads per block with which the kernel keeps the device busiest."""
+        """Returns the number of threads per block with the highest occupancy of the device."""
         return self.facts(arguments, sharedmem=sharedmem)["best_block"]
 
     def best_block(self, arguments: tuple[Any, ...], sharedmem: int) -> int:
-        """The same, remembered for the types of the arguments; on the simulator and for records just a number."""
+        """The result of `suggest_block`, cached by the types of the arguments; 256 on the simulator and for records."""
         most = self._options.most_threads or 1024
         if self.has_records or not on_gpu():
             return min(256, most)
@@ -534,7 +534,7 @@ class Kernel(Launchable, ByReference):
         return known
 
     def max_cooperative_grid_blocks(self, blockdim: Any, *arguments: Any, dynsmemsize: int = 0) -> int:
-        """How many blocks can wait for each other: ``cg.this_grid().sync()``."""
+        """Returns the largest number of blocks in a grid whose kernel calls ``cg.this_grid().sync()``."""
         block = sizes_of(blockdim, "block", launch_limits().block)
         return self.facts(arguments, block[0] * block[1] * block[2], dynsmemsize)["resident_blocks"]
 
@@ -547,7 +547,7 @@ class Kernel(Launchable, ByReference):
 
 
 def check_count(function: FunctionType, wanted: Signature) -> None:
-    """TypeError where the signature has more or fewer arguments than the function."""
+    """Raises TypeError if the signature has more or fewer arguments than the function."""
     count = function.__code__.co_argcount
     if len(wanted.arguments) != count:
         raise TypeError(f"'{function.__name__}' has {count} parameters, but its signature is {wanted}")
@@ -568,12 +568,12 @@ def _native_kernel(function: FunctionType, parse_again: Callable[[], Surface]) -
 
 
 def _places_records(options: CompileOptions) -> bool:
-    """Whether records must lie where a GPU reads them."""
+    """Whether records must be copied to GPU memory."""
     return options.backend is CompileBackend.Cuda
 
 
 def _is_point(value: Any) -> bool:
-    """Whether it is an array of no dimension, which programs take for a number unless they subscript it."""
+    """Whether the value is a 0-d array, which kernels receive as a number unless they subscript it."""
     return isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.names is None
 
 

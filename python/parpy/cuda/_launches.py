@@ -1,4 +1,4 @@
-"""Launches: a kernel with the sizes of a grid and its blocks, or with a number of threads."""
+"""Launches: a kernel together with the sizes of a grid and its blocks, or with a number of threads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WARP = 32
 
 
 class Launcher(partial[None]):
-    """A kernel with the sizes of its launch: call it with the arguments of the kernel."""
+    """A kernel with the sizes of its launch. Calling it with the arguments of the kernel launches the kernel."""
 
     kernel: Kernel
     on_gpu: bool
@@ -36,9 +36,9 @@ class Launcher(partial[None]):
 
 
 class PreparingLauncher(Launcher):
-    """One that looks at the arguments first: checks them against signatures, takes records to the GPU."""
+    """A launcher that first checks the arguments against signatures and copies records to the GPU."""
 
-    noted = False  # whether the kernel was told what it is called with
+    noted = False  # whether the kernel's overloads have the types of this launch
 
     @hides_frames
     def __call__(self, /, *arguments: Any, **keywords: Any) -> None:
@@ -58,7 +58,7 @@ class PreparingLauncher(Launcher):
 
 
 class ForAll:
-    """A launch by number of threads."""
+    """A launch by the number of threads, the result of ``Kernel.forall``."""
 
     def __init__(self, kernel: Kernel, ntasks: Any, tpb: int, stream: Any, sharedmem: int) -> None:
         tasks = ntasks if isinstance(ntasks, tuple) else (ntasks,)
@@ -73,17 +73,17 @@ class ForAll:
     @hides_frames
     def __call__(self, /, *arguments: Any, **keywords: Any) -> None:
         arguments = matching.bound(self._kernel.py_func, arguments, keywords)
-        none = 0 in self._tasks  # no block is launched; the arguments are checked
+        none = 0 in self._tasks  # no block is launched, but the arguments are checked
         threads = self._tpb or (_WARP if none else self._kernel.best_block(arguments, self._sharedmem))
         block = block_for(self._tasks, threads, exact=self._tpb > 0)
         grid = tuple(-(-n // size) for n, size in zip(self._tasks, block, strict=True))
         self._kernel.configure(grid, block, self._stream, self._sharedmem)(*arguments)
-        if not self._kernel.declared:  # looking for the best block may have compiled it
+        if not self._kernel.declared:  # best_block may have compiled the kernel
             self._kernel.overloads.note(map(type_of, arguments))
 
 
 def launch_sizes(griddim: Any, blockdim: Any) -> tuple[int, ...]:
-    """The three sizes of a grid and the three of its blocks; an error where the device cannot run that."""
+    """The three sizes of a grid and the three of its blocks. Raises ValueError if they exceed the device's limits."""
     limits = launch_limits()
     grid = sizes_of(griddim, "grid", limits.grid)
     block = sizes_of(blockdim, "block", limits.block)
@@ -94,8 +94,8 @@ def launch_sizes(griddim: Any, blockdim: Any) -> tuple[int, ...]:
 
 
 def block_for(tasks: tuple[int, ...], threads: int, exact: bool) -> tuple[int, ...]:
-    """How a block lies over the tasks, x first and no longer than they are: one of ``exact`` so many threads, or of
-    whole warps and at most so many."""
+    """The shape of a block, which fills x first and no axis beyond its tasks. The block has exactly ``threads`` threads
+    if ``exact``; otherwise it consists of whole warps and has at most that many."""
     block = []
     left = threads
     for n, limit in zip(tasks, launch_limits().block, strict=False):

@@ -1,4 +1,4 @@
-"""Device code of others: the files that a kernel is linked with, code in memory, and ``declare_device``."""
+"""Foreign device code: the files that a kernel is linked with, code in memory, and ``declare_device``."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ __all__ = [
 ]  # fmt: skip
 
 DEVICE_CODE = (".ptx", ".cubin", ".fatbin", ".o", ".a", ".ltoir")
-"""How the names of files end that hold code for GPUs."""
+"""The file name extensions of GPU code."""
 
 
 class LinkableCode:
-    """Device code in memory, for ``link=``. ``data``: bytes or a text; ``name`` is what messages call it."""
+    """Device code in memory, for ``link=``. ``data`` is bytes or a str, and error messages call the code ``name``."""
 
     ending = ""
 
@@ -49,7 +49,7 @@ class LinkableCode:
 
     @property
     def path(self) -> str:
-        """A file with this code: of this process's user, named by its contents."""
+        """The path of a file with this code, in a folder of this user and named by the hash of its contents."""
         import tempfile
 
         folder = Path(tempfile.gettempdir()) / f"parpy-linked-{os.getuid()}"
@@ -69,43 +69,43 @@ class LinkableCode:
 
 
 class CUSource(LinkableCode):
-    """CUDA C++, which is compiled with the kernel and runs on the simulator as well."""
+    """CUDA C++ text, which is compiled with the kernel and also runs on the simulator."""
 
     ending = ".cu"
 
 
 class PTXSource(LinkableCode):
-    """PTX, of ``nvcc -ptx -rdc=true``."""
+    """PTX text, as ``nvcc -ptx -rdc=true`` makes it."""
 
     ending = ".ptx"
 
 
 class Cubin(LinkableCode):
-    """Machine code, of ``nvcc -dc -cubin``."""
+    """Machine code, as ``nvcc -dc -cubin`` makes it."""
 
     ending = ".cubin"
 
 
 class Fatbin(LinkableCode):
-    """Machine code for several kinds of GPUs, of ``nvcc -dc -fatbin``."""
+    """Machine code for several kinds of GPUs, as ``nvcc -dc -fatbin`` makes it."""
 
     ending = ".fatbin"
 
 
 class Object(LinkableCode):
-    """An object file of ``nvcc -dc``."""
+    """An object file, as ``nvcc -dc`` makes it."""
 
     ending = ".o"
 
 
 class Archive(LinkableCode):
-    """A library of object files, of ``nvcc -lib``."""
+    """A library of object files, as ``nvcc -lib`` makes it."""
 
     ending = ".a"
 
 
 class LTOIR(LinkableCode):
-    """Code that is optimised when it is linked, of ``nvcc -dc -ltoir``."""
+    """Code that is optimised when it is linked, as ``nvcc -dc -ltoir`` makes it."""
 
     ending = ".ltoir"
 
@@ -151,7 +151,7 @@ def declare_device(
 
 
 def _c_type(kind: Any, wanted: Any) -> str:
-    """The type of a parameter as IR text has it; arrays go to pointers to their elements."""
+    """The type of a parameter in IR text; an array is passed as a pointer to its elements."""
     if isinstance(kind, Scalar):
         return kind.name
     if isinstance(kind, Pointer | Array) and isinstance(kind.element, Scalar):

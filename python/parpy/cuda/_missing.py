@@ -1,7 +1,7 @@
 """Names of numba.cuda that have no effect here, and names of features that ParPy does not have.
 
-What cleans up, profiles or opens handles does what it can; the rest raises NotImplementedError with the nearest thing
-that works.
+The functions for profiling and for deferred cleanup work. All others raise NotImplementedError, whose message names an
+alternative.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ __all__ = [
 ]  # fmt: skip
 
 CudaAPIError = CudaSupportError = LinkerError = BackendError
-"""What goes wrong with a GPU, its driver or its compilers is a parpy.BackendError."""
+"""Errors of a GPU, its driver or its compilers are raised as parpy.BackendError."""
 
 
 @contextlib.contextmanager
 def defer_cleanup() -> Iterator[None]:
-    """For compatibility: memory goes back to the driver's pool in the order of its stream, and never waits."""
+    """Has no effect; it exists for compatibility. Freed memory returns to the driver's pool without waiting."""
     yield
 
 
 def profile_start() -> None:
-    """Lets a profiler such as Nsight record from here on; nothing on the simulator."""
+    """Starts the recording of a profiler such as Nsight. It has no effect on the simulator."""
     if on_gpu():
         profiler(True)
 
 
 def profile_stop() -> None:
-    """Ends what ``profile_start`` begins."""
+    """Ends the recording that ``profile_start`` started."""
     if on_gpu():
         profiler(False)
 
 
 @contextlib.contextmanager
 def profiling() -> Iterator[None]:
-    """``with cuda.profiling():`` lets a profiler record the block."""
+    """``with cuda.profiling():`` limits the recording of a profiler to the block."""
     profile_start()
     try:
         yield
@@ -62,36 +62,36 @@ _NO_MANAGERS = (
 
 
 def open_ipc_array(handle: Any, shape: Any, dtype: Any, strides: Any = None, offset: int = 0) -> NoReturn:
-    """There is no sharing of memory between processes: NotImplementedError."""
+    """Raises NotImplementedError: ParPy shares no GPU memory between processes."""
     raise NotImplementedError(_NO_IPC)
 
 
 class IpcHandle:
-    """The same."""
+    """Raises NotImplementedError: ParPy shares no GPU memory between processes."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         raise NotImplementedError(_NO_IPC)
 
 
 class BaseCUDAMemoryManager:
-    """Memory has no managers that one could put in: NotImplementedError."""
+    """Raises NotImplementedError: the memory manager of ParPy cannot be replaced."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         raise NotImplementedError(_NO_MANAGERS)
 
 
 class HostOnlyCUDAMemoryManager(BaseCUDAMemoryManager):
-    """The same."""
+    """Raises NotImplementedError: the memory manager of ParPy cannot be replaced."""
 
 
 class GetIpcHandleMixin:
-    """The same, of handles."""
+    """Has the method of Numba's mixin, which raises NotImplementedError."""
 
     def get_ipc_handle(self, *_: Any) -> NoReturn:
-        """NotImplementedError."""
+        """Raises NotImplementedError: ParPy shares no GPU memory between processes."""
         raise NotImplementedError(_NO_IPC)
 
 
 def set_memory_manager(manager: Any) -> NoReturn:
-    """The same."""
+    """Raises NotImplementedError: the memory manager of ParPy cannot be replaced."""
     raise NotImplementedError(_NO_MANAGERS)

@@ -1,15 +1,15 @@
-"""The options of ``cuda.jit``: which there are, and what each does here."""
+"""The options of ``cuda.jit``, their checks and their effects."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-_REGISTERS = 65536  # of a multiprocessor
-_MOST_REGISTERS = 255  # of a thread
+_REGISTERS = 65536  # the registers of a multiprocessor
+_MOST_REGISTERS = 255  # the most registers of a thread
 _CARVEOUTS = ("default", "maxl1", "maxshared")
 
-# Options of numba.cuda that change nothing here, and why.
+# Options of numba.cuda that have no effect here, with the reasons.
 WITHOUT_EFFECT = {
     "cache": "compiled code is always kept on disk",
     "forceinline": "the compiler inlines device functions where that pays",
@@ -23,10 +23,10 @@ WITHOUT_EFFECT = {
 
 @dataclass(frozen=True)
 class KernelOptions:
-    """How kernels are compiled. ``most_threads``: how many a block may have, 0: as many as the device allows."""
+    """Options of a kernel. ``most_threads`` limits the threads of a block; 0 leaves the limit to the device."""
 
     fast_math: bool = False
-    flags: tuple[str, ...] = ()  # of NVRTC
+    flags: tuple[str, ...] = ()  # for NVRTC
     debug: bool = False
     most_threads: int = 0
     extensions: tuple[Any, ...] = ()
@@ -42,7 +42,7 @@ def kernel_options(
     carveout: int | str | None,
     extensions: Any,
 ) -> KernelOptions:
-    """From what ``cuda.jit`` gets; TypeError or ValueError where that is wrong."""
+    """Makes options of the keywords of ``cuda.jit``. Raises TypeError or ValueError for wrong values."""
     if max_registers is not None and (type(max_registers) is not int or max_registers < 1):
         raise ValueError(f"max_registers is how many registers a thread may use, an int from 1, not {max_registers!r}")
     _check_carveout(carveout)
@@ -68,7 +68,7 @@ def _check_carveout(given: int | str | None) -> None:
 
 
 def _bounds(given: int | tuple[int, ...] | None) -> tuple[int, int | None]:
-    """How many threads a block has at most, and with how many registers so many blocks fit a multiprocessor."""
+    """The most threads of a block, and the most registers of a thread with which the wanted blocks are resident."""
     if given is None:
         return 0, None
     parts = given if isinstance(given, tuple) else (given,)

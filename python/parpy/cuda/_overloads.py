@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class Overload:
-    """A kernel for arguments of some types; what it needs of the device, and its text."""
+    """A kernel for arguments of some types, with its needs on the device and its text."""
 
     def __init__(self, kernel: Kernel, types: tuple[Any, ...]) -> None:
         self._kernel, self.argument_types = kernel, types
         self.signature = Signature(None, types)
 
     def samples(self) -> tuple[Any, ...]:
-        """Some arguments of these types."""
+        """Arguments of these types, which serve to compile the kernel."""
         return tuple(map(sample, self.argument_types))
 
     def _fact(self, name: str) -> int:
@@ -34,15 +34,15 @@ class Overload:
     max_threads_per_block = property(lambda self: self._fact("most_threads"), doc="The most threads of a block.")
 
     def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
-        """How many blocks can wait for each other: ``cg.this_grid().sync()``."""
+        """Returns the largest number of blocks in a grid whose kernel calls ``cg.this_grid().sync()``."""
         return self._kernel.max_cooperative_grid_blocks(blockdim, *self.samples(), dynsmemsize=dynsmemsize)
 
     def inspect_asm(self) -> str:
-        """The PTX."""
+        """Returns the PTX."""
         return str(self._kernel.inspect_asm(*self.samples()))
 
     def inspect_source(self) -> str:
-        """The CUDA C++ and host text."""
+        """Returns the CUDA C++ and host text."""
         return str(self._kernel.inspect_source(*self.samples()))
 
     def __repr__(self) -> str:
@@ -50,8 +50,8 @@ class Overload:
 
 
 class Overloads(dict[tuple[Any, ...], Overload]):
-    """Those of a kernel, by the types of their arguments: of its signatures, or of launches. Others are compiled when
-    they are asked for."""
+    """The overloads of a kernel by the types of their arguments, from its signatures or its launches. A subscript with
+    other types compiles a new overload."""
 
     def __init__(self, kernel: Kernel) -> None:
         super().__init__()
@@ -62,21 +62,21 @@ class Overloads(dict[tuple[Any, ...], Overload]):
         return self[types] if types in self else self.setdefault(types, Overload(self._kernel, types))
 
     def note(self, types: Iterable[Any]) -> None:
-        """The kernel is compiled for arguments of these types."""
+        """Notes that the kernel is compiled for arguments of these types."""
         key = tuple(types)
         if None not in key and key not in self:
             self[key] = Overload(self._kernel, key)
 
 
 def types_of(given: Any) -> tuple[Any, ...]:
-    """The types of arguments that a signature or a tuple of types says."""
+    """The types of the arguments in a signature, a tuple of types or a single type."""
     if isinstance(given, Signature):
         return given.arguments
     return tuple(map(argument_type, given if isinstance(given, tuple | list) else (given,)))
 
 
 def asked_types(arguments: Sequence[Any]) -> tuple[Any, ...] | None:
-    """The types where the only argument of an inspection is a signature or a tuple of types, not of values."""
+    """The types, if the only argument of an inspection is a signature or a tuple of types; None if it is a value."""
     if len(arguments) != 1 or not isinstance(arguments[0], tuple | Signature):
         return None
     try:
@@ -86,12 +86,12 @@ def asked_types(arguments: Sequence[Any]) -> tuple[Any, ...] | None:
 
 
 def of_each(kernel: Kernel, get: Callable[[Overload], Any]) -> dict[tuple[Any, ...], Any]:
-    """What each overload gives, by the types of its arguments."""
+    """The results of `get` for all overloads, by the types of their arguments."""
     return {types: get(each) for types, each in kernel.overloads.items()}
 
 
 def sample(kind: Any) -> Any:
-    """Some argument of a type."""
+    """An argument of this type, which serves to compile a kernel."""
     if isinstance(kind, Scalar):
         return _plain(kind).type(0)
     if isinstance(kind, Record):
@@ -103,5 +103,5 @@ def sample(kind: Any) -> Any:
 
 
 def _plain(kind: Scalar | Record) -> np.dtype[Any]:
-    """The elements of this type as kernels have them: dates and durations are integers."""
+    """The NumPy type of such elements in kernels, in which dates and durations are int64."""
     return np.dtype(np.int64) if isinstance(kind, Scalar) and kind.is_date else kind.dtype

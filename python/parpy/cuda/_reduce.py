@@ -1,4 +1,4 @@
-"""``cuda.reduce``: a function of two numbers becomes one that reduces arrays on the device."""
+"""``cuda.reduce`` makes a function of two numbers a reduction of arrays on the device."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ._kernel import Kernel
 cuda: Any = _device
 _kernel: Callable[[Callable[..., Any]], Kernel] = jit
 _of_kernels: Callable[[Callable[..., Any]], Callable[..., Any]] = jit(device=True)
-_BLOCK = 256  # threads
+_BLOCK = 256  # threads per block
 _MOST_BLOCKS = 1024
-_ROUND = 8  # elements that a thread asks for at once: a GPU's memory is busy with some 40 KB for each multiprocessor
+_ROUND = 8  # loads of a thread in flight at once: about 40 KB in flight per multiprocessor saturate a GPU's memory
 
 
 class Reduce:
-    """Reduces arrays of one dimension by a function that is associative and commutative: ``@cuda.reduce`` in front of
-    it, then ``f(array)``."""
+    """A reduction of one-dimensional arrays by an associative and commutative function of two numbers. Decorate the
+    function ``f`` with ``@cuda.reduce`` and call ``f(array)``."""
 
     def __init__(self, functor: Callable[..., Any]) -> None:
         _check_parameters(functor)
@@ -36,8 +36,8 @@ class Reduce:
         self._kernels = _kernels(self._functor)
 
     def __call__(self, arr: Any, size: int | None = None, res: Any = None, init: Any = 0, stream: Any = 0) -> Any:
-        """The elements of ``arr``, or the first ``size`` of them, and ``init``, reduced to one of their type: returned,
-        or stored in element 0 of ``res``, an array on the device, when the ``stream`` gets there."""
+        """Reduces ``init`` and the elements of ``arr``, or its first ``size`` elements. Returns a value of the element
+        type or, given a device array ``res``, stores it to ``res[0]`` in the order of ``stream`` and returns None."""
         source = arr if isinstance(arr, DeviceNDArray) else to_device(arr, stream)
         if source.dtype.names is not None:
             raise TypeError(f"numbers are reduced, not records of type {source.dtype}")
@@ -63,15 +63,15 @@ class Reduce:
 
 
 def _source_of(functor: Any) -> FunctionSource:
-    """The source of a function or a lambda; CompileError if there is none."""
+    """The source of a function or a lambda. Raises CompileError if it has none."""
     return capture_expression(functor, "reduced") if isinstance(functor, FunctionType) else source_of(functor)
 
 
 def _check_parameters(functor: Any) -> None:
-    """TypeError where a function does not take two numbers."""
+    """Raises TypeError if a function cannot be called with two arguments."""
     function = functor if isinstance(functor, FunctionType) else getattr(functor, "__wrapped__", None)
     if not isinstance(function, FunctionType):
-        return  # what is none is refused where its source is asked for
+        return  # _source_of refuses objects that are no functions
     signature = inspect.signature(function)
     fits = all(each.kind is not inspect.Parameter.VAR_POSITIONAL for each in signature.parameters.values())
     try:
@@ -83,7 +83,7 @@ def _check_parameters(functor: Any) -> None:
 
 
 def _check_result(res: Any, dtype: np.dtype[Any]) -> None:
-    """TypeError or ValueError where the reduction cannot store to element 0 of ``res``."""
+    """Raises TypeError or ValueError if the reduction cannot store to element 0 of ``res``."""
     if not hasattr(res, "shape") or getattr(res, "dtype", None) != dtype:
         given = f"one of {res.dtype}" if hasattr(res, "dtype") else f"an object of type '{type(res).__name__}'"
         raise TypeError(f"the result goes to an array of {dtype}, not to {given}")
@@ -92,7 +92,7 @@ def _check_result(res: Any, dtype: np.dtype[Any]) -> None:
 
 
 def _as_element(value: Any, dtype: np.dtype[Any]) -> Any:
-    """`init` as an element; TypeError where it is none, an int that does not fit among them."""
+    """`init` as an element. Raises TypeError for other values, such as an int beyond the range of the type."""
     given = np.asarray(float(value) if type(value) is int and dtype.kind not in "iub" else value)
     if given.ndim == 0 and given.dtype.kind in "biufc":
         if given.dtype.kind == "c" and dtype.kind != "c" and given.imag == 0:
@@ -107,11 +107,11 @@ def _as_element(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _kernels(functor: Any) -> tuple[Kernel, Kernel]:
-    """One that makes a partial result in each block, and one for a single block that reduces those."""
+    """A kernel whose blocks each make a partial result, and a kernel of one block that reduces the partial results."""
 
     @_of_kernels
     def of_block(own: Any, count: Any) -> None:
-        """Leaves in own[0] what the first `count` elements make."""
+        """Reduces the first `count` elements of own to own[0]."""
         t = cuda.threadIdx.x
         half = _BLOCK // 2
         while half > 0:
@@ -124,7 +124,7 @@ def _kernels(functor: Any) -> tuple[Kernel, Kernel]:
     def first(x: Any, count: Any, partial: Any) -> None:
         own = cuda.shared.array(_BLOCK, x.dtype)
         i, step = cuda.grid(1), cuda.gridsize(1)
-        n = min(count, len(x))  # which tells how wide subscripts are
+        n = min(count, len(x))  # the minimum tells the compiler how wide the subscripts are
         whole = n - n % (_ROUND * step)
         if i < n:
             value = x[i]
@@ -134,7 +134,7 @@ def _kernels(functor: Any) -> tuple[Kernel, Kernel]:
                 for j in range(1, _ROUND):
                     value = functor(value, x[i + j * step])
             for k in range(i + _ROUND * step, whole, _ROUND * step):
-                # No load of a round waits for another.
+                # The loads of a round are independent of each other.
                 a = functor(x[k], x[k + step])
                 b = functor(x[k + 2 * step], x[k + 3 * step])
                 c = functor(x[k + 4 * step], x[k + 5 * step])

@@ -1,4 +1,4 @@
-"""Streams and events. On the simulator every launch has ended when it returns, so they have nothing to wait for."""
+"""Streams and events. On the simulator a launch has ended when it returns, so there is nothing to wait for."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ __all__ = [
     "synchronize",
 ]
 
-_LEGACY, _PER_THREAD = 1, 2  # handles that CUDA gives a meaning
-_FAILED = 999  # CUDA's number of errors that it has no other one for
+_LEGACY, _PER_THREAD = 1, 2  # CUDA's reserved handles of the two default streams
+_FAILED = 999  # CUDA_ERROR_UNKNOWN
 
 
 class Stream:
@@ -44,10 +44,10 @@ class Stream:
         self.handle, self._native = handle, native
         self._kind, self._number = kind, handle if number is None else number
         self._lock = threading.Lock()
-        self._waiting: list[threading.Thread] = []  # for callbacks that are to come
+        self._waiting: list[threading.Thread] = []  # the threads of pending callbacks
 
     def synchronize(self) -> None:
-        """Waits for all work on the stream and for its callbacks, and reports what went wrong there."""
+        """Waits for all work on the stream and for its callbacks. Raises BackendError if a kernel failed."""
         if on_gpu():
             _native.synchronize_stream(self.handle)
             for each in self._waiting:
@@ -61,16 +61,16 @@ class Stream:
         self.synchronize()
 
     def add_callback(self, callback: Callable[[Stream, int, Any], Any], arg: Any = None) -> None:
-        """Calls ``callback(stream, status, arg)``, in a thread of its own, when the work that is on the stream now has
-        ended. The status is 0, or 999 where the work failed. What it raises is printed."""
+        """Calls ``callback(stream, status, arg)`` in a new thread when the work that is on the stream now has ended.
+        The status is 0, or 999 if the work failed. Exceptions of the callback are printed."""
         if not callable(callback):
             raise TypeError(f"a callback is a function (stream, status, arg), not {callback!r}")
         self._behind(lambda error: callback(self, 0 if error is None else _FAILED, arg))
 
     def async_done(self) -> asyncio.futures.Future[Stream]:
-        """For ``await stream.async_done()``: a future of the running event loop, which has the stream as its result
-        when the work that is on the stream now has ended; what went wrong there is its exception."""
-        import asyncio  # here alone: it takes as long to load as half of the package
+        """Returns a future of the running event loop for ``await stream.async_done()``. Its result is the stream once
+        the work that is on the stream now has ended; an error of that work is its exception."""
+        import asyncio  # not at the top: loading it takes half as long as loading the package
 
         loop = asyncio.get_event_loop()
         future: asyncio.futures.Future[Stream] = loop.create_future()
@@ -87,7 +87,7 @@ class Stream:
         return future
 
     def _behind(self, call: Callable[[Exception | None], Any]) -> None:
-        """Calls it, with what went wrong, when the work that is on the stream now has ended."""
+        """Makes the call with the error, or None, when the work that is on the stream now has ended."""
         if not on_gpu():
             call(None)
             return
@@ -108,11 +108,11 @@ class Stream:
         waiting.start()
 
     def __int__(self) -> int:
-        """The handle; 1 and 2 for the legacy and the thread's default stream, on the simulator as well."""
+        """The handle. The legacy and the per-thread default stream have 1 and 2, also on the simulator."""
         return self._number
 
     def __cuda_stream__(self) -> tuple[int, int]:
-        """For other libraries: the version of the protocol, and the handle."""
+        """The version of the CUDA stream protocol, by which other libraries use the stream, and the handle."""
         return 0, self.handle
 
     def __repr__(self) -> str:
@@ -120,7 +120,7 @@ class Stream:
 
 
 def stream() -> Stream:
-    """A new stream. It waits for the default stream, and that one for it."""
+    """Returns a new stream. It and the default stream wait for each other's earlier work."""
     if not on_gpu():
         return Stream()
     made = _native.DeviceStream()
@@ -128,22 +128,22 @@ def stream() -> Stream:
 
 
 def default_stream() -> Stream:
-    """The stream of launches and copies that are given none."""
+    """Returns the stream of launches and copies without a stream argument."""
     return Stream(kind="Default CUDA stream")
 
 
 def legacy_default_stream() -> Stream:
-    """The default stream that all threads of the process share and that other streams wait for: CUDA's number 1."""
+    """Returns the default stream that all threads of the process share and other streams wait for, CUDA's number 1."""
     return Stream(_LEGACY if on_gpu() else 0, None, "Legacy default CUDA stream", _LEGACY)
 
 
 def per_thread_default_stream() -> Stream:
-    """The default stream of this thread, which others do not wait for: CUDA's number 2."""
+    """Returns the default stream of this thread, which other threads do not wait for, CUDA's number 2."""
     return Stream(_PER_THREAD if on_gpu() else 0, None, "Per-thread default CUDA stream", _PER_THREAD)
 
 
 def external_stream(ptr: int) -> Stream:
-    """Another library's stream, by its handle."""
+    """Returns a Stream for the handle of another library's stream. Raises TypeError or ValueError if it is none."""
     if isinstance(ptr, bool) or not isinstance(ptr, int):
         raise TypeError(f"the handle of a stream is an int, not {ptr!r}")
     if not 0 <= ptr < 2**64:
@@ -152,8 +152,8 @@ def external_stream(ptr: int) -> Stream:
 
 
 def handle_of(given: Any) -> int:
-    """The handle of a stream: ours or another library's; 0 and None are the default stream. TypeError for anything
-    else."""
+    """The handle of a stream of ParPy or another library; 0 and None are the default stream. Raises TypeError for
+    other objects."""
     if given is None or (type(given) is int and given == 0):
         return 0
     protocol = getattr(given, "__cuda_stream__", None)
@@ -161,7 +161,7 @@ def handle_of(given: Any) -> int:
         return int(protocol()[1])
     for name in ("handle", "cuda_stream", "ptr"):
         value = getattr(given, name, None)
-        value = getattr(value, "value", value)  # numba-cuda's is of ctypes
+        value = getattr(value, "value", value)  # numba-cuda's handle is a ctypes object
         if type(value) is int and not isinstance(given, type):
             return value
     hint = (
@@ -194,13 +194,13 @@ class Event:
         return self._native is None or self._native.query()
 
     def wait(self, stream: Any = 0) -> None:
-        """Lets the stream wait for the event."""
+        """Makes later work on the stream wait for the event."""
         handle = handle_of(stream)
         if self._native is not None:
             self._native.wait(handle)
 
     def synchronize(self) -> None:
-        """Waits for the event."""
+        """Waits until the work before the event has ended."""
         if self._native is not None:
             self._native.synchronize()
 
@@ -218,18 +218,18 @@ class Event:
 
 
 def event(timing: bool = True) -> Event:
-    """A new event; without ``timing`` it cannot measure time."""
+    """Returns a new event. Without ``timing`` it cannot measure time."""
     return Event(timing)
 
 
 def event_elapsed_time(begin: Event, end: Event) -> float:
-    """Milliseconds between two events that have happened."""
+    """Returns the milliseconds between two events that have happened."""
     if not isinstance(begin, Event):
         raise TypeError(f"the time between two events is asked for, not that from {begin!r}")
     return begin.elapsed_time(end)
 
 
 def synchronize() -> None:
-    """Waits for all work of this process on its GPUs, and reports what went wrong there."""
+    """Waits for all work of this process on its GPUs. Raises BackendError if a kernel failed."""
     if on_gpu():
         _native.synchronize()

@@ -1,4 +1,4 @@
-"""bfloat16 in kernels, under CUDA's names: ``bf16.hadd(a, b)``. Arguments become bfloat16, and so do results.
+"""bfloat16 in kernels, under CUDA's names: ``bf16.hadd(a, b)``. Arguments and results are converted to bfloat16.
 
 Operators and NumPy's functions do the same with bfloat16 values. Functions are computed in float32 and rounded once.
 ``bf16.bfloat16(x)`` converts.
@@ -26,19 +26,19 @@ _device: Callable[[Callable[..., Any]], Any] = jit(device=True)
 
 @_device
 def float32_to_bfloat16(a: Any) -> Any:
-    """The nearest bfloat16."""
+    """Returns the bfloat16 nearest to a float32."""
     return bfloat16(np.float32(a))
 
 
 @_device
 def float64_to_bfloat16(a: Any) -> Any:
-    """The nearest bfloat16."""
+    """Returns the bfloat16 nearest to a float64."""
     return bfloat16(np.float64(a))
 
 
 @_device
 def bfloat16_to_float32(a: Any) -> Any:
-    """The same number as a float32."""
+    """Returns the same number as a float32."""
     return np.float32(bfloat16(a))
 
 

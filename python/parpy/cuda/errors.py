@@ -1,4 +1,4 @@
-"""The names that numba.core.errors has for what goes wrong, for ``except`` clauses: ParPy's own exceptions."""
+"""The names of numba.core.errors, for ``except`` clauses; each is one of ParPy's own exceptions."""
 
 from ..calls.errors import BackendError, CompileError
 from ..calls.performance import PerformanceWarning as NumbaPerformanceWarning

@@ -1,4 +1,4 @@
-"""float16 in kernels, under CUDA's names: ``fp16.hadd(a, b)``. Arguments become float16, and so do results.
+"""float16 in kernels, under CUDA's names: ``fp16.hadd(a, b)``. Arguments and results are converted to float16.
 
 Operators and NumPy's functions do the same with float16 values. Functions are computed in float32 and rounded once.
 """

@@ -1,7 +1,7 @@
 """CUDA's own functions of numbers, for kernels: ``libdevice.fast_sinf(x)``, ``libdevice.fadd_rd(x, y)``.
 
 Names and types are those of NVIDIA's libdevice: functions of float64 and, with an ``f`` after the name, of float32;
-arguments are converted to these types. Those with several results return a tuple.
+arguments are converted to these types. A function with several results returns a tuple.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _device: Callable[[Callable[..., Any]], Any] = jit(device=True)
 
 def _sine_and_cosine(name: str, sine: Any, cosine: Any) -> Any:
     def both(x: Any) -> Any:
-        """The sine and the cosine, as the two functions of one result give them."""
+        """Returns the sine and the cosine."""
         return sine(x), cosine(x)
 
     return _named(both, name)
@@ -29,15 +29,15 @@ def _functions_of(number: Any, remainder: Any, ending: str) -> list[Any]:
     """The functions with two results of this type of numbers."""
 
     def modf(x: Any) -> Any:
-        """The fraction and the whole part, both with the sign of the number."""
+        """Returns the fraction and the integral part, both with the sign of the number."""
         return np.modf(number(x))
 
     def frexp(x: Any) -> Any:
-        """A number from 0.5 to 1 and the power of 2 that it is multiplied by."""
+        """Returns m and e with x = m * 2**e and 0.5 <= abs(m) < 1."""
         return np.frexp(number(x))
 
     def remquo(x: Any, y: Any) -> Any:
-        """The IEEE remainder, and the lowest bits of the quotient, with its sign."""
+        """Returns the IEEE remainder, and the lowest three bits of the quotient with its sign."""
         rest = remainder(x, y)
         quotient = np.rint((np.float64(x) - np.float64(rest)) / np.float64(y))
         return rest, np.int32(np.fmod(quotient, np.float64(8)))

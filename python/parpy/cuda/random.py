@@ -1,4 +1,4 @@
-"""Random numbers in kernels: ``xoroshiro128p_*``, a generator for each thread, under numba.cuda's names.
+"""Random numbers in kernels: ``xoroshiro128p_*`` under numba.cuda's names, with a generator for each thread.
 
 xoroshiro128+ of Blackman and Vigna (2016, rotations 55, 14 and 36): 128 bits of state, a period of 2**128 - 1. The
 states of threads are 2**64 steps apart, so their sequences do not overlap. Seeds are spread by SplitMix64, whose first
@@ -30,7 +30,7 @@ _device: Callable[[Callable[..., Any]], Any] = jit(device=True)
 
 @_device
 def xoroshiro128p_next(states: Any, index: Any) -> Any:
-    """A uint64, all of whose values are equally likely, of the generator number ``index``, which moves on."""
+    """Returns a uniformly distributed uint64 of the generator number ``index``, and advances the generator."""
     a = states[index].s0
     b = states[index].s1
     found = a + b
@@ -42,31 +42,31 @@ def xoroshiro128p_next(states: Any, index: Any) -> Any:
 
 @_device
 def uint64_to_unit_float64(x: Any) -> Any:
-    """The upper 53 bits as a float64 in [0, 1)."""
+    """Returns the upper 53 bits of a uint64 as a float64 in [0, 1)."""
     return np.float64(np.uint64(x) >> np.uint64(11)) * np.float64(_TO_64)
 
 
 @_device
 def uint64_to_unit_float32(x: Any) -> Any:
-    """The upper 24 bits as a float32 in [0, 1)."""
+    """Returns the upper 24 bits of a uint64 as a float32 in [0, 1)."""
     return np.float32(np.uint64(x) >> np.uint64(40)) * np.float32(_TO_32)
 
 
 @_device
 def xoroshiro128p_uniform_float64(states: Any, index: Any) -> Any:
-    """A float64 in [0, 1)."""
+    """Returns a uniformly distributed float64 in [0, 1)."""
     return uint64_to_unit_float64(xoroshiro128p_next(states, index))
 
 
 @_device
 def xoroshiro128p_uniform_float32(states: Any, index: Any) -> Any:
-    """A float32 in [0, 1)."""
+    """Returns a uniformly distributed float32 in [0, 1)."""
     return uint64_to_unit_float32(xoroshiro128p_next(states, index))
 
 
 @_device
 def xoroshiro128p_normal_float64(states: Any, index: Any) -> Any:
-    """A float64 of mean 0 and variance 1: Box and Muller's transform of two uniform numbers."""
+    """Returns a normal float64 of mean 0 and variance 1, by Box and Muller's transform of two uniform numbers."""
     above_zero = np.float64(1) - xoroshiro128p_uniform_float64(states, index)
     angle = np.float64(_TWO_PI) * xoroshiro128p_uniform_float64(states, index)
     return np.sqrt(np.float64(-2) * np.log(above_zero)) * np.cos(angle)
@@ -74,7 +74,7 @@ def xoroshiro128p_normal_float64(states: Any, index: Any) -> Any:
 
 @_device
 def xoroshiro128p_normal_float32(states: Any, index: Any) -> Any:
-    """A float32 of mean 0 and variance 1."""
+    """Returns a normal float32 of mean 0 and variance 1, by Box and Muller's transform of two uniform numbers."""
     above_zero = np.float32(1) - xoroshiro128p_uniform_float32(states, index)
     angle = np.float32(_TWO_PI) * xoroshiro128p_uniform_float32(states, index)
     return np.sqrt(np.float32(-2) * np.log(above_zero)) * np.cos(angle)
@@ -82,7 +82,7 @@ def xoroshiro128p_normal_float32(states: Any, index: Any) -> Any:
 
 @_device
 def xoroshiro128p_jump(states: Any, index: Any) -> None:
-    """Moves the generator number ``index`` on by 2**64 steps."""
+    """Advances the generator number ``index`` by 2**64 steps."""
     a = np.uint64(0)
     b = np.uint64(0)
     for bit in range(128):
@@ -97,7 +97,7 @@ def xoroshiro128p_jump(states: Any, index: Any) -> None:
 
 @_device
 def init_xoroshiro128p_state(states: Any, index: Any, seed: Any) -> None:
-    """Sets the generator number ``index`` to the first state of a seed."""
+    """Sets the generator number ``index`` to the first state of ``seed``."""
     z = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15)
     for word in range(2):
         mixed = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -111,8 +111,8 @@ def init_xoroshiro128p_state(states: Any, index: Any, seed: Any) -> None:
 
 
 def create_xoroshiro128p_states(n: int, seed: int, subsequence_start: int = 0, stream: Any = 0) -> DeviceNDArray:
-    """A device array of ``n`` states, one for each thread, 2**64 steps apart; the first of them is the seed's first
-    state moved on by ``subsequence_start`` times as many."""
+    """Returns a device array of ``n`` states, one for each thread, 2**64 steps apart. The first of them is the first
+    state of ``seed``, advanced by ``subsequence_start`` times 2**64 steps."""
     if not is_int(n) or n < 0:
         raise ValueError(f"n is a number of states, not {n!r}")
     states = device_array(n, dtype=xoroshiro128p_dtype, stream=stream)
@@ -132,12 +132,12 @@ def init_xoroshiro128p_states(states: DeviceNDArray, seed: int, subsequence_star
 
 # ---------------------------------------------------------------- on the host
 #
-# A jump is linear in the bits of a state: it is kept as what it makes of each of the 128 bits alone, and done again and
-# again by squaring. Run by Python, the functions of kernels above do what they do to all states of an array at once.
+# A jump is linear in the bits of a state. It is stored as its images of the 128 single bits, and powers of it are made
+# by squaring. In Python, the functions of kernels above work on all states of a NumPy array at once.
 
 
 def _states(count: int, seed: int, start: int) -> np.ndarray[Any, Any]:
-    """The states of so many threads, each of them a jump behind the one before: twice as many in each step."""
+    """The states of ``count`` threads, each one jump after the state before it. Each step doubles their number."""
     first, made = np.recarray(1, xoroshiro128p_dtype), np.zeros(count, xoroshiro128p_dtype)
     with np.errstate(over="ignore"):
         init_xoroshiro128p_state.py_func(first, 0, seed)
@@ -157,7 +157,7 @@ def _states(count: int, seed: int, start: int) -> np.ndarray[Any, Any]:
 
 
 def _jump_of_bits() -> np.ndarray[Any, Any]:
-    """What a jump makes of the states that have one bit each."""
+    """The images under a jump of the 128 states with a single bit."""
     state, made = (np.zeros(128, xoroshiro128p_dtype).view(np.recarray) for _ in range(2))
     state.s0[:64] = state.s1[64:] = np.uint64(1) << np.arange(64, dtype=np.uint64)
     for bit in range(128):
@@ -169,7 +169,7 @@ def _jump_of_bits() -> np.ndarray[Any, Any]:
 
 
 def _applied(jump: np.ndarray[Any, Any], states: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The states moved on by a jump."""
+    """The images of the states under a jump."""
     made = np.zeros(len(states), xoroshiro128p_dtype)
     for number, of_bit in enumerate(jump):
         given = states["s0" if number < 64 else "s1"]

@@ -8,17 +8,17 @@ from ._backend import on_gpu, set_simulated
 
 
 class Simulator:
-    """How the simulator runs kernels from the next launch on, in all threads.
+    """The settings of the simulator for later launches, in all threads.
 
-    ``seed``: 0 (the default) runs the threads of a block in order, the same at each launch, and blocks in parallel:
-    only what depends on which block comes first may vary. Any other number stands for one random order of blocks and
-    threads, the same at each launch, and fills shared memory with rubbish: a missing barrier shows as a wrong result.
+    ``seed``: 0 (the default) runs the threads of a block in the same order at each launch, and blocks in parallel, so
+    only results that depend on the order of blocks may vary. Any other number selects a random order of blocks and
+    threads, the same at each launch, and fills shared memory with rubbish: a missing barrier gives a wrong result.
 
-    ``warp_size``: how many threads of kernels written by hand exchange values as one warp: 1, 2, 4, 8, 16 or 32.
-    Loops that the compiler maps always use 32, as the GPU does.
+    ``warp_size``: the number of threads of a warp in kernels written by hand: 1, 2, 4, 8, 16 or 32. Loops that the
+    compiler maps always use 32, as on the GPU.
 
-    ``enabled``: whether the kernels and arrays of ``parpy.cuda`` are on the simulator. They are where there is no GPU;
-    set it, or PARPY_CUDA_SIM=1 or NUMBA_ENABLE_CUDASIM=1 in the environment, to have them there in any case.
+    ``enabled``: whether the kernels and arrays of ``parpy.cuda`` are on the simulator. They are if there is no GPU. To
+    choose it on a machine with a GPU, set this or the environment variable PARPY_CUDA_SIM=1 or NUMBA_ENABLE_CUDASIM=1.
     """
 
     __slots__ = ("_seed", "_warp_size")

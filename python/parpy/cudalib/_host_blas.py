@@ -1,5 +1,5 @@
-"""The routines of levels 2 and 3 on the CPU: NumPy's products of the matrices that the arguments describe. Matrices are
-given in column order, as cuBLAS reads them; each function returns what is stored.
+"""The routines of levels 2 and 3 on the CPU, computed by NumPy's matrix products. Matrices are given in column order,
+as cuBLAS reads them. Each function returns the new value of the operand that the routine stores to.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def op(a: Array, trans: str) -> Array:
 
 
 def triangle(a: Array, uplo: str, diag: str = "N") -> Array:
-    """The triangular matrix in a square one; ``diag="U"``: its diagonal is 1, whatever is stored."""
+    """The upper or lower triangle of a square matrix. ``diag="U"`` sets its diagonal to 1."""
     found = np.triu(a) if uplo == "U" else np.tril(a)
     if diag == "U":
         np.fill_diagonal(found, 1)
@@ -25,7 +25,7 @@ def triangle(a: Array, uplo: str, diag: str = "N") -> Array:
 
 
 def mirrored(a: Array, uplo: str, hermitian: bool = False) -> Array:
-    """The symmetric or hermitian matrix of which one triangle is stored."""
+    """The symmetric or hermitian matrix whose triangle ``uplo`` is stored in ``a``."""
     half = triangle(a, uplo)
     other = half.conj().T if hermitian else half.T
     found = half + other
@@ -42,12 +42,12 @@ def _from_band(a: Array, rows: int, columns: int, below: int, above: int) -> Arr
 
 
 def band(a: Array, n: int, k: int, uplo: str) -> Array:
-    """The triangle of ``k`` diagonals beside the main one, from its rows of diagonals."""
+    """The triangular matrix with ``k`` diagonals beside the main one, from band storage with one row per diagonal."""
     return _from_band(a, n, n, 0, k) if uplo == "U" else _from_band(a, n, n, k, 0)
 
 
 def packed(ap: Array, n: int, uplo: str) -> Array:
-    """The triangle whose columns follow each other."""
+    """The triangular matrix from packed storage, in which the columns of the triangle follow each other."""
     found = np.zeros((n, n), ap.dtype)
     found[_packed_places(n, uplo)] = ap[: n * (n + 1) // 2]
     return found
@@ -65,7 +65,7 @@ def _solved(a: Array, b: Array) -> Array:
 
 
 def _plus(beta: Any, stored: Array, product: Array) -> Array:
-    """A beta of zero reads nothing of what is stored."""
+    """``product + beta * stored``. If beta is 0, NaN and infinities in ``stored`` have no effect."""
     return product if beta == 0 else product + beta * stored
 
 
@@ -83,7 +83,7 @@ def _real_diagonal(a: Array) -> Array:
 
 
 def _outer_update(name: str) -> Callable[..., Array]:
-    """``syr her spr hpr syr2 her2 spr2 hpr2``."""
+    """The function for one of the routines ``syr her spr hpr syr2 her2 spr2 hpr2``."""
     hermitian, is_packed, two = name[0] == "h", name[1] == "p", name.endswith("2")
 
     def run(uplo: str, n: int, alpha: Any, x: Array, A: Array = None, y: Array = None, AP: Array = None) -> Array:
@@ -202,7 +202,7 @@ ROUTINES: dict[str, Callable[..., Array]] = {
 }  # fmt: skip
 
 
-# Indices count from 1, as BLAS has it.
+# The indices that `amax` and `amin` return count from 1, as in BLAS.
 REDUCTIONS: dict[str, Callable[[Any], Any]] = {
     "nrm2": lambda x: np.linalg.norm(x),
     "asum": lambda x: (np.abs(x.real) + np.abs(x.imag)).sum() if x.dtype.kind == "c" else np.abs(x).sum(),

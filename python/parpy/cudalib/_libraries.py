@@ -1,4 +1,4 @@
-"""Opens NVIDIA's libraries, which nothing is linked with: those of the wheels, else those of the toolkit."""
+"""Opens NVIDIA's libraries at run time, first those of the wheels, then those of the toolkit."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class MissingLibraryError(LibraryError, ImportError):
 
 
 class _File(NamedTuple):
-    versions: tuple[str, ...]  # of its name, the newest first
-    folders: tuple[str, ...]  # below site-packages/nvidia
+    versions: tuple[str, ...]  # the version suffixes of the file name, newest first
+    folders: tuple[str, ...]  # folders below site-packages/nvidia
     package: str
     status: Mapping[int, str]
 
@@ -55,7 +55,7 @@ _FILES = {
 
 
 class Library:
-    """An open library. ``call("cufftDestroy", plan)`` calls a function, whose status other than 0 is an error."""
+    """An open library. ``call("cufftDestroy", plan)`` calls a function; a status other than 0 raises LibraryError."""
 
     def __init__(self, name: str, handle: ctypes.CDLL, file: str) -> None:
         self.name, self.file = name, file
@@ -66,7 +66,7 @@ class Library:
         return hasattr(self._handle, function)
 
     def call(self, function: str, *arguments: Any) -> None:
-        """Calls a function with arguments of ctypes. Raises LibraryError where it fails."""
+        """Calls a function with ctypes arguments. Raises LibraryError if the function fails or does not exist."""
         found = self._functions.get(function)
         if found is None:
             try:
@@ -84,9 +84,9 @@ class Library:
 
 
 def open_library(name: str) -> Library:
-    """The library ``cufft``, ``cublas`` or ``curand``. Raises MissingLibraryError, which says how to get it.
+    """Opens ``cufft``, ``cublas`` or ``curand``, once. Raises MissingLibraryError if the library is not installed.
 
-    PARPY_CUFFT, PARPY_CUBLAS and PARPY_CURAND name other files.
+    The environment variables PARPY_CUFFT, PARPY_CUBLAS and PARPY_CURAND name other files.
     """
     return _opened(name, os.environ.get(f"PARPY_{name.upper()}", ""))
 
@@ -107,7 +107,7 @@ def _opened(name: str, given: str) -> Library:
 
 
 def _candidates(name: str) -> Iterator[str]:
-    """Files of the wheels, of the toolkit, and what the system's loader finds, in this order."""
+    """The files to try in this order: of the wheels, of the toolkit, and the name for the system's loader."""
     wanted = _FILES[name]
     for root in dict.fromkeys(sys.path):
         for folder in wanted.folders:

@@ -1,4 +1,4 @@
-"""The operands of cuBLAS: matrices as it reads them, vectors, numbers, and the contexts of its calls."""
+"""The operands of cuBLAS: matrices in column order, vectors and numbers, and the contexts of its calls."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ KINDS = {letter: code for code, letter in _LETTERS.items()}
 
 
 class Columns(NamedTuple):
-    """How cuBLAS reads a matrix: rows and columns in Fortran order, and the elements from a column to the next."""
+    """A matrix as cuBLAS reads it: rows and columns in Fortran order, and the distance of columns in elements."""
 
     rows: int
     columns: int
     leading: int
-    turned: bool  # the array has it in C order
+    turned: bool  # whether the array is in C order, so that cuBLAS reads its transpose
 
 
 def columns_of(array: Any, name: str) -> Columns:
@@ -63,7 +63,7 @@ _NUMBERS: dict[str, Any] = {
 
 
 def number_of(letter: str, value: Any) -> Any:
-    """A number as cuBLAS takes it, by reference."""
+    """A number as a ctypes array of its parts, which cuBLAS reads by reference."""
     if letter in "cz":
         value = complex(value)
         return _NUMBERS[letter](value.real, value.imag)
@@ -86,14 +86,14 @@ class _Handle:
         self.pointer = ctypes.c_void_p()
         self.library.call("cublasCreate_v2", ctypes.byref(self.pointer))
         self._stream = 0
-        self._names: dict[str, str] = {}  # of the functions that the library has, by the first that is asked for
+        self._names: dict[str, str] = {}  # the available function, by the first of the names that `call` gets
 
     def call(self, names: Sequence[str], stream: int, *arguments: Any) -> None:
-        """Calls the first of these functions that the library has."""
+        """Calls the first of these functions that the library has, on a stream."""
         found = self._names.get(names[0])
         if found is None:
             found = self._names[names[0]] = self._first(names)
-        if stream != self._stream:  # cuBLAS takes another workspace each time that it is told a stream
+        if stream != self._stream:  # cublasSetStream resets the workspace, so it is called for changes only
             self.library.call("cublasSetStream_v2", self.pointer, ctypes.c_void_p(stream))
             self._stream = stream
         self.library.call(found, self.pointer, *arguments)
@@ -113,7 +113,7 @@ _handles = threading.local()
 
 
 def handle_at(address: int) -> _Handle:
-    """The context for memory at this address."""
+    """This thread's context for the device that holds the memory at this address."""
     device = int(_native.device_of_pointer(address))
     known: dict[int, _Handle] = _handles.__dict__.setdefault("known", {})
     if device not in known:
@@ -122,7 +122,7 @@ def handle_at(address: int) -> _Handle:
 
 
 class OnGpu:
-    """The arrays of a call on the GPU; those that came from the host go back there when the call is done."""
+    """The arrays of a call on the GPU. Copies of host arrays that the call stores to are copied back after the call."""
 
     def __init__(self, given: dict[str, Any], stored: Sequence[str], stream: Any) -> None:
         self._stream = stream_of(list(given.values()), stream)
@@ -139,7 +139,7 @@ class OnGpu:
 
 
 def _sent(array: Any) -> Any:
-    """A copy on the GPU that cuBLAS reads as it would read the host's array."""
+    """A copy on the GPU with the same order of elements as the host array."""
     host = np.asarray(as_operand(array))
     if host.ndim < 2 or is_turned(host):
         return to_device(np.ascontiguousarray(host))
@@ -154,8 +154,8 @@ def address_of(array: Any) -> int:
 
 
 def vector_of(array: Any, name: str) -> tuple[int, int, int]:
-    """Where the vector begins behind the array's address, its size and its step, as BLAS has them for negative steps
-    too."""
+    """The offset of the vector from the array's address in bytes, its size, and its step in elements. For a negative
+    step the offset is that of the vector's last element, as BLAS requires."""
     found = memory_of(array)
     assert found is not None
     if len(found.shape) != 1:

@@ -1,4 +1,4 @@
-"""Decides where a call of a library runs, and brings its operands there."""
+"""Decides where a library call runs, and copies its operands to that place."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _simulated_types = (DeviceNDArray, Buffer)
 
 
 def runs_on_gpu(*arrays: Any) -> bool:
-    """Whether a call of these operands runs on a GPU: some lie there, or there is one. Raises TypeError where they are
-    on both sides."""
+    """Whether a call with these operands runs on a GPU: an operand is there, or the machine has a GPU and no operand is
+    on the simulator. Raises TypeError if operands are on a GPU and elsewhere."""
     there = [each for each in arrays if is_on_device(each) and not _is_simulated(each)]
     if not there:
         return has_gpu() and not any(map(_is_simulated, arrays))
@@ -39,7 +39,7 @@ def _is_simulated(array: Any) -> bool:
 
 
 def host_view(array: Any) -> Any:
-    """The elements as a NumPy array, of an array on the host or on the simulator; they share the memory."""
+    """A NumPy array that shares the memory of an array on the host or on the simulator."""
     if isinstance(array, _simulated_types):
         return array._view
     if type(array).__module__.partition(".")[0] == "torch":
@@ -48,7 +48,7 @@ def host_view(array: Any) -> Any:
 
 
 def like(array: Any, result: Any) -> Any:
-    """A result of NumPy as an array of the library that the operand is of."""
+    """A NumPy result as an array of the operand's library."""
     found = library_of(array)
     if found is None or found is HOST:
         return result
@@ -58,7 +58,7 @@ def like(array: Any, result: Any) -> Any:
 
 
 def on_the_gpu(array: Any, stream: int) -> Any:
-    """The array itself, or a copy on the GPU."""
+    """The array itself if it is on the GPU, otherwise a copy there."""
     return array if is_on_device(array) else to_device(np.ascontiguousarray(as_operand(array)))
 
 
@@ -69,7 +69,7 @@ def address(array: Any) -> ctypes.c_void_p:
 
 
 def contiguous(array: Any, stream: Any) -> Any:
-    """The array itself or, where its elements do not follow each other, a copy."""
+    """The array itself, or a copy in C order if it is not contiguous in that order."""
     if is_c_contiguous(array):
         return array
     library = library_of(array) or HOST
@@ -81,7 +81,7 @@ def contiguous(array: Any, stream: Any) -> Any:
 
 
 def require_writable(*arrays: Any) -> None:
-    """Raises ValueError for arrays that were given to be read."""
+    """Raises ValueError if one of the arrays is read-only."""
     for each in arrays:
         found = memory_of(each)
         if found is not None and found.read_only:

@@ -1,5 +1,5 @@
-"""Plans of library calls. Calls whose operands have the same layout share a plan: it is checked and made once, and
-later calls use it with other addresses and numbers.
+"""Plans of library calls. Calls whose operands have the same layout share a plan. The first call checks the operands
+and makes the plan; later calls use it with their own addresses and numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ._operands import handle_at, number_of
 _MOST = 256
 
 How = tuple[Any, ...]
-"""How the elements of an array on a GPU lie: all but the address."""
+"""The layout of an array on a GPU: all properties but the address."""
 
 
 # ---------------------------------------------------------------- keys
@@ -52,12 +52,12 @@ def _how_of_torch(array: Any) -> tuple[How, int] | None:
 
 Reader = Callable[[Any], tuple[How, int] | None]
 READERS: dict[type, Reader | None] = {DeviceNDArray: _how_of_ours, Buffer: _how_of_buffer}
-"""By class: how an array lies, and its address; None for those that are elsewhere."""
+"""The function that returns the layout and address of an array, by its class; None for arrays not on a GPU."""
 _BY_NAME: dict[tuple[str, str], Reader] = {("cupy", "ndarray"): _how_of_cupy, ("torch", "Tensor"): _how_of_torch}
 
 
 def how_of(array: Any) -> tuple[How, int] | None:
-    """How an array on a GPU lies, and its address; None for other objects."""
+    """The layout of an array on a GPU, and its address; None for other objects."""
     kind = array.__class__
     if kind not in READERS:
         READERS[kind] = _BY_NAME.get((kind.__module__.partition(".")[0], kind.__name__))
@@ -66,8 +66,8 @@ def how_of(array: Any) -> tuple[How, int] | None:
 
 
 def key_of(name: str, arguments: Sequence[Any]) -> tuple[Any, list[int]] | None:
-    """What calls have in common that one plan is for, and the addresses of the arrays; None where an array is not on a
-    GPU. Floats and complex numbers are left out: they may be others each time."""
+    """The key of the plan that a call uses, and the addresses of its arrays; None if an array is not on a GPU. The key
+    contains no floats and complex numbers, because they may differ between calls of one plan."""
     key: list[Any] = [name]
     addresses: list[int] = []
     for each in arguments:
@@ -90,21 +90,21 @@ def key_of(name: str, arguments: Sequence[Any]) -> tuple[Any, list[int]] | None:
 
 
 class At(NamedTuple):
-    """An address among the arguments: bytes behind that of the array with this number."""
+    """An address among the arguments: that of the array with this number plus an offset in bytes."""
 
     array: int
     offset: int = 0
 
 
 class Number(NamedTuple):
-    """A number among the arguments, passed by reference: the one with this number, for arrays of this letter."""
+    """A number among the arguments, passed by reference in the type of this letter; ``number`` is its index."""
 
     number: int
     letter: str
 
 
 class Call:
-    """A call of cuBLAS but for its addresses and numbers. ``names`` are those that the function may have."""
+    """A call of cuBLAS without its addresses and numbers. ``names`` are the possible names of the function."""
 
     __slots__ = ("_arguments", "_names")
 
@@ -124,7 +124,7 @@ class Call:
 
 
 class Plans:
-    """Those that were used last, by what their calls have in common."""
+    """The most recently used plans by the keys of their calls."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[Any, Any] = OrderedDict()

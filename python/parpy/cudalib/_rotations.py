@@ -1,4 +1,4 @@
-"""The rotations of BLAS, from the numbers that they make zero."""
+"""The Givens rotations of BLAS, constructed from the coordinates of the points that they rotate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def rotation(a: float, b: float) -> tuple[float, float, float, float]:
-    """r, z, c and s, so that c and s turn (a, b) to (r, 0)."""
+    """The numbers r, z, c and s of BLAS's ``rotg``: the rotation by c and s takes (a, b) to (r, 0)."""
     if a == 0 and b == 0:
         return 0.0, 0.0, 1.0, 0.0
     sign = np.sign(a) if abs(a) > abs(b) else np.sign(b)
@@ -19,7 +19,7 @@ def rotation(a: float, b: float) -> tuple[float, float, float, float]:
 
 
 def modified_rotation(d1: float, d2: float, x1: float, y1: float) -> tuple[float, float, float, Any]:
-    """Hammarling's construction, with the rescaling of Lawson and others (1979)."""
+    """The results of BLAS's ``rotmg``, by Hammarling's construction with the rescaling of Lawson et al. (1979)."""
     h = {"h11": 0.0, "h21": 0.0, "h12": 0.0, "h22": 0.0}
     if d1 < 0:
         return 0.0, 0.0, 0.0, np.array([-1.0, 0, 0, 0, 0])

@@ -1,4 +1,4 @@
-"""The routines of cuBLAS, a row each: their arguments in cuBLAS's order, from which calls are put together."""
+"""The routines of cuBLAS as a table: each row has the arguments of a routine in cuBLAS's order."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 
 class Routine(NamedTuple):
-    """``types`` are the letters of the types it exists for. ``arguments`` are words: sizes (``m n k kl ku``), options
-    (``trans uplo diag side``), numbers (``alpha beta``), matrices (``A B C``, with their leading dimension), packed
-    ones (``AP``), vectors (``x y``, with their stride). ``real`` are numbers that are real for complex types as well.
-    ``stored`` is what the call stores to."""
+    """``types`` has the letters of the element types. ``arguments`` are words: sizes (``m n k kl ku``), options
+    (``trans uplo diag side``), numbers (``alpha beta``), matrices (``A B C``, each with its leading dimension), packed
+    matrices (``AP``) and vectors (``x y``, each with its stride). ``real`` names the numbers that are real for complex
+    types as well. ``stored`` names the arguments that the call stores to."""
 
     types: str
     arguments: tuple[str, ...]
@@ -63,8 +63,8 @@ ROUTINES = {
     "geam": _row("sdcz", "transa transb m n alpha A beta B C", "C"),
 }
 
-# What each routine computes, of matrices in Fortran order. `op` is what the option says: the matrix itself ("N"), its
-# transpose ("T") or its conjugate transpose ("C"). A band matrix has a row for each of its diagonals.
+# The effect of each routine on matrices in Fortran order. The option of `op` selects the matrix itself ("N"), its
+# transpose ("T") or its conjugate transpose ("C"). A band matrix is stored with one row for each of its diagonals.
 MEANINGS = {
     "gbmv": "y becomes alpha * op(A) @ x + beta * y, for a band matrix of kl diagonals below and ku above the main one",
     "gemv": "y becomes alpha * op(A) @ x + beta * y, for a matrix of m rows and n columns",
@@ -104,7 +104,7 @@ MEANINGS = {
     "geam": "C becomes alpha * op(A) + beta * op(B)",
 }
 
-# Which words are of which sort.
+# The words by their sort.
 SIZES = frozenset(["m", "n", "k", "kl", "ku"])
 OPTIONS = {
     "trans": {"N": 0, "T": 1, "C": 2},
@@ -121,7 +121,7 @@ ARRAYS = MATRICES | VECTORS | {"AP"}
 
 
 def extents(name: str, given: dict[str, object]) -> dict[str, tuple[int, int]]:
-    """The rows and columns that each matrix of a call has at least, in column order; vectors and packed matrices have
+    """The least numbers of rows and columns of each array of a call, in column order. Vectors and packed matrices have
     one column."""
     size = {key: value for key, value in given.items() if isinstance(value, int)}
     m, n, k = size.get("m", 0), size.get("n", 0), size.get("k", 0)

@@ -1,4 +1,4 @@
-"""Elements times a number, on the GPU."""
+"""Multiplies the elements of an array on the GPU by a number."""
 
 from __future__ import annotations
 

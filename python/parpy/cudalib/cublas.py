@@ -1,10 +1,10 @@
-"""Linear algebra in the routines of BLAS, on cuBLAS for arrays on a GPU and on NumPy for others.
+"""The routines of BLAS, computed by cuBLAS for arrays on a GPU and by NumPy for other arrays.
 
-``Blas().gemm("N", "N", m, n, k, alpha, A, B, beta, C)`` takes the arguments of cuBLAS, in its order, without the
-distances between elements, which are those of the arrays, and stores to the last array. Matrices are read in Fortran
-order: a matrix in C order is its transpose to cuBLAS, so that such matrices are multiplied with ``"T"``. Functions with
-the order of NumPy's arrays are ``matmul`` and ``dot``. Numbers and options are the same for all types: arrays of
-float32, float64, complex64 or complex128, all of one type in a call.
+``Blas().gemm("N", "N", m, n, k, alpha, A, B, beta, C)`` has the arguments of cuBLAS in its order, but without leading
+dimensions and strides, which are those of the arrays, and stores to the last array. Matrices are read in Fortran order:
+cuBLAS sees the transpose of a matrix in C order, so that such matrices need the option ``"T"``. ``matmul`` and ``dot``
+read arrays in NumPy's order. All arrays of a call have one type: float32, float64, complex64 or complex128. Numbers and
+options are the same for all types.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _plans = Plans()
 
 
 class Blas:
-    """The routines of BLAS. ``stream`` is that of all calls of this object; without it, the current one of the library
-    that the arrays are of.
+    """The routines of BLAS. All calls of this object use ``stream`` or, if it is None, the current stream of the
+    library of their arrays.
 
     Level 1: ``nrm2 asum amax amin dot dotc dotu scal axpy copy swap rot rotg rotm rotmg``. Level 2: ``gbmv gemv trmv
     tbmv tpmv trsv tpsv tbsv symv hemv sbmv hbmv spmv hpmv ger geru gerc syr her spr hpr syr2 her2 spr2 hpr2``. Level 3:
@@ -52,9 +52,9 @@ class Blas:
 
     The routines are those of BLAS (Lawson et al., 1979; Dongarra et al., 1988 and 1990) as cuBLAS has them. Arrays have
     float32, float64, complex64 or complex128, one type in a call. Options are ``"N" "T" "C"`` (trans), ``"L" "U"``
-    (uplo: which triangle of a matrix is read and stored), ``"N" "U"`` (diag: ``"U"`` takes the diagonal for ones) and
+    (uplo: which triangle of a matrix is read and stored), ``"N" "U"`` (diag: ``"U"`` means a diagonal of ones) and
     ``"L" "R"`` (side). Routines of levels 2 and 3 return None. All raise TypeError for arrays of several or other
-    types, and ValueError for sizes and options that do not fit; nothing is written then.
+    types, and ValueError for sizes and options that do not fit; they write nothing before such an error.
     """
 
     def __init__(self, stream: Any = None) -> None:
@@ -130,7 +130,7 @@ class Blas:
         plan: Callable[[dict[str, Any]], tuple[Call, str]],
         host: Callable[[dict[str, Any]], Any],
     ) -> Any:
-        """A number of vectors: by a call with the type of its result, or on the host."""
+        """A number computed from vectors, by a cuBLAS call whose result has a type, or by ``host``."""
         key = key_of(name, [*given.values()])
         found = None if key is None else _plans.get(key[0])
         if key is None or found is None:
@@ -359,12 +359,12 @@ class Blas:
 
 
 def _names(function: str) -> list[str]:
-    """Those that versions of cuBLAS have for a function."""
+    """The names of a function in the versions of cuBLAS."""
     return [f"cublas{function}_v2", f"cublas{function}"]
 
 
 def _spelled(name: str, row: Routine, letter: str, given: dict[str, Any], arrays: dict[str, Any]) -> Call:
-    """The call of a routine with arrays on the GPU."""
+    """The cuBLAS call of a routine with arrays on the GPU."""
     spelled: list[Any] = []
     places = {word: place for place, word in enumerate(arrays)}
     numbers = [word for word in row.arguments if word in NUMBERS]
@@ -526,7 +526,7 @@ def matmul(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
     turned = is_turned(out)
     given: tuple[Any, ...]
     if turned:
-        # What cuBLAS reads as the result is its transpose: the product of the transposes, turned round.
+        # cuBLAS sees the transpose of the result, which is the product of the transposes in reverse order.
         given = (_option(b, "N"), _option(a, "N"), columns, rows, inner, 1.0, b, a, 0.0, out)
     else:
         given = (_option(a, "T"), _option(b, "T"), rows, columns, inner, 1.0, a, b, 0.0, out)
@@ -539,10 +539,10 @@ def matmul(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
 
 
 class _Product(NamedTuple):
-    """How cuBLAS multiplies two matrices in NumPy's order."""
+    """The plan of a product of two matrices in NumPy's order."""
 
     call: Call
-    order: tuple[int, int, int]  # of the arrays
+    order: tuple[int, int, int]  # the places of a, b and out in the call
     shape: tuple[int, ...]
 
 
@@ -558,18 +558,18 @@ def _shape_of_product(a: Any, b: Any) -> tuple[int, ...]:
 
 
 def _empty_like(array: Any, shape: tuple[int, ...], stream: Any) -> Any:
-    """A new array where this one is, of its type."""
+    """A new array with the type, library and device of this array."""
     return (library_of(array) or HOST).empty(shape, dtype_of(array), array, stream)
 
 
 def _by_matrices(array: Any) -> Any:
-    """An array of the host in whose matrices rows or columns have their elements side by side."""
+    """A host array whose matrices have contiguous rows or columns: the array itself or a copy in C order."""
     apart = isinstance(array, np.ndarray) and array.ndim == 3 and array.itemsize not in array.strides[1:]
     return np.ascontiguousarray(array) if apart else array
 
 
 def _option(array: Any, if_turned: str) -> str:
-    """The option for an array that is read as its transpose, or the other one."""
+    """The option ``if_turned`` for an array that cuBLAS reads as its transpose, and else the opposite option."""
     return if_turned if is_turned(array) else "T" if if_turned == "N" else "N"
 
 

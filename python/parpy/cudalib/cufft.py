@@ -1,8 +1,8 @@
-"""Fourier transforms over one to three dimensions, on cuFFT for arrays on a GPU and on NumPy for others.
+"""Fourier transforms over one to three dimensions, by cuFFT for arrays on a GPU and by NumPy for other arrays.
 
-Transforms are those of cuFFT: over all axes unless ``axes`` names the last ones, with neither direction scaled, so that
-``ifft(fft(x))`` is ``x`` times the number of its elements. ``norm="backward"`` divides inverse transforms by it, as
-``numpy.fft`` does, ``norm="ortho"`` both directions by its root, ``norm="forward"`` forward ones.
+As in cuFFT, neither direction is scaled, so that ``ifft(fft(x))`` is ``x`` times the number n of its elements. Without
+``axes`` all axes are transformed. ``norm="backward"`` divides inverse transforms by n, as ``numpy.fft`` does,
+``norm="ortho"`` both directions by the root of n, and ``norm="forward"`` forward transforms by n.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class _Handle:
         )
 
     def run(self, kind: _Kind, stream: int, given: int, made: int, direction: int) -> None:
-        """``given`` and ``made`` are addresses."""
+        """Runs the plan on a stream. ``given`` and ``made`` are the addresses of input and output."""
         more = (ctypes.c_int(direction),) if kind.given[0] == kind.made[0] else ()
         with self._lock:
             if stream != self._stream:
@@ -130,7 +130,7 @@ _plans_lock = threading.Lock()
 
 
 def _plan_for(shape: tuple[int, ...], batch: int, kind: _Kind, device: int, stream: int) -> _Handle:
-    """A plan for transforms on one stream: those of others would use its work area at the same time."""
+    """The plan for transforms on one stream. Streams share no plan, because a plan has one work area."""
     key = (shape, batch, kind.number, device, stream)
     with _plans_lock:
         found = _plans.get(key)
@@ -166,7 +166,7 @@ class FFTPlan:
 
     ``shape`` has the sizes of one transform, 1 to 3 ints from 1, or is one int. ``itype`` and ``otype`` are the types
     of input and output: two equal complex types, or a real type and the complex type of the same precision (float32 and
-    complex64, float64 and complex128). ``batch`` is the number of transforms, which lie behind each other along a first
+    complex64, float64 and complex128). ``batch`` is the number of transforms, which are stacked along a first
     dimension of the arrays. ``stream`` is the stream of transforms that name none. ``mode`` is accepted for programs of
     Accelerate and ignored, because the layout is always cuFFT's native one.
 
@@ -188,7 +188,7 @@ class FFTPlan:
 
     def forward(self, ary: Any, out: Any = None, stream: Any = None) -> Any:
         """Returns the forward transform of ``ary``, an array of type ``itype`` whose shape is that of the plan, with
-        ``batch`` in front if there are several transforms.
+        ``batch`` before it if there are several transforms.
 
         ``out`` is an array for the result, or ``ary`` itself for a transform in place. The result of a transform of
         real numbers has ``n // 2 + 1`` elements along its last dimension of size n. Raises ValueError for other shapes
@@ -226,7 +226,7 @@ def fft(ary: Any, out: Any = None, stream: Any = None, *, axes: Any = None, norm
     """Returns the Fourier transform of ``ary``, an array of real or complex numbers on the host or on a device, over 1
     to 3 axes.
 
-    ``axes`` names the last axes, as an int or a tuple of ints; the axes in front of them number independent transforms.
+    ``axes`` names the last axes, as an int or a tuple of ints; the axes before them number independent transforms.
     Without ``axes`` all axes are transformed. The result is an array of complex64 for complex64, float32 and float16,
     and of complex128 otherwise, in the shape of ``ary`` and from the same library. ``out`` is an array for the result.
     If ``ary`` is real and ``out`` has ``n // 2 + 1`` elements along the last axis of size n, the result is that of
@@ -325,7 +325,7 @@ def _half(shape: Any) -> tuple[int, ...]:
 
 
 def _rank(ary: Any, axes: Any) -> int:
-    """How many of the last axes are transformed."""
+    """The number of transformed axes. Raises ValueError unless these are the last axes."""
     dimensions = len(shape_of(ary))
     if axes is None:
         count = dimensions
@@ -359,7 +359,7 @@ def _transform(
     stream: Any,
     last: int | None = None,
 ) -> Any:
-    """The transform over the last ``rank`` axes; ``last`` is the size of the last one, where it is real."""
+    """The transform over the last ``rank`` axes. ``last`` is the size of the last axis of a real result."""
     key = key_of("fft", [ary] if out is None or out is ary else [ary, out])
     known = None if key is None else (key[0], out is ary, made, rank, direction, norm, last)
     transform = _transforms.get(known) if known is not None else None
@@ -396,7 +396,7 @@ def _transform(
     assert library is not None
     if target is None:
         target = library.empty(result, made, there, handle)
-    # cuFFT overwrites the input of transforms to real numbers; it is ours to keep.
+    # cuFFT overwrites the input of transforms to real numbers, so the caller's array is copied.
     if (kind.given[0] == "c" and kind.made[0] == "f" and there is ary) or (not same and overlap(target, there)):
         there = copied(there, library, handle)
     transform = _Transform(kind, sizes, math.prod(shape[: len(shape) - rank]), direction, factor, result, made, library)
@@ -407,7 +407,7 @@ def _transform(
 
 
 class _Transform(NamedTuple):
-    """A transform of arrays that lie alike, in place or to others."""
+    """A transform of arrays with equal layouts, in place or to another array."""
 
     kind: _Kind
     sizes: tuple[int, ...]
@@ -419,7 +419,7 @@ class _Transform(NamedTuple):
     library: Library
 
     def run(self, ary: Any, out: Any, addresses: Sequence[int], stream: int) -> Any:
-        """``addresses``: of both, or of one where this is transformed in place, or ``out`` is made."""
+        """``addresses`` has those of input and output, or only that of the input, in place or without ``out``."""
         if out is None:
             out = self.library.empty(self.result, self.made, ary, stream)
             addresses = [addresses[0], address_of(out)]
@@ -435,7 +435,7 @@ _transforms = Plans()
 
 
 def _returned(ary: Any, out: Any, target: Any, stream: int) -> Any:
-    """Host arrays give host arrays."""
+    """The result for the caller: a host array if ``ary`` is one."""
     if out is target:
         return out
     if library_of(ary) in (None, HOST) and isinstance(target, DeviceNDArray):
@@ -453,7 +453,7 @@ def _returned(ary: Any, out: Any, target: Any, stream: int) -> Any:
 def _on_host(ary: Any, out: Any, kind: _Kind, rank: int, sizes: tuple[int, ...], direction: int, factor: float) -> Any:
     axes = tuple(range(-rank, 0))
     values = host_view(ary)
-    norm: Any = "backward" if direction == _FORWARD else "forward"  # neither is scaled
+    norm: Any = "backward" if direction == _FORWARD else "forward"  # NumPy's norm that does not scale this direction
     found: Any
     if kind.given[0] == "f":
         found = np.fft.rfftn(values, axes=axes, norm=norm)

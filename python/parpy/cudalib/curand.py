@@ -1,8 +1,8 @@
-"""Random numbers and low-discrepancy sequences, of cuRAND for arrays on a GPU and of NumPy for others.
+"""Random numbers and low-discrepancy sequences, by cuRAND for arrays on a GPU and by NumPy for other arrays.
 
-``PRNG(seed=1).normal(x, 0, 1)`` fills an array in place; ``uniform normal lognormal poisson quasi`` make new ones.
-Numbers have the same distributions everywhere, but not the same bits: those on the CPU are NumPy's Philox, and SciPy's
-Sobol sequences.
+``PRNG(seed=1).normal(x, 0, 1)`` fills an array in place; ``uniform normal lognormal poisson quasi`` make new arrays.
+Numbers have the same distributions everywhere, but not the same bits: on the CPU they come from NumPy's Philox and
+SciPy's Sobol sequences.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DYNAMIC = 104  # CURAND_ORDERING_PSEUDO_DYNAMIC
 
 
 class _Generator:
-    """A generator of cuRAND, on the device or on the host."""
+    """A generator of cuRAND, for device arrays or for host arrays."""
 
     def __init__(self, kind: int, on_host: bool) -> None:
         self._library = open_library("curand")
@@ -42,13 +42,13 @@ class _Generator:
         self._library.call(function, self.pointer, *arguments)
 
     def order_for_speed(self) -> None:
-        """Numbers in the order that the GPU makes them fastest, where this version and kind has such an order. It is
-        another one on other GPUs, and the same for a seed on GPUs of one sort."""
+        """Selects the order of numbers that is fastest on the GPU, if this version and kind has such an order. GPUs of
+        one model have the same order for a seed; other models may have another order."""
         with contextlib.suppress(LibraryError):
             self.call("curandSetGeneratorOrdering", ctypes.c_int(_DYNAMIC))
 
     def use(self, stream: int) -> None:
-        """The stream of further calls."""
+        """Makes later calls use this stream."""
         if stream != self._stream:
             self.call("curandSetStream", ctypes.c_void_p(stream))
             self._stream = stream
@@ -59,7 +59,7 @@ class _Generator:
 
 
 class _Source:
-    """What both sorts of generators have in common: where they run, and how arrays are filled."""
+    """The common part of both sorts of generators: the choice of the place and the filling of arrays."""
 
     KINDS: ClassVar[dict[str, int]] = {}
 
@@ -76,7 +76,7 @@ class _Source:
 
     @property
     def offset(self) -> int:
-        """How many numbers of the sequence are skipped."""
+        """The number of elements of the sequence that are skipped; an assignment begins the sequence anew."""
         return self._offset
 
     @offset.setter
@@ -87,10 +87,10 @@ class _Source:
         self._restart()
 
     def _restart(self) -> None:
-        """Begins the sequence of the CPU anew."""
+        """Begins the sequence of the CPU's generator anew."""
 
     def _set_up(self, generator: _Generator) -> None:
-        """The state of a new generator."""
+        """Sets the offset and, in subclasses, the seed or the dimensions of a new generator."""
         if self._offset:
             generator.call("curandSetGeneratorOffset", ctypes.c_ulonglong(self._offset))
 
@@ -105,7 +105,7 @@ class _Source:
     def _fill(
         self, ary: Any, size: int | None, kinds: str, run: Callable[..., None], host: Callable[[int], Any]
     ) -> Any:
-        """Fills the first ``size`` elements: by ``run(generator, address, count)``, or with what ``host`` makes."""
+        """Fills the first ``size`` elements by ``run(generator, array, count)`` or from the array ``host(count)``."""
         key = key_of(kinds, [ary]) if size is None else None
         count = None if key is None else _counts.get(key[0])
         if count is not None:
@@ -146,7 +146,7 @@ class _Source:
             run(generator, ary, count)
 
 
-_counts = Plans()  # of the elements of arrays that were filled
+_counts = Plans()  # the numbers of elements of arrays that were filled, by the arrays' layouts
 
 
 def _has_library() -> bool:
@@ -207,7 +207,7 @@ class PRNG(_Source):
     def _restart(self) -> None:
         if hasattr(self, "_seed"):
             bits = np.random.Philox(self._seed)
-            bits.advance(self._offset // 4)  # by blocks of four numbers
+            bits.advance(self._offset // 4)  # advance() counts blocks of four numbers
             bits.random_raw(self._offset % 4)
             self._numpy = np.random.Generator(bits)
 
@@ -250,7 +250,7 @@ class PRNG(_Source):
         )
 
     def _of_pairs(self, name: str, mean: float, sigma: float) -> Callable[..., None]:
-        """cuRAND makes these numbers in pairs: an odd count takes one more, aside."""
+        """Calls a cuRAND function that makes pairs of numbers. For an odd count the last pair goes to a buffer."""
 
         def run(generator: _Generator, array: Any, count: int) -> None:
             double = dtype_of(array) == np.float64

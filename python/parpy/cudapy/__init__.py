@@ -1,6 +1,6 @@
-"""CudaPy: kernels with C's types, launched by number of threads.
+"""CudaPy: kernels with the types of C, launched with a number of threads.
 
-The first program of every tutorial::
+An example, saxpy::
 
     import parpy.cudapy as cp
 

@@ -27,7 +27,7 @@ def elemType(value: Any) -> Type:
 
 
 def element_type(given: Any) -> Type:
-    """``given``, which elements of arrays can have; CudaPyError where they cannot."""
+    """``given``, if it can be the type of elements of arrays; else raises CudaPyError."""
     if not isinstance(given, Type) or not given.scalar:
         raise CudaPyError(f"{given!r} is not an element type; write cp.Bool, cp.Int, cp.Float or cp.Double")
     return given
@@ -36,7 +36,7 @@ def element_type(given: Any) -> Type:
 def elements(
     values: list[Any] | tuple[Any, ...] | np.ndarray, kind: Type, what: str, holds: str = "it holds"
 ) -> np.ndarray:
-    """The values as an array of ``kind``, which each of them is or fits; messages call them ``what``."""
+    """The values as an array of ``kind``; CudaPyError for values that do not fit. Messages call them ``what``."""
     if isinstance(values, np.ndarray):
         kept = values.dtype.kind in {Bool: "b", Int: "iu"}.get(kind, "iuf")
         stranger = "" if kept else f"elements of type {values.dtype}"
@@ -60,13 +60,13 @@ def elements(
 
 
 def _beyond_32_bits(values: Any) -> Any:
-    """A value that no int is; None if there is none."""
+    """A value outside of the range of int; None if there is none."""
     least, most = (values.min(), values.max()) if isinstance(values, np.ndarray) else (min(values), max(values))
     return least if least < -(2**31) else most if most >= 2**31 else None
 
 
 def _is_of(kind: Type, value: Any) -> bool:
-    """Whether a value of a list may be an element of ``kind``: integers of floating arrays, too."""
+    """Whether a value of a list may be an element of ``kind``; floating-point arrays accept integers, too."""
     if isinstance(value, bool | np.bool_) or kind is Bool:
         return isinstance(value, bool | np.bool_) and kind is Bool
     return isinstance(value, int | np.integer) or (kind is not Int and isinstance(value, float | np.floating))
@@ -77,7 +77,7 @@ class CudaArray:
 
     Without ``type`` the elements of a list have the type of its first element: Python's floats become ``Float`` (32
     bits), ints ``Int`` (32 bits) and bools ``Bool``; an empty list has ``Int``. NumPy arrays of bool, int32, float32
-    and float64 keep their type. ``type`` is one of ``Bool Int Float Double``, which all values have to fit. The memory
+    and float64 keep their type. ``type`` is one of ``Bool Int Float Double``, and all values must fit it. The memory
     is freed with the last reference.
 
     ``a[i]`` reads one element, and ``a[i] = v`` stores one. Raises CudaPyError for arrays of several dimensions, and
@@ -134,8 +134,8 @@ class CudaArray:
         return self._type
 
     def pointer(self) -> DeviceNDArray:
-        """Returns the ``parpy.cuda.DeviceNDArray`` that has the elements, for kernels of ``parpy.cuda``; it shares the
-        memory."""
+        """Returns the array as a ``parpy.cuda.DeviceNDArray`` that shares its memory, for kernels of
+        ``parpy.cuda``."""
         return self._array
 
     def __getitem__(self, index: int) -> Any:

@@ -1,8 +1,8 @@
-"""The static types of CudaPy: every expression has one, every variable exactly one, and nothing converts by itself.
+"""The static types of CudaPy: each expression and variable has one type, and there are no implicit conversions.
 
 Only literals adapt: an integer to ``float`` and ``double``, a float to ``double``. Types are found once per function,
-before its lowering, and mistakes are reported at their place. What has no type is kept in ``untyped``: the lowering
-refuses most of that with a better reason.
+before its lowering, and mistakes are reported at their position. Expressions without a type are kept in ``untyped``:
+the lowering refuses most of them with a better reason.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Report = Callable[[str, ast.AST, str, str], None]
 
 
 class Checker:
-    """Types of one function. ``ambient``: what names that the function does not assign stand for."""
+    """Finds the types of one function. ``ambient`` has the values of names that the function does not assign."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Checker:
         self.types: dict[ast.AST, CType] = {}
         self.untyped: list[ast.expr] = []
         self.variables: dict[str, CType] = {}
-        self._later: dict[str, CType] = {}  # of variables that are assigned further down, in a loop
+        self._later: dict[str, CType] = {}  # types of variables that a loop assigns further down
         self._unknown: set[str] = set()  # variables whose first value has no type
         self._errors = 0
 
@@ -74,7 +74,7 @@ class Checker:
         self._body(self.node.body)
 
     def refuse_untyped(self) -> None:
-        """Reports what has no type."""
+        """Reports the expressions without a type."""
         for node in self.untyped:
             shown, fix = f"'{ast.unparse(node)}'", ""
             if isinstance(node, ast.Call):
@@ -128,7 +128,7 @@ class Checker:
             self._expect(value, wanted, "the result")
 
     def type_of_load(self, target: ast.expr) -> CType | None:
-        """The type of what an assignment stores to."""
+        """The type of the target of an assignment."""
         if isinstance(target, ast.Name):
             return self.variables.get(target.id)
         base = (
@@ -152,7 +152,7 @@ class Checker:
             self._store(target, found, value)
 
     def _parts(self, value: ast.expr) -> list[CType | None] | None:
-        """The types of several values: a tuple from outside, or ``cuda.grid(2)``."""
+        """The types of several values: those of a constant tuple or of ``cuda.grid(2)``."""
         known = self._constant(value)
         if isinstance(known, tuple):
             return [type_of(each) for each in known]
@@ -195,7 +195,7 @@ class Checker:
         self.report("P200", node, message, fix)
 
     def _adapts(self, node: ast.expr, wanted: CType) -> bool:
-        """Whether a literal can be of this type."""
+        """Whether an expression is a literal that can have this type."""
         inner = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd) else node
         if not isinstance(inner, ast.Constant) or isinstance(inner.value, bool):
             return False
@@ -204,7 +204,7 @@ class Checker:
         return isinstance(inner.value, float) and wanted in (Float, Double)
 
     def _fits(self, node: ast.expr, kind: CType | None) -> None:
-        """Reports an integer literal that is to be an int and is too large."""
+        """Reports an integer literal that is too large for int."""
         inner = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
         if kind != Int or not isinstance(inner, ast.Constant) or type(inner.value) is not int:
             return
@@ -292,7 +292,7 @@ class Checker:
         return type_of(value)
 
     def _constant(self, node: ast.expr) -> Any:
-        """What a name, an attribute or an element of a tuple stands for outside of the function; None if nothing."""
+        """The value that a name, an attribute or an element of a tuple has outside of the function; None if none."""
         if isinstance(node, ast.Subscript):
             owner = self._constant(node.value)
             place = self._integer(node.slice) if isinstance(owner, tuple) else None
@@ -300,7 +300,7 @@ class Checker:
         return None if isinstance(node, ast.Name) and node.id in self.variables else self.resolve(node)
 
     def _integer(self, node: ast.expr) -> int | None:
-        """The value of a constant int: a literal, a name from outside, or what + - * make of such; None of others."""
+        """The value of a constant int: a literal, a captured name, or + - * of such; None for other expressions."""
         match node:
             case ast.Constant(value=value):
                 return value if type(value) is int else None
@@ -316,7 +316,7 @@ class Checker:
         return None
 
     def _in_range(self, node: ast.expr, *operands: ast.expr) -> None:
-        """Reports an operation on constants whose result is no int, where the operands are."""
+        """Reports an operation on constants that fit int if the result does not."""
         value = self._integer(node)
         if value is None or value in _INT:
             return
@@ -405,7 +405,7 @@ class Checker:
         return self._math(node, function) if function else None
 
     def math_name(self, function: ast.expr) -> str:
-        """Which function of ``math`` this is, of CudaPy's or Python's; '' if it is another."""
+        """The name of a function of ``math``, CudaPy's or Python's; '' for other functions."""
         name = ast.unparse(function)
         if name.startswith("math."):
             return name[5:]
@@ -435,7 +435,7 @@ class Checker:
         return found
 
     def _device(self, node: ast.Call, called: DeviceFunction) -> CType | None:
-        """Functions of ``parpy.cuda``: arrays, atomics, places in the grid."""
+        """The type of a call of a ``parpy.cuda`` function: an array, an atomic operation or a grid position."""
         given = node.args
         if called.lowering == "array":
             dtype = given[1] if len(given) > 1 else next((k.value for k in node.keywords if k.arg == "dtype"), None)
@@ -471,7 +471,7 @@ class Checker:
         return kind
 
     def _counts(self, node: ast.Call, name: str, count: int) -> bool:
-        """Whether a call has so many arguments; reports others."""
+        """Whether a call has ``count`` arguments; reports another number."""
         if len(node.args) != count:
             self._error(node, f"'{name}' takes {count} argument{'' if count == 1 else 's'}, not {len(node.args)}")
         return len(node.args) == count
@@ -493,7 +493,7 @@ def _is_none(node: ast.expr | None) -> bool:
 
 
 def as_load(node: ast.expr) -> ast.expr:
-    """The target of an assignment as what is read."""
+    """The target of an assignment as an expression that reads it."""
     match node:
         case ast.Name(id=name):
             return ast.copy_location(ast.Name(name, ast.Load()), node)

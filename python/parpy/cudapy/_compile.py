@@ -1,4 +1,4 @@
-"""``compile``: from typed Python functions to a launcher, and ``Template``: functions with names left open."""
+"""``compile`` makes a launcher of typed Python functions; ``Template`` is a function whose names can be replaced."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class dim3(NamedTuple):
 
 
 class Template:
-    """A function in which ``substitute`` replaces names by other functions or by text. The signature is that in the
-    comment above the function. Raises TemplateError for objects that are no Python functions."""
+    """A function in which ``substitute`` replaces names by other functions or by text. The comment above the function
+    has its signature. Raises TemplateError for objects other than Python functions."""
 
     def __init__(self, function: Any) -> None:
         self.source: FunctionSource
@@ -60,7 +60,7 @@ class Template:
     def substitute(self, *pairs: tuple[Any, str] | list[tuple[Any, str]]) -> Template:
         """Returns a template in which each pair ``(new, 'old')`` has replaced the word ``old`` in the text of the
         function. ``new`` is a function or template that is compiled together with this one, a name, or a number. Raises
-        TemplateError for other pairs, for names that the function does not use, and for results that are no Python."""
+        TemplateError for other pairs, for names that the function does not use, and for results that do not parse."""
         text = self.source.text
         for new, old in _substitutions(pairs):
             if old == self.name:
@@ -79,7 +79,7 @@ class Template:
 
 
 def _substitutions(pairs: tuple[Any, ...]) -> list[tuple[str, str]]:
-    """Texts and the names that they replace."""
+    """The replacement texts, each with the name that it replaces."""
     found = []
     for pair in (pair for each in pairs for pair in (each if isinstance(each, list) else [each])):
         if not isinstance(pair, tuple) or len(pair) != 2:
@@ -102,27 +102,27 @@ def _substitutions(pairs: tuple[Any, ...]) -> list[tuple[str, str]]:
 
 @hides_frames
 def template(*pairs: Any) -> Callable[[Any], Template]:
-    """Returns a decorator that makes a ``Template`` of a function and carries the substitutions out; see
+    """Returns a decorator that makes a ``Template`` of a function and applies the substitutions ``pairs``; see
     ``Template.substitute``."""
     _substitutions(pairs)
     return lambda function: Template(function).substitute(*pairs)
 
 
 class Launcher(ByReference):
-    """A compiled kernel. ``call(x, y, z)(*arguments)`` runs it on so many threads and waits for it.
+    """A compiled kernel. ``call(x, y, z)(*arguments)`` runs it on x * y * z threads and waits for it.
 
-    ``x`` may be a ``dim3`` or a tuple; 0 threads run nothing. ParPy chooses the blocks, and the threads beyond the
-    numbers in the last blocks run as well, so that kernels compare ``idx`` with ``len(X)``. Pointer parameters take a
+    ``x`` may be a ``dim3`` or a tuple; 0 threads run nothing. ParPy chooses the blocks. The last blocks may have more
+    threads than given, so that kernels must compare ``idx`` with ``len(X)``. The argument of a pointer parameter is a
     ``CudaArray`` of the element type, a NumPy array, which is copied back, or a list, which is not. Raises CudaPyError
-    for other numbers of threads or of arguments, and for arguments of other types or beyond the range of their type.
+    for wrong numbers of threads or arguments, and for arguments of other types or outside of the range of their type.
     """
 
     def __init__(self, name: str, sources: dict[str, FunctionSource], signatures: dict[str, Signature]) -> None:
-        """The text of the kernel of this name. Raises the error of a kernel that cannot be compiled."""
+        """Parses the kernel of this name. Raises CompileError if it has a mistake."""
         if len(sources) > 1:
             parse(sources[name], TypedProgram(sources, signatures, whole=True))
         self._kernel = _TypedKernel(sources[name], lambda: TypedProgram(sources, signatures))
-        self._kernel.options(0)  # which parses: mistakes are reported here, not at the first launch
+        self._kernel.options(0)  # parses the kernel: mistakes are reported here, not at the first launch
         function = sources[name].function
         self._names = function.__code__.co_varnames[: function.__code__.co_argcount]
         self.signature = signatures[name]
@@ -135,7 +135,7 @@ class Launcher(ByReference):
             raise CudaPyError(f"'{self.signature.name}' runs on a number of threads in x, y and z, not on ({shown})")
         tasks = (*(int(n) for n in sizes), 1, 1)[:3]
         few = prod(1 << max(n - 1, 0).bit_length() for n in tasks)
-        launch = self._kernel.forall(tasks, few if few < 32 else 0)  # few: no whole warp
+        launch = self._kernel.forall(tasks, few if few < 32 else 0)  # the block size, for less than a warp
 
         def call(*arguments: Any) -> None:
             launch(*self._convert(arguments))
@@ -163,7 +163,7 @@ class Launcher(ByReference):
 
 
 class _TypedKernel(Kernel):
-    """A kernel whose source is read as CudaPy's."""
+    """A kernel whose source has CudaPy's types."""
 
     def __init__(self, source: FunctionSource, make: Callable[[], TypedProgram]) -> None:
         self.program = make  # type: ignore[method-assign]
@@ -174,11 +174,11 @@ class _TypedKernel(Kernel):
 def compile(funs: Any, sig: Any = None, debug: bool = False, *, sigs: Any = None) -> Launcher:
     """Compiles a kernel and the functions that it calls, and returns a ``Launcher`` of the kernel.
 
-    ``funs`` is a function, or a list of the kernel and its functions in any order; the kernel is the first one that
-    returns void. Each function has its signature in the comment above it, ``# name : void (float a, float* X)``, or in
-    ``sig``: a text or a list of types (the result first) for one function, and a list of those for several. ``sigs`` is
-    another name of ``sig``. The types are ``void bool int float double`` and pointers to them, and nothing is converted
-    without a cast. ``debug=True`` prints the CUDA text.
+    ``funs`` is a function, or a list of the kernel and its functions in any order; the kernel is the first function
+    that returns void. The signature of a function is in the comment above it, ``# name : void (float a, float* X)``,
+    or in ``sig``: a text or a list of types (the result first) for one function, and a list of such signatures for
+    several functions. ``sigs`` is another name of ``sig``. The types are ``void bool int float double`` and pointers
+    to them; there are no conversions without a cast. ``debug=True`` prints the CUDA C++.
 
     Raises CudaPyError for functions without a signature or with another number of parameters, CudaTypeError for
     signatures that cannot be read, and CompileError for functions that do not fit their types.
@@ -221,8 +221,8 @@ def compile(funs: Any, sig: Any = None, debug: bool = False, *, sigs: Any = None
 
 @hides_frames
 def kernel(sig: Any = None, debug: bool = False) -> Any:
-    """Returns a decorator that replaces a function by its ``Launcher``; ``sig`` and ``debug`` are those of ``compile``.
-    Without parentheses it takes the signature from the comment."""
+    """Returns a decorator that replaces a function by its ``Launcher``; ``compile`` describes ``sig`` and ``debug``.
+    Used without parentheses, it reads the signature from the comment."""
     if isinstance(sig, FunctionType):
         return compile(sig)
     return lambda function: compile(function, sig, debug)
@@ -247,7 +247,7 @@ def _argument(value: Any, kind: CType, what: str) -> Any:
         if isinstance(value, np.ndarray) and value.dtype == kind.element.dtype:
             if value.ndim != 1:
                 raise CudaPyError(f"{what} must have one dimension, not {value.ndim}")
-            return value  # what the kernel writes is copied back
+            return value  # the launch copies the results back
         if isinstance(value, list | tuple):
             return CudaArray(elements(value, kind.element, what), kind.element).pointer()
         raise CudaPyError(f"{what} must be a CudaArray or a list, not {type(value).__name__}")
@@ -262,7 +262,7 @@ def _argument(value: Any, kind: CType, what: str) -> Any:
 
 
 def _fits(value: Any, kind: Type) -> bool:
-    """Whether a number becomes one of the type, infinity none that it was not."""
+    """Whether a number is in the range of the type; infinities fit the floating types."""
     if kind is Bool or kind is Int:
         return kind is Bool or -(2**31) <= int(value) < 2**31
     try:

@@ -1,4 +1,4 @@
-"""The exceptions of CudaPy, under ParPy's: each is also the class that the rest of ParPy raises for such mistakes."""
+"""The exceptions of CudaPy, subclasses of those that the rest of ParPy raises for such mistakes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class CudaTypeError(CudaPyError):
 
 
 class TemplateError(CudaPyError):
-    """The error of a template that cannot be filled in, or of a function that ``map`` and its relatives do not take."""
+    """The error of a failed substitution, or of a function that ``map`` and the other ready templates refuse."""
 
 
 CudaError = BackendError
-"""What went wrong on the device."""
+"""The error of a failed operation on the device."""

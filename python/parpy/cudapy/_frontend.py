@@ -1,7 +1,7 @@
-"""Lowers CudaPy kernels: the language of kernels with C's types.
+"""Lowers CudaPy kernels: the language of kernels with the types of C.
 
-The types that Checker found decide: `/` and `%` of ints truncate, variables have the type of their first value, and
-names such as `idx` mean the values that CudaPy defines, not globals.
+The types found by Checker determine the code: `/` and `%` of ints truncate, variables have the type of their first
+value, and names such as `idx` denote the values that CudaPy defines, not globals.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ _CASTS = {"int": "i32", "float": "f32", "double": "f64"}
 
 
 class TypedProgram(Program):
-    """The functions that are compiled together, by name, with their signatures."""
+    """The functions that are compiled together and their signatures, by name."""
 
     def __init__(
         self, sources: dict[str, FunctionSource], signatures: dict[str, Signature], whole: bool = False
     ) -> None:
         super().__init__(CUDAPY)
         self.sources_by_name, self.signatures = sources, signatures
-        self.whole = whole  # those that nobody calls as well, to check them
-        self.of_cuda: dict[str, _native.Function] = {}  # functions of CUDA's mathematics, by name
+        self.whole = whole  # also compile functions without callers, to check them
+        self.of_cuda: dict[str, _native.Function] = {}  # CUDA's mathematical functions, by name
         self.ambient: dict[str, Any] = {**CONSTANTS, **sources}
         self.checkers: dict[FunctionScope, Checker] = {}
 
 
 class _AmbientScope(Scope):
-    """CudaPy's own names hide globals of the same name."""
+    """A scope in which CudaPy's own names hide globals of the same name."""
 
     ambient: dict[str, Any]
 
@@ -87,7 +87,7 @@ def _check(fn: FunctionScope) -> None:
 
 
 def _finish(fn: FunctionScope) -> None:
-    """Refuses what has no type and no other mistake; of the entry, asks for the functions that nobody calls."""
+    """Reports untyped expressions if there is no other error; for the entry, also lowers functions without callers."""
     program = _typed(fn)
     if not program.diagnostics.has_errors:
         _checker(fn).refuse_untyped()
@@ -97,7 +97,7 @@ def _finish(fn: FunctionScope) -> None:
 
 
 def _as(fn: FunctionScope, kind: object, value: _native.Expr, node: ast.AST) -> _native.Expr:
-    """`value` as a C type."""
+    """`value`, converted to a C type."""
     if not isinstance(kind, Type) or kind is Void:
         return value
     if kind is Bool:
@@ -109,12 +109,12 @@ def _as(fn: FunctionScope, kind: object, value: _native.Expr, node: ast.AST) -> 
 
 
 def _value(fn: FunctionScope, value: object, node: ast.expr) -> _native.Expr | None:
-    """`idx` as a Python int, which is never negative and becomes an int where one is asked for."""
+    """`idx` as a Python int; it is never negative and is converted where an int is needed."""
     return place(fn, "thread", value.axis, node) if isinstance(value, GridIndex) else None
 
 
 def _operator(fn: FunctionScope, node: ast.BinOp, left: _native.Expr, right: _native.Expr) -> _native.Expr | None:
-    """`/` and `%` of ints truncate."""
+    """Lowers `/` and `%` of ints, which truncate; None for other operators."""
     if _checker(fn).types.get(node) is not Int or not isinstance(node.op, ast.Div | ast.Mod):
         return None
     span = fn.span(node)
@@ -126,7 +126,7 @@ def _operator(fn: FunctionScope, node: ast.BinOp, left: _native.Expr, right: _na
 
 
 def _lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
-    """Casts, CUDA's mathematics, and functions that are compiled together."""
+    """Lowers casts, calls of CUDA's mathematical functions, and calls of functions that are compiled together."""
     name = ast.unparse(node.func)
     span = fn.span(node)
     if name in _CASTS and len(node.args) == 1:
@@ -170,12 +170,12 @@ def _helper_call(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> _
 
 
 def _assigned(fn: FunctionScope, target: ast.Name, value: _native.Expr, node: ast.stmt) -> _native.Expr:
-    """Variables have the type of their first value."""
+    """The value of an assignment, converted to the type of the variable's first value."""
     return _as(fn, _checker(fn).variables.get(target.id), value, node)
 
 
 def _lower_augmented(fn: FunctionScope, node: ast.AugAssign) -> None:
-    """As `target = target op value`, whose types the checker knows; subscripts have no effects."""
+    """Lowers `target = target op value`, whose types the checker knows; subscripts have no side effects."""
     value = ast.copy_location(ast.BinOp(as_load(node.target), node.op, node.value), node)
     found = _checker(fn).type_of_load(node.target)
     if found is not None:

@@ -1,9 +1,9 @@
 """Templates that ship with CudaPy: ``map``, ``zipWith``, ``reduce`` and ``scan`` of a typed scalar function.
 
-Each takes the function and gives one that works on CudaArrays; its kernels are compiled once.
+Each maps the scalar function to a function on CudaArrays, whose kernels are compiled once.
 """
 
-# The names in the bodies below are those of CudaPy, and of the function that takes the place of `f`.
+# The bodies below use names of CudaPy, and `f`, which is replaced by the function.
 # ruff: noqa: F821
 # mypy: ignore-errors
 
@@ -63,8 +63,8 @@ def _on_device(values: Any, kind: Any) -> CudaArray:
 
 
 def map(f: Any) -> Callable[[Any], CudaArray]:
-    """Returns a function of X, a ``CudaArray`` or a list, that gives a new ``CudaArray`` of ``f(x)`` for each element
-    x. ``f`` is a typed function of one number that returns one. Raises TemplateError for other functions."""
+    """Returns a function of X, a ``CudaArray`` or a list, that returns a new ``CudaArray`` of ``f(x)`` for each element
+    x. ``f`` is a typed function of one number that returns a number. Raises TemplateError for other functions."""
     function, types = _scalar_function(f, 1)
     (a,), b = types.parameters, types.result
     body = Template(_map_kernel).substitute((function, "f"))
@@ -80,9 +80,9 @@ def map(f: Any) -> Callable[[Any], CudaArray]:
 
 
 def zipWith(f: Any) -> Callable[[Any, Any], CudaArray]:
-    """Returns a function of two arrays or lists, X and Y, that gives a new ``CudaArray`` of ``f(x, y)`` for each pair
-    of elements, as long as the shorter of them. ``f`` is a typed function of two numbers that returns one. Raises
-    TemplateError for other functions."""
+    """Returns a function of two arrays or lists X and Y that returns a new ``CudaArray`` of ``f(x, y)`` for each pair
+    of elements, with the length of the shorter operand. ``f`` is a typed function of two numbers that returns a
+    number. Raises TemplateError for other functions."""
     function, types = _scalar_function(f, 2)
     (a, b), c = types.parameters, types.result
     body = Template(_zip_kernel).substitute((function, "f"))
@@ -109,11 +109,11 @@ def _copier(kind: Any) -> Any:
 
 
 def reduce(f: Any) -> Callable[[Any], Any]:
-    """Returns a function of X, an array or a list, that gives the combination of all elements by ``f``, a number.
+    """Returns a function of X, an array or a list, that returns the number to which ``f`` combines all elements.
 
-    ``f`` is a typed function that takes two numbers and returns one, all of one type, and is associative and
+    ``f`` is a typed function of two numbers that returns a number, all of one type; it must be associative and
     commutative. Each launch combines the first half of the elements with the second. Raises TemplateError for other
-    functions, and for arrays of no elements.
+    functions and for empty arrays.
     """
     function, kind = _same_type(f)
     body = Template(_fold_kernel).substitute((function, "f"))
@@ -137,12 +137,12 @@ def reduce(f: Any) -> Callable[[Any], Any]:
 
 
 def scan(f: Any) -> Callable[[Any], CudaArray]:
-    """Returns a function of X, an array or a list, that gives a new ``CudaArray`` whose element i is the combination of
-    the elements 0 to i by ``f``.
+    """Returns a function of X, an array or a list, that returns a new ``CudaArray`` whose element i combines the
+    elements 0 to i with ``f`` (an inclusive scan).
 
-    ``f`` is a typed function that takes two numbers and returns one, all of one type, and is associative. The method is
-    that of Hillis and Steele (1986), with one launch for each power of 2 below the length. Raises TemplateError for
-    other functions.
+    ``f`` is a typed function of two numbers that returns a number, all of one type; it must be associative. The method
+    is that of Hillis and Steele (1986), with one launch for each power of 2 below the length. Raises TemplateError
+    for other functions.
     """
     function, kind = _same_type(f)
     body = Template(_scan_kernel).substitute((function, "f"))

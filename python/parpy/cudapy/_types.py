@@ -14,7 +14,7 @@ from ._errors import CudaTypeError
 @dataclass(frozen=True)
 class Type:
     """A type of C: ``Void``, ``Bool``, ``Int`` (32 bits), ``Float`` (32 bits) or ``Double`` (64 bits). ``scalar`` is
-    its name in IR text."""
+    the name of the type in IR text."""
 
     name: str
     scalar: str
@@ -24,11 +24,11 @@ class Type:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """NumPy's type of the same numbers."""
+        """The corresponding NumPy dtype."""
         return np.dtype(_DTYPES[self.name])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type_named, (self.name,)  # there is one object of each
+        return type_named, (self.name,)  # pickling keeps one object per type
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ CType = Type | Pointer
 
 
 class Signature(NamedTuple):
-    """``name : result (type name, …)``; the name may be empty, names of parameters are for readers."""
+    """``name : result (type name, …)``; the name may be empty, and the names of parameters have no effect."""
 
     name: str
     result: Type
@@ -69,7 +69,7 @@ _PARAMETER = re.compile(r"(\w+)\s*((?:\*\s*)*)\s*(\w*)$")
 
 
 def type_named(text: str) -> CType:
-    """``float`` or ``float*``."""
+    """The type that a text such as ``float`` or ``float*`` names."""
     match = _PARAMETER.match(text.strip())
     stars = match.group(2).count("*") if match else 0
     if match is None or match.group(1) not in _NAMED or stars > 1:
@@ -84,7 +84,7 @@ def type_named(text: str) -> CType:
 
 
 def parse_signature(text: str) -> Signature | None:
-    """The signature that a text or comment line is; None for other lines."""
+    """The signature that a text or comment line contains; None for other lines."""
     match = _SIGNATURE.match(text.strip())
     if match is None:
         return None
@@ -102,7 +102,7 @@ def _signature(name: str, result: CType, parameters: tuple[CType, ...]) -> Signa
 
 
 def as_signature(given: Any, name: str) -> Signature:
-    """From a text, a Signature, or a list of types with that of the result first."""
+    """The Signature of a text, a Signature, or a list of types with the type of the result first."""
     if isinstance(given, str):
         found = parse_signature(given)
         if found is None:

@@ -1,5 +1,5 @@
-"""The names that CudaPy kernels know without importing them, and the C types of values outside of a kernel: globals,
-NumPy's numbers and arrays, functions of libraries.
+"""The names that CudaPy kernels can use without an import, and the C types of values from outside of a kernel:
+globals, NumPy's numbers and arrays, functions of libraries.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ._types import Bool, CType, Double, Float, Int, Pointer, Type
 
 
 class GridIndex:
-    """``idx``, ``idy``, ``idz``: this thread's place among all threads, along one axis."""
+    """``idx``, ``idy`` or ``idz``: the index of the thread among all threads along one axis."""
 
     def __init__(self, axis: str) -> None:
         self.axis = axis
@@ -27,8 +27,8 @@ CONSTANTS: dict[str, Any] = {
     "warpSize": device.warpsize, "xrange": range,
 }  # fmt: skip
 
-# name: how many arguments, and the operator; without one CUDA's function of that name is called. With an f behind the
-# name they are the float functions.
+# name: the number of arguments and the operator; an empty operator calls CUDA's function of that name. The names with
+# the suffix f are the float functions.
 MATH = {
     **{name: (1, name) for name in (
         "acosh", "acos", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos", "cosh", "erf", "erfc", "exp", "exp2",
@@ -38,7 +38,7 @@ MATH = {
     "fabs": (1, "abs"), "tgamma": (1, "gamma"), "nearbyint": (1, "rint"), "atan2": (2, "atan2"),
     "copysign": (2, "copysign"), "fmax": (2, "fmax"), "fmin": (2, "fmin"), "fmod": (2, "fmod"), "hypot": (2, "hypot"),
     "nextafter": (2, "nextafter"), "pow": (2, "**"), "fma": (3, "fma"), "fdivide": (2, "/"),
-    # Those that only CUDA has: no operator of ours.
+    # Functions that only CUDA has; the IR has no operator for them.
     **dict.fromkeys((
         "cospi", "erfcinv", "erfcx", "erfinv", "exp10", "j0", "j1", "logb", "rcbrt", "round", "sinpi", "y0", "y1",
     ), (1, "")),
@@ -54,12 +54,12 @@ _INSTEAD = {
 
 
 def type_named_by(value: object) -> Type | None:
-    """The C type that a type of Python's side is: np.float32."""
+    """The C type of a type such as np.float32; None if there is none."""
     return None if value is float else _BY_SCALAR.get(scalar_name(value) or "")
 
 
 def type_of(value: Any) -> CType | None:
-    """The C type of a value; None if it has none. Python's floats are ``float``, as literals are."""
+    """The C type of a value; None if it has none. Python's floats are ``float``, like literals."""
     if isinstance(value, np.generic):
         return type_named_by(value.dtype)
     if isinstance(value, bool):
@@ -75,7 +75,7 @@ def type_of(value: Any) -> CType | None:
 
 
 def instead_of(name: str) -> str:
-    """What to write for a function of Python or NumPy that has no C type."""
+    """Advice for a call of a Python or NumPy function that has no C type: the expression to write instead of it."""
     name = name.rpartition(".")[2]
     if name in _INSTEAD:
         return _INSTEAD[name]

@@ -1,1 +1,1 @@
-"""The syntax tree of a function becomes surface IR: `parse.py` first. Nothing here runs a program."""
+"""Translates the syntax tree of a function to surface IR, starting in `parse.py`. Nothing here runs a program."""

@@ -1,5 +1,5 @@
-"""The parameters of the entry that are neither numbers nor arrays, put together from the numbers and arrays in them:
-tuples, objects with their methods, functions.
+"""Builds the entry's parameters that are neither numbers nor arrays (tuples, objects with their methods, functions)
+from the numbers and arrays in them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .scope import FunctionScope, describe
 
 
 def take_composed(fn: FunctionScope) -> list[_native.Stmt]:
-    """The parameters of the entry that are no numbers and no arrays: each number or array in one is an entry of its
-    own, under the name of its place. The statements that put them together."""
+    """Gives each number or array in a composed parameter of the entry an entry of its own, named by its place. Returns
+    the statements that build the parameters from the entries."""
     statements = []
     for name, kind in fn.program.known_kinds.items():
         node = fn.parameters[name]
@@ -29,7 +29,7 @@ def take_composed(fn: FunctionScope) -> list[_native.Stmt]:
 
 
 class Place(NamedTuple):
-    """A part of a parameter of the entry: where it is in that, and the entries of the parameter so far."""
+    """A part of a parameter of the entry: its path in the parameter, and the entries of the parameter so far."""
 
     fn: FunctionScope
     name: str
@@ -44,14 +44,14 @@ class Place(NamedTuple):
         return self.fn.parameters[self.name]
 
     def entry(self) -> _native.Var:
-        """The number or array that is there."""
+        """The variable for the number or array at this place."""
         if self.path not in self.entries:
             self.entries[self.path] = self.fn.received_variable(self.name, self.path)
         return self.entries[self.path]
 
 
 def put_together(place: Place, kind: Kind | Cell | Composed | None) -> _native.Expr:
-    """What is at the place of a parameter, from the numbers and arrays in it."""
+    """The value at a place of a parameter, built from the numbers and arrays in it."""
     fn, span = place.fn, place.fn.span(place.node)
     if isinstance(kind, RecordKind):
         parts = dict(zip(kind.names, kind.parts, strict=True))

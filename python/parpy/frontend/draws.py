@@ -1,5 +1,5 @@
-"""Finds, from the text of a function, the calls that draw random numbers and their generators: methods of its variables
-and of objects outside, functions of `np.random`, and functions that are called with a generator or draw themselves.
+"""Finds the calls in the text of a function that draw random numbers, and their generators: methods of variables and of
+objects outside, functions of `np.random`, and called functions that get a generator or draw themselves.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ METHODS = frozenset((
     "choice", "exponential", "integers", "normal", "permutation", "rand", "randint", "randn", "random", "random_sample",
     "shuffle", "standard_exponential", "standard_normal", "uniform",
 ))  # fmt: skip
-# Methods that NumPy's generators have besides, which a program cannot call.
+# The other methods of NumPy's generators, which a program cannot call.
 OTHERS = OF_GENERATORS - METHODS - {*dir(np.ndarray)}
 _MAKERS = ("default_rng", "Generator", "RandomState")
 _HINTS = METHODS | OTHERS | {*_MAKERS, "seed"}
@@ -31,14 +31,14 @@ _LIBRARIES = ("builtins", "cmath", "math", "numpy", "parpy")
 
 
 class Root(NamedTuple):
-    """A generator as a function knows it: a variable, or the place of an object outside."""
+    """A generator in a function: a variable, or the place of an object outside of the function."""
 
     name: str
-    place: int = 0  # the id of the container, 0: of a variable
+    place: int = 0  # the id of the container; 0 for a variable
 
 
 class Origin(NamedTuple):
-    """Where a generator outside of functions is found."""
+    """The place of a generator outside of functions."""
 
     container: Container
     key: str
@@ -46,15 +46,15 @@ class Origin(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """A call that draws: of which generator, and the method."""
+    """A call that draws: its generator and its method."""
 
     root: Root
     method: str
 
 
 class Called(NamedTuple):
-    """A call of a function that is compiled: its arguments by parameter, and those of which it is known what they are
-    where that decides what draws."""
+    """A call of a compiled function: its arguments by parameter, and the known values of arguments on which the draws
+    of the function depend."""
 
     source: FunctionSource
     given: dict[str, ast.expr]
@@ -62,7 +62,7 @@ class Called(NamedTuple):
 
 
 class Draws:
-    """The draws of the functions of one program; each question is answered once."""
+    """The draws of the functions of one program. Answers are cached."""
 
     def __init__(self) -> None:
         self._names: dict[object, frozenset[str]] = {}
@@ -71,14 +71,14 @@ class Draws:
         self._spaces: dict[type, Any] = {}
 
     def find(self, node: ast.expr, scope: Scope) -> Binding | None:
-        """What a name or a chain of attributes stands for outside the function."""
+        """The object outside the function that a name or a chain of attributes refers to."""
         if isinstance(node, ast.Name):
             return scope.known_binding(node.id) if node.id in scope.locals else scope.lookup(node.id)
         owner = self.find(node.value, scope) if isinstance(node, ast.Attribute) else None
         return None if owner is None else attribute(owner.value, node.attr, self._spaces)  # type: ignore[attr-defined]
 
     def drawn(self, call: ast.Call, scope: Scope) -> Drawn | None:
-        """What a call draws from; None of others."""
+        """The generator and the method of a call that draws; None for other calls."""
         func = call.func
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in scope.locals:
             draws = func.attr in METHODS | OTHERS and is_of_value(func) and scope.known.get(func.value.id) is not OBJECT
@@ -103,23 +103,23 @@ class Draws:
         return Origin(place.container, place.key, ast.unparse(call.func.value)), method  # type: ignore[attr-defined]
 
     def makes(self, call: ast.AST, scope: Scope) -> bool:
-        """Whether it is a call that gives a new generator."""
+        """Whether the node is a call that returns a new generator."""
         if not isinstance(call, ast.Call):
             return False
         binding = self.find(call.func, scope)
         return binding is not None and is_of_random(binding.value, *_MAKERS)
 
     def seeds(self, call: ast.AST, scope: Scope) -> bool:
-        """Whether it is a call of np.random.seed."""
+        """Whether the node is a call of np.random.seed."""
         if not isinstance(call, ast.Call):
             return False
         binding = self.find(call.func, scope)
         return binding is not None and is_of_random(binding.value, "seed")
 
     def may_draw(self, function: FunctionType) -> bool:
-        """False if the names in a function's code show that it does not: most functions need no closer look."""
+        """False if the names in a function's code show that it does not draw. This settles most functions quickly."""
         if function not in self._may_draw:
-            self._may_draw[function] = False  # unless what it calls does
+            self._may_draw[function] = False  # the answer for recursive calls
             code, scope = function.__code__, Scope(function)
             used = [scope.lookup(name) for name in (*code.co_names, *code.co_freevars)]
             self._may_draw[function] = (
@@ -130,7 +130,7 @@ class Draws:
         return self._may_draw[function]
 
     def _hints(self, value: object) -> bool:
-        """Whether an object outside of a function may draw, or lead to what does."""
+        """Whether an object outside of a function may draw, or may have an attribute that does."""
         if isinstance(value, ModuleType):
             return value.__name__.partition(".")[0] not in _LIBRARIES
         if is_generator(getattr(value, "__self__", None)):
@@ -142,7 +142,7 @@ class Draws:
         return kind.__module__.partition(".")[0] not in _LIBRARIES
 
     def names(self, source: FunctionSource, known: Mapping[str, Any] = NOTHING) -> frozenset[str]:
-        """The variables of a function that are generators."""
+        """The variables of a function that hold generators."""
         function, key = source.function, _key(source, known)
         if not known and not self.may_draw(function):
             return frozenset()
@@ -159,12 +159,12 @@ class Draws:
         return self._names[key]
 
     def around(self, source: FunctionSource) -> list[str]:
-        """The generators among the variables that a nested function, or one that it calls, reads of those around it."""
+        """The generators among the outer variables that a nested function, or a function that it calls, reads."""
         code = source.function.__code__
         return sorted(self.names(source) - {*code.co_varnames, *code.co_cellvars, *views_of(source.function)})
 
     def origins(self, source: FunctionSource, known: Mapping[str, Any] = NOTHING) -> dict[Root, Origin]:
-        """The generators outside of functions that a function draws from, itself or in those that it calls."""
+        """The generators outside of functions that a function or its callees draw from."""
         function, key = source.function, _key(source, known)
         if not known and not self.may_draw(function):
             return {}
@@ -206,7 +206,7 @@ class Draws:
                     yield Root(node.id)
 
     def _called(self, call: ast.Call, scope: Scope) -> Called | None:
-        """The function that is called, the arguments, and what is known of them."""
+        """The called function, the arguments, and the known values among them; None for other calls."""
         binding = self.find(call.func, scope)
         source = None if binding is None else callable_source(binding.value)
         if source is None or source.unparsed:
@@ -217,7 +217,7 @@ class Draws:
         return Called(source, given, self.known(source, given, scope))
 
     def known(self, source: FunctionSource, given: Mapping[str, ast.expr], scope: Scope) -> dict[str, Any]:
-        """The arguments that decide what draws: functions that do, and generators that are None."""
+        """The arguments on which the draws depend: functions that draw, and None in place of generators."""
         objects = {name: self._object(node, scope) for name, node in given.items()}
         known = {name: value for name, value in objects.items() if self.may_be_drawing(value)}
         known |= {
@@ -233,14 +233,14 @@ class Draws:
         return known
 
     def _object(self, node: ast.expr, scope: Scope) -> object:
-        """What an argument is, if it is an object outside of functions or None."""
+        """The value of an argument that is None or an object outside of functions; otherwise Parameter.empty."""
         if isinstance(node, ast.Constant):
             return node.value
         binding = self.find(node, scope)
         return Parameter.empty if binding is None else binding.value
 
     def may_be_drawing(self, value: object) -> bool:
-        """Whether it is a function that may draw."""
+        """Whether the value is a function that may draw."""
         source = callable_source(value)
         return source is not None and self.may_draw(source.function)
 

@@ -15,8 +15,8 @@ Note = tuple[Span | None, str]
 
 
 class RecordForm(NamedTuple):
-    """What a function that gets records knows of them: the fields it uses, how many subscripts they have, how many
-    dimensions there are and which type, where functions are told that."""
+    """The form of records that are an argument of a function: the fields that it uses, the number of subscripts and, if
+    known, the number of dimensions and the type."""
 
     keys: tuple[str, ...]
     taken: int
@@ -29,16 +29,16 @@ Forms = tuple[tuple[str, RecordForm], ...]
 
 
 class Kind(NamedTuple):
-    """What is known of an argument before the kernel is parsed: its elements, numbers or records, and how many
-    dimensions it has."""
+    """The facts about an argument before the kernel is parsed: the type of its elements (numbers or records) and the
+    number of dimensions."""
 
     element: str | np.dtype[Any]
     ndim: int
 
 
 class Single:
-    """A function, a type or a text that is an argument: the first one of those that mean the same, `key`. The numbers
-    and arrays that a function reads of the function around it are arguments of their own, by the names of these
+    """A function, a type or a text that is an argument. Arguments with equal `key` have the same meaning, and `value`
+    is the first of them. The numbers and arrays in a function's closure are arguments of their own, with the names in
     `cells`."""
 
     __slots__ = ("_hash", "cells", "key", "value")
@@ -55,7 +55,7 @@ class Single:
 
 
 class Cell(NamedTuple):
-    """A number of an object or a dict that the program assigns to: an array of one element to compiled code."""
+    """A number in an object or a dict that the program assigns to. Compiled code gets it as an array of one element."""
 
     ndim: int = 1
 
@@ -64,17 +64,17 @@ CELL = Cell()
 
 
 class TupleKind(NamedTuple):
-    """The kinds of the elements of an argument that is a tuple; None where nothing is known of one. `of_class`: the
+    """The kinds of the elements of an argument that is a tuple; None for an element of unknown kind. `of_class` is the
     class of a named tuple."""
 
     parts: tuple[Kind | Composed | None, ...]
-    is_none: bool = False  # it is None instead
+    is_none: bool = False  # the argument is None rather than a tuple
     of_class: Any = None
 
 
 class RecordKind(NamedTuple):
-    """The kinds of the attributes of an argument that is an object of this class, or of the entries of a dict; None
-    where nothing is known of one. `is_whole`: a dict has no other entries."""
+    """The kinds of the attributes of an object of this class, or of the entries of a dict; None for unknown kinds. With
+    `is_whole`, a dict has no other entries."""
 
     of_class: type
     names: tuple[str, ...]
@@ -83,20 +83,20 @@ class RecordKind(NamedTuple):
 
 
 Composed: TypeAlias = TupleKind | RecordKind | Single
-"""What is known of an argument that is no number and no array to compiled code."""
+"""The known form of an argument that compiled code gets neither as a number nor as an array."""
 
 
 class DictParam(NamedTuple):
-    """A parameter of which the function uses entries: one surface parameter for each key."""
+    """A parameter whose entries the function uses. Each key has one surface parameter."""
 
     entries: dict[str, _native.Var]
     first_use: ast.expr
 
 
 class Record(NamedTuple):
-    """An array of records, or an element: its `fields`, or the parameter of the entry that has them, which field of
-    these it is (`prefix`), and the subscripts that its first dimensions have (`at`); where they are known, how many
-    dimensions there are with those, and its type. The fields of a slice of records are names of parts (`is_part`)."""
+    """An array of records or one of its elements. It has `fields`, or the parameter `owner` of the entry has them.
+    `prefix` is the key of a nested field, `at` the subscripts of the first dimensions, `rank` the number of dimensions
+    including these, if known. The fields of a slice of records are names of parts of arrays (`is_part`)."""
 
     fields: dict[str, _native.Var]
     owner: str
@@ -108,24 +108,24 @@ class Record(NamedTuple):
 
     @property
     def is_element(self) -> bool:
-        """Whether it is a single record."""
+        """Whether all dimensions are subscripted, so that this is a single record."""
         return self.rank == len(self.at)
 
     @property
     def variables(self) -> list[_native.Var]:
-        """What says which of the records it is."""
+        """The variables that determine the record: its subscripts, and the parts of arrays of a slice."""
         names = [self.fields[key] for key in sorted(self.fields)] if self.is_part else []
         return [*self.at, *names]
 
     def of_variables(self, variables: list[_native.Var]) -> Record:
-        """The same kind of records, which these say."""
+        """Records of the same kind that these variables determine."""
         count = len(self.at)
         names = dict(zip(sorted(self.fields), variables[count:], strict=True)) if self.is_part else self.fields
         return self._replace(at=tuple(variables[:count]), fields=names)
 
 
 class CapturedRecords(NamedTuple):
-    """An array of records from outside the function: what messages call it, and where its fields are found by key."""
+    """An array of records from outside the function: its name in messages, and the mapping that holds its fields."""
 
     shown: str
     container: Mapping[str, Any]
@@ -135,7 +135,7 @@ class CapturedRecords(NamedTuple):
 
 
 class RecordArray(NamedTuple):
-    """An array of records that a kernel makes: how, and the arrays of the fields that are there so far."""
+    """An array of records that a kernel makes: the call that makes it, and the arrays of its fields so far."""
 
     target: ast.Name
     call: ast.Call

@@ -1,6 +1,6 @@
-"""The languages whose functions ParPy compiles, as tables: which function lowers what.
+"""The languages whose functions ParPy compiles, as tables of lowering functions.
 
-Loops, and kernels written by hand; CudaPy's is one of its own over the same tables (cudapy/_frontend.py).
+These are loops and kernels written by hand. CudaPy is a third language over the same tables (cudapy/_frontend.py).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ STATEMENTS: dict[type[ast.stmt], LowerStatement] = {
     ast.FunctionDef: nested_functions.lower_definition,
 }
 
-# By what the rows of intrinsics.py and vocabulary/device.py call the lowering.
+# By the name of the lowering in the rows of intrinsics.py and vocabulary/device.py.
 INTRINSICS: dict[str, LowerIntrinsic] = {
     # functions of numbers
     "op": functions.lower_op,
@@ -89,14 +89,14 @@ INTRINSICS: dict[str, LowerIntrinsic] = {
     "attribute": axes.lower_attribute,
     "size": axes.lower_size,
     "expanded": axes.lower_expanded,
-    # functions that others express
+    # functions that are composed of other operators
     "pair": compositions.lower_pair,
     "composed": compositions.lower_composed,
     "counted": compositions.lower_counted,
     "power": compositions.lower_power,
     "dist": compositions.lower_dist,
     "prod": compositions.lower_prod,
-    # what is no function of numbers alone
+    # functions that are not elementwise
     "reduce": reductions.lower_reduce,
     "reduce_first": reductions.lower_reduce_first,
     "deviation": reductions.lower_deviation,

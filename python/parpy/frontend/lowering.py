@@ -1,9 +1,9 @@
-"""The tables of what a language lowers, and the functions that use them: `lower` an expression, a `statement`, a
-`block` of them.
+"""The tables of a language's lowering functions, and the functions that use them: `lower` for an expression,
+`statement`, and `block` for a list of statements.
 
-Lowering is recursive through every kind of node: each kind is lowered by a function of its own, which comes back here
-for the parts of its node. The tables are put together in languages.py, above all of these functions; the function that
-is being lowered carries those of its language.
+Lowering is recursive: each kind of node has a function of its own, which calls the functions of this module for the
+parts of its node. languages.py builds the tables, so that it imports all of these functions; a FunctionScope has the
+tables of its language.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LowerIntrinsic: TypeAlias = "Callable[[FunctionScope, ast.Call, Intrinsic], _nat
 
 
 def _own_names(_: Program, source: FunctionSource) -> Scope:
-    """The names that a Python function sees."""
+    """The names that are visible in a Python function."""
     return Scope(source.function)
 
 
@@ -42,23 +42,23 @@ class Language:
     statements: Mapping[type[ast.stmt], LowerStatement]
     intrinsics: Mapping[str, LowerIntrinsic]  # by Intrinsic.lowering
     block: Callable[[FunctionScope, list[ast.stmt]], list[_native.Stmt]]
-    kernel: bool = False  # every thread of a launch runs the entry
-    records: bool = False  # names stand for records
-    exact_integers: bool = True  # integer constants make one of any size, as Python computes it
-    functions: tuple[type, ...] = ()  # types of objects that are functions of the program, besides jit functions
+    kernel: bool = False  # whether every thread of a launch runs the entry
+    records: bool = False  # whether names may refer to records
+    exact_integers: bool = True  # whether operations on integer constants are exact, as in Python
+    functions: tuple[type, ...] = ()  # the types of objects that are functions of a program, besides jit functions
     names: Callable[[Program, FunctionSource], Scope] = _own_names
-    # What the language does in front of a function's first statement, and behind its last one.
+    # Called before a function's first statement is lowered, and after the last one.
     before: Callable[[FunctionScope], None] | None = None
     behind: Callable[[FunctionScope], None] | None = None
-    # An object outside the function as a value; `left op right`. None where it is as in other languages.
+    # The value of an object outside the function, and of `left op right`; None for the lowering of other languages.
     value: Callable[[FunctionScope, object, ast.expr], _native.Expr | None] | None = None
     operator: Callable[[FunctionScope, ast.BinOp, _native.Expr, _native.Expr], _native.Expr | None] | None = None
-    # What a variable gets of the value that is assigned to it.
+    # Converts a value that is assigned to a variable.
     assigned: Callable[[FunctionScope, ast.Name, _native.Expr, ast.stmt], _native.Expr] | None = None
 
 
 def lower(fn: FunctionScope, node: ast.expr) -> _native.Expr:
-    """`node` as a value."""
+    """The value of `node`."""
     lowering = fn.language.expressions.get(type(node))
     if lowering is not None:
         return lowering(fn, node)
@@ -69,7 +69,7 @@ def lower(fn: FunctionScope, node: ast.expr) -> _native.Expr:
 
 
 def statement(fn: FunctionScope, node: ast.stmt) -> None:
-    """Appends to `fn.out` what `node` does."""
+    """Appends the statements for `node` to `fn.out`."""
     lowering = fn.language.statements.get(type(node))
     if lowering is not None:
         lowering(fn, node)
@@ -80,5 +80,5 @@ def statement(fn: FunctionScope, node: ast.stmt) -> None:
 
 
 def block(fn: FunctionScope, nodes: list[ast.stmt]) -> list[_native.Stmt]:
-    """The statements of a block (labels.py)."""
+    """The lowered statements of a block (labels.py)."""
     return fn.language.block(fn, nodes)

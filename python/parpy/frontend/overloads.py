@@ -1,8 +1,8 @@
-"""Functions with signatures: arrays are what these say, and of several a call takes the one that fits best, or the
-first that NumPy would take.
+"""Functions with signatures: arrays must have the types of a signature. Among several signatures, a call uses the one
+that fits best, or the first one that NumPy's rules allow.
 
-What fits is known with the types of a call. So a function with several signatures becomes one that compares the types
-of its parameters with each, and calls that version; infer-types decides, and one call is left.
+The types of a call decide which signature fits. So a function with several signatures becomes a function that compares
+the types of its parameters with each signature and calls that version; infer-types folds it to one call.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from ..syntax.source import DeclaredArray, FunctionSource
 from .calls.calls import call_function
 from .scope import FunctionScope
 
-# Kind and bits. Of floats: which integers they hold, as NumPy has it.
+# The kind and the number of bits. _INTEGERS_OF has the bits of the integers that NumPy casts safely to a float type.
 _SCALARS = {
     "bool": ("b", 1), "i8": ("i", 8), "i16": ("i", 16), "i32": ("i", 32), "i64": ("i", 64), "u8": ("u", 8),
     "u16": ("u", 16), "u32": ("u", 32), "u64": ("u", 64), "f16": ("f", 16), "bf16": ("g", 16), "f32": ("f", 32),
     "f64": ("f", 64), "c64": ("c", 64), "c128": ("c", 128),
 }  # fmt: skip
 _INTEGERS_OF = {"f16": 8, "bf16": 8, "f32": 16, "f64": 64, "c64": 16, "c128": 64}
-# Python's numbers take the width of others: of which kinds these are, the kinds of types that they take then, the type
-# that they look like, which they have beside no such other, and the narrowest that they take.
+# Python's numbers take the width of other operands. Each row has the kinds of these operands, the kinds of the types
+# that the number then takes, the type of the number alone, and the narrowest type that it takes.
 _WEAK = (("iufgc", "iufgc", "i64", "i8"), ("fgc", "fgc", "f64", "f16"), ("fgc", "c", "c128", "c64"))
-# Conversions, from the best: sums compare first how many are not safe, then how many are not of the same kind.
+# Costs of conversions, best first. A sum of costs orders by the number of unsafe ones, then of changes of the kind.
 _EXACT, _WIDER, _SAFE, _OTHER, _NONE = 0, 1, 1 << 10, 1 << 20, 1 << 32
 
 
@@ -47,7 +47,7 @@ def dispatch(fn: FunctionScope) -> list[_native.Stmt]:
 
 
 def _take(fn: FunctionScope, alternative: FunctionSource) -> None:
-    """`return f(a, b)`, of the function with one signature."""
+    """Appends `return f(a, b)`, where f is the version for one signature."""
     node, span = fn.node, fn.span(fn.node)
     arguments = [ast.copy_location(ast.Name(name, ast.Load()), node) for name in fn.parameters]
     name = ast.copy_location(ast.Name(node.name, ast.Load()), node)
@@ -67,7 +67,7 @@ def _gives_nothing(fn: FunctionScope, source: FunctionSource) -> bool:
 
 
 def _is_best(fn: FunctionScope, number: int) -> _native.Expr:
-    """Whether that signature takes the arguments, and none does better; of equals the first counts."""
+    """Whether the signature accepts the arguments and no other one is better; the first of equal ones wins."""
     alternatives = fn.source.alternatives
     cost = partial(_cost, fn, alternatives[number])
     found = _rule(fn, "<", _cost(fn, alternatives[number]), _known(fn, _NONE))
@@ -79,7 +79,7 @@ def _is_best(fn: FunctionScope, number: int) -> _native.Expr:
 
 
 def _is_safe(fn: FunctionScope, alternative: FunctionSource) -> _native.Expr:
-    """Whether NumPy casts all numbers safely, and Python's, which have no width, to one of their kind."""
+    """Whether NumPy casts all numbers safely, where Python's numbers, which have no width, keep their kind."""
     found = _rule(fn, "==", _known(fn, 0), _known(fn, 0))
     for name in fn.parameters:
         wanted = alternative.declared[name]
@@ -93,7 +93,7 @@ def _is_safe(fn: FunctionScope, alternative: FunctionSource) -> _native.Expr:
 
 
 def _beside(fn: FunctionScope, name: str, kinds: str) -> _native.Expr | None:
-    """Whether another number is of one of these kinds, and none of Python's; None where there is no other one."""
+    """Whether another argument is a NumPy number of one of these kinds; None if there is no other argument."""
     found = []
     for other in fn.parameters:
         if other != name:
@@ -104,7 +104,7 @@ def _beside(fn: FunctionScope, name: str, kinds: str) -> _native.Expr | None:
 
 
 def _is_weak(fn: FunctionScope, name: str, wide: str, narrow: str) -> _native.Expr:
-    """Whether a number is one of Python's: it looks like a wide one, and takes the type of a narrow one."""
+    """Whether a number is a Python number: it has the wide type, but a sum with a narrow number stays narrow."""
     span, var = fn.span(fn.node), _variable(fn, name)
     least = partial(fn.module.convert, _known(fn, 0), narrow, span)
     total = _rule(fn, "+", fn.module.read(var, span), least())
@@ -112,7 +112,7 @@ def _is_weak(fn: FunctionScope, name: str, wide: str, narrow: str) -> _native.Ex
 
 
 def _cost(fn: FunctionScope, alternative: FunctionSource) -> _native.Expr:
-    """What the conversions of all arguments cost, known once types are."""
+    """The cost of the conversions of all arguments, a constant once types are inferred."""
     total = _known(fn, 0)
     for name in fn.parameters:
         wanted, array = alternative.declared.get(name), alternative.arrays.get(name)
@@ -135,7 +135,7 @@ def _cost(fn: FunctionScope, alternative: FunctionSource) -> _native.Expr:
 
 
 def checked_arrays(fn: FunctionScope) -> list[_native.Stmt]:
-    """Arrays are what the signature says."""
+    """Statements that check that arrays have the types of the signature."""
     statements = []
     for name, wanted in fn.source.arrays.items():
         span = fn.span(fn.parameters[name])
@@ -146,7 +146,7 @@ def checked_arrays(fn: FunctionScope) -> list[_native.Stmt]:
 
 
 def _has_type(fn: FunctionScope, name: str, wanted: DeclaredArray) -> _native.Expr:
-    """Whether the parameter, an array, has such elements and so many dimensions."""
+    """Whether an array parameter has this element type and number of dimensions."""
     var = _variable(fn, name)
     rank = fn.module.rank(var, fn.span(fn.parameters[name]))
     same_rank = _rule(fn, "==", rank, _known(fn, wanted.ndim))
@@ -182,7 +182,7 @@ def _rule(fn: FunctionScope, text: str, *operands: _native.Expr) -> _native.Expr
 
 
 def conversion(given: str, wanted: str) -> int:
-    """What it costs to make a number of one type one of another."""
+    """The cost of converting a number from one type to another."""
     (kind, bits), (to, room) = _SCALARS[given], _SCALARS[wanted]
     if given == wanted:
         return _EXACT

@@ -15,7 +15,7 @@ from .scope import FunctionScope
 
 
 def begin(fn: FunctionScope) -> None:
-    """Takes the parameters as they are declared."""
+    """Declares the parameters of the function."""
     node = fn.node
     if isinstance(node, ast.AsyncFunctionDef):
         fn.error(
@@ -38,14 +38,14 @@ def begin(fn: FunctionScope) -> None:
 
 
 def receive(fn: FunctionScope) -> None:
-    """The parameters that are records get what they are instead."""
+    """Receives the variables of the parameters that are records."""
     for name, form in fn.forms:
         receive_records(fn, name, form)
 
 
 def keep_given(fn: FunctionScope) -> list[_native.Stmt]:
-    """The symbols of annotations stand for what the function is given, whatever the names of its parameters stand for
-    later: the statements that give that other names."""
+    """Statements that copy parameters with symbols in their annotations to other names, so that a symbol keeps its
+    value when the parameter is assigned to."""
     statements: list[_native.Stmt] = []
     wanted = {name for name, _ in fn.symbols.values()}
     again = stored_in(fn.node)
@@ -59,7 +59,7 @@ def keep_given(fn: FunctionScope) -> list[_native.Stmt]:
 
 
 def converted_parameters(fn: FunctionScope) -> list[_native.Stmt]:
-    """Numbers whose annotation says another type than a Python number has get that type."""
+    """Statements that convert numbers to the types of their annotations, unless a Python number has that type."""
     statements = []
     for name, argument in fn.parameters.items():
         scalar = converted_to(fn.annotations.get(name))
@@ -68,15 +68,15 @@ def converted_parameters(fn: FunctionScope) -> list[_native.Stmt]:
             var = fn.variable(name, argument)
             value = fn.module.read(var, span)
             if not fn.entry and scalar.startswith(("i", "u")):
-                value = fn.module.op("as_index", [value], span)  # no float
+                value = fn.module.op("as_index", [value], span)  # refuses floats
             value = fn.module.convert(value, scalar, span)
             statements.append(fn.module.assign(var, value, None, span))
     return statements
 
 
 def checked_parameters(fn: FunctionScope) -> list[_native.Stmt]:
-    """What the annotations say of arguments that compiled code passes; infer-types compares it with those of each
-    call, as bindings/calls/annotations.cpp does for calls from Python."""
+    """Statements that check the annotations for calls by compiled code; infer-types decides them for each call. For
+    calls from Python, bindings/calls/annotations.cpp does the same."""
     statements: list[_native.Stmt] = []
     if fn.entry:
         return statements
@@ -127,7 +127,7 @@ def _extent_of(fn: FunctionScope, name: str, number: int, argument: ast.arg) -> 
 
 
 def _value_of(fn: FunctionScope, extent: int | Symbol, places: Places, argument: ast.arg) -> _native.Expr:
-    """A constant, or what the first parameter with the symbol says."""
+    """The value of an extent: a constant, or the extent or number of the first parameter with the symbol."""
     if isinstance(extent, int):
         return fn.module.constant(extent, fn.span(argument))
     first, number = places[extent]

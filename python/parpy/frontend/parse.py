@@ -1,8 +1,8 @@
-"""From a Python function to a surface module: the function and every jit function it reaches.
+"""Translates a Python function and every jit function that it reaches to a surface module.
 
-`parse` is what the call path uses, once per decorated function. The result never changes; each specialisation works on
-a clone of its module. The files beside this one lower statements, expressions and calls; what names stand for in
-syntax/names.py.
+The call path uses `parse`, once per decorated function. The result never changes: each specialisation works on a
+clone of its module. The files beside this one lower statements, expressions and calls. syntax/names.py resolves
+names.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from .statements.nested_functions import begin_nested
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """One declared surface parameter: an argument, or the entry `key` of a dict argument. Any object will do for one
-    that is `unused`: nothing reads or annotates it."""
+    """One declared surface parameter: an argument, or the entry `key` of a dict argument. An `unused` parameter, which
+    nothing reads or annotates, accepts any object."""
 
     name: str
     key: str | None = None
     unused: bool = False
-    generator: bool = False  # of random numbers: it is a key of them in the module
+    generator: bool = False  # whether the argument is a generator of random numbers; the module gets a key
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +75,14 @@ class Surface:
     captures: tuple[Capture, ...]
     guards: tuple[Guard, ...]
     sources: tuple[_native.Source, ...]
-    annotations: tuple[Annotation | None, ...]  # of the params
-    classes: tuple[type, ...] = ()  # of the named tuples that it returns, by number
-    general: bool = False  # compiled once for all values and sizes of its parameters
+    annotations: tuple[Annotation | None, ...]  # the annotations of `params`
+    classes: tuple[type, ...] = ()  # the classes of returned named tuples, by their numbers
+    general: bool = False  # whether one program serves all values and sizes of the parameters
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What it relies on that functions were found right."""
+    """The objects on which the result of a check of functions depends."""
 
     guards: tuple[Guard, ...]
     captures: tuple[Capture, ...]
@@ -96,7 +96,7 @@ class Findings:
 def parse(function: object, program: Program | None = None) -> Surface:
     """The surface module of a jit function, a captured source, or a plain Python function.
 
-    Languages other than loops give a ``program`` of theirs. The parameters of a kernel written by hand begin with
+    Languages other than loops pass a ``program`` of their own. The parameters of a kernel written by hand begin with
     GEOMETRY.
 
     Raises CompileError, or one of its flavours, with everything found wrong in the function and in
@@ -106,8 +106,8 @@ def parse(function: object, program: Program | None = None) -> Surface:
 
 
 def check(functions: Sequence[FunctionSource], undefined: Sequence[tuple[FunctionSource, ast.Name]]) -> Findings:
-    """Raises CompileError with everything found wrong in the functions and in those they call, and with names that
-    Python will not find."""
+    """Raises CompileError with all errors in the functions and in those that they call, and with names that Python
+    would not find."""
     program = Program(LOOPS)
     scopes: list[FunctionScope] = []
 
@@ -161,7 +161,7 @@ def _parse(function: object, program: Program) -> Surface:
 
 
 def _known(entry: FunctionScope) -> dict[str, Any]:
-    """The arguments of a call that decide what draws random numbers."""
+    """The known arguments of a call on which its draws of random numbers depend."""
     kinds, draws = entry.program.known_kinds, entry.program.draws
     values = {name: kind.value for name, kind in kinds.items() if isinstance(kind, Single)}
     known = {name: value for name, value in values.items() if draws.may_be_drawing(value)}
@@ -171,9 +171,9 @@ def _known(entry: FunctionScope) -> dict[str, Any]:
 
 
 def _build_pending(program: Program) -> None:
-    """The functions that compiled code calls. Raises CompileError with all that was found wrong."""
+    """Builds the functions that compiled code calls. Raises CompileError with all errors."""
     done = settled = 0
-    while True:  # building one may meet others
+    while True:  # building a function may find others
         for each in program.objects:
             each.settle()
         if done < len(program.pending):
@@ -188,7 +188,7 @@ def _build_pending(program: Program) -> None:
 
 
 def _build(fn: FunctionScope) -> None:
-    """One function from its head to its last statement."""
+    """Builds one function from its head to its last statement."""
     node, before, behind = fn.node, fn.language.before, fn.language.behind
     if before is not None:
         before(fn)
@@ -217,7 +217,7 @@ def _build(fn: FunctionScope) -> None:
 
 
 def _finish(fn: FunctionScope) -> list[Param]:
-    """Adds the parameters, which the body decided about: dict entries, then captures."""
+    """Adds the parameters that the body turned out to need: arguments and dict entries, then captures."""
     params = []
     for name, var in zip(GEOMETRY, fn.launch, strict=False):
         fn.module.add_param(fn.function, var)
@@ -245,7 +245,7 @@ def _finish(fn: FunctionScope) -> list[Param]:
 
 
 def _is_for_python(fn: FunctionScope, name: str) -> bool:
-    """Whether a parameter of the entry, which nothing here uses, has a default that is no number: mode="fast"."""
+    """Whether a parameter of the entry is unused and has a default that is None or a text, such as mode="fast"."""
     if not fn.entry or fn.kernel or _is_named(fn, name):
         return False
     default = inspect.signature(fn.source.function, follow_wrapped=False).parameters[name].default
@@ -253,12 +253,12 @@ def _is_for_python(fn: FunctionScope, name: str) -> bool:
 
 
 def _is_named(fn: FunctionScope, name: str) -> bool:
-    """Whether the body reads the parameter, or its annotation says what it must be."""
+    """Whether the body reads the parameter, or an annotation gives its type."""
     return name in fn.variables or name in fn.annotations or name in fn.received
 
 
 def _pass_captures_on(functions: list[FunctionScope]) -> None:
-    """What a function captures, its callers must have to pass it on."""
+    """Adds the captures of each function to its callers, which pass them on."""
     changed = True
     while changed:
         changed = False

@@ -30,41 +30,41 @@ class Program:
         self.diagnostics = _native.Diagnostics()
         self.guards: dict[tuple[int, str], Guard] = {}
         self.class_spaces: dict[type, Mapping[str, Any]] = {}
-        self.items: dict[int, dict[str, Any]] = {}  # of tuples, by the tuple's id
+        self.items: dict[int, dict[str, Any]] = {}  # the elements of tuples, by the tuple's id
         self.record_places: dict[tuple[int, str], Mapping[str, Any]] = {}  # fields of global records, by their place
-        # Called functions, each made once for every combination of forms of its arguments.
+        # The called functions, each made once for every combination of forms of its arguments.
         self.helpers: dict[tuple[object, ...], FunctionScope] = {}
         self.uses = Uses()
         self.draws = Draws()
-        self.owners: dict[FunctionType, FunctionScope] = {}  # of nested functions: the function that they stand in
+        self.owners: dict[FunctionType, FunctionScope] = {}  # the enclosing function of each nested function
         self.pending: list[FunctionScope] = []
-        # Functions of which compiled code knows calls alone, as values: made when it is known how many arguments
-        # values are called with (function_values.py).
+        # Values of functions that have only a lowering of calls. They are made when the numbers of arguments of all
+        # calls of values are known (function_values.py).
         self.late: list[tuple[FunctionScope, _native.Expr, Any, Any]] = []
         self.applied: set[int] = set()
         self.calling: dict[tuple[int, int], FunctionSource] = {}
-        # What const.array_like makes of a global array, and what it has made, by the array.
+        # The function for const.array_like of a global array, and its results by the array.
         self.make_constant: Callable[[Any], Any] | None = None
         self.constants: dict[str, Any] = {}
         self.constant_records: dict[int, dict[str, Any]] = {}
-        # Parameters of the kernel of which the kind is known; those that it would have to know; whether it has to know
-        # all of them, and whether it does, so that functions are told as well.
+        # The known kinds of the kernel's parameters (`known`); the parameters whose kinds parsing needs (`asked`);
+        # whether it needs all kinds (`asks_all`), and whether all are known and passed on to functions (`knows_all`).
         self.known: dict[str, Kind] = {}
-        self.known_kinds: dict[str, Composed] = {}  # those that are no numbers and no arrays
-        # The objects and named tuples among those, and the attributes of them that the program reads so far.
+        self.known_kinds: dict[str, Composed] = {}  # the kinds of parameters that are neither numbers nor arrays
+        # The objects and named tuples among them, and the attributes that the program reads so far.
         self.objects: list[Attributes | Members] = []
         self.attributes: set[str] = set()
-        self.of_bases: dict[str, tuple[type, str]] = {}  # of these the methods that super() finds behind a class
-        self.named_tuples: dict[type, int] = {}  # the classes of those that it has, numbered
+        self.of_bases: dict[str, tuple[type, str]] = {}  # the methods that super() finds after a class
+        self.named_tuples: dict[type, int] = {}  # the numbers of the classes of named tuples
         self.asked: set[str] = set()
         self.asks_all = False
         self.knows_all = False
-        self.link: tuple[str, ...] = ()  # sources of foreign functions that name none themselves
-        # Functions of C++ by their interface, and the sources that include their headers.
+        self.link: tuple[str, ...] = ()  # the files for foreign functions that name no files themselves
+        # External C++ functions by their interface, and the sources that include their headers.
         self.externals: dict[tuple[Any, ...], _native.Function] = {}
         self.includes: dict[str, int] = {}
         self.foreign: dict[ForeignFunction, _native.Function] = {}
-        # By path: the module's source with its text, and the text; (0, None) for machine code.
+        # By path, the module's source for the text of a file, and the text; (0, None) for machine code.
         self.linked: dict[str, tuple[int, str | None]] = {}
         self._function_names: set[str] = set()
         self._sources: dict[FunctionSource, int] = {}

@@ -1,4 +1,4 @@
-"""The messages for expressions and statements outside the language: a description, and a way out."""
+"""The messages for expressions and statements outside the language: a description and a remedy for each."""
 
 from __future__ import annotations
 

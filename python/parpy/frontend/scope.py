@@ -1,6 +1,6 @@
 """The state of the frontend for one function: positions, errors, variables, and the meaning of names and attributes.
 
-Everything else the frontend does is a function of a FunctionScope and a node of the syntax tree (lowering.py).
+All other parts of the frontend are functions of a FunctionScope and a node of the syntax tree (lowering.py).
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from .draws import Root
 from .forms import CapturedRecords, DictParam, Forms, Kind, Note, Record, RecordArray, Span
 from .program import Program, identifier
 
-# Modules whose numbers are constants of the language, not values that a user may change.
+# Modules whose numbers are constants, which users do not change.
 _LIBRARIES = ("math", "numpy", "parpy")
 OF_FUNCTION_AROUND = (
-    "variable around"  # the kind of captures that are variables of a function that the function stands in
+    "variable around"  # the kind of captures that are variables of a function in which this function is nested
 )
 T = TypeVar("T")
 _MOST_ITEMS = 2**31
 
 
 class FunctionScope:
-    """One Python function while it is lowered."""
+    """The state of one Python function while it is lowered."""
 
     def __init__(self, program: Program, source: FunctionSource, entry: bool) -> None:
         self.program = program
@@ -60,86 +60,86 @@ class FunctionScope:
         self.language = language = program.language
         self.kernel = language.kernel
         self.has_records = language.records
-        self.names_arrays = language.records or not language.kernel  # and parts of them, and computed ones
+        self.names_arrays = language.records or not language.kernel  # whether names may refer to parts of arrays
         self.node = program.uses.tree(source) if self.has_records else source.tree()
         self.named_inside = {part.target.id for part in ast.walk(self.node) if isinstance(part, ast.NamedExpr)}
         self.scope = language.names(program, source)
         self.scope.guards = program.guards
         for binding in program.uses.field_names(source) if self.has_records else ():
             self.rely_on(binding)
-        self.wholes: dict[ast.expr, int | float | None] = {}  # constants made of constants (constants.whole_number)
-        self.out: list[_native.Stmt] = []  # the statements in front of the one that is being lowered
+        self.wholes: dict[ast.expr, int | float | None] = {}  # the results of constants.whole_number
+        self.out: list[_native.Stmt] = []  # the statements so far, before the one that is being lowered
         self.source_index = program.source_index(source)
         self.line_shift = source.line_shift
         name = program.function_name(source.function.__name__)
         self.function = self.module.function(name, entry, self.span(self.node))
         self.function.part = entry and self.source.part
-        # Python variables by name; captured values by place.
+        # Python variables by name, and captured values by place.
         self.variables: dict[str, _native.Var] = {}
         self.captures: dict[tuple[int, str], tuple[Capture, _native.Var]] = {}
-        # What functions that are arguments of the entry read of those that made them: by place, its variables.
+        # The variables for values in the closures of functions that are arguments of the entry, by place.
         self.owned: dict[tuple[int, str], _native.Var] = {}
-        # The nested functions that names stand for; what nested functions read of this one: by place, the name.
+        # Nested functions by name, and the names of the variables that nested functions read, by place.
         self.nested: dict[str, FunctionType] = {}
         self.enclosed: dict[tuple[int, str], str] = {}
         self.dict_params: dict[str, DictParam] = {}
-        self.tuple_params: dict[str, DictParam] = {}  # with entries by the places in the tuples
+        self.tuple_params: dict[str, DictParam] = {}  # composed parameters, with entries by the places in them
         self.parameters: dict[str, ast.arg] = {}
         self.annotations = annotations_of(source.function)
         self.symbols = symbol_places(self.annotations)
         self.plain_uses: dict[str, ast.expr] = {}
-        # Calls of helpers, for the captured values that they get as extra arguments.
+        # The calls of helpers, which get captured values as extra arguments.
         self.calls: list[tuple[_native.Expr, FunctionScope, Span]] = []
-        self.function_values: set[_native.Expr] = set()  # those of them that are functions as values
-        # Variables that some path to the current statement assigns; the loops around it.
+        self.function_values: set[_native.Expr] = set()  # the expressions in `calls` that are values of functions
+        # The variables that a path to the current statement assigns, and the loops around it.
         self.assigned: set[str] = set()
         self.loops: list[tuple[ast.For | ast.While, int]] = []
-        self.left_by_break: dict[ast.For | ast.While, _native.Var] = {}  # of loops with an else branch, of nests
-        self.lowered_loops: dict[ast.For, list[_native.Stmt]] = {}  # those that labels in front of a loop name
-        self.conditions = 0  # how many branches and loops are around it
-        self.choices = 0  # how many operands around the current one may not be evaluated, or several times
-        self.on_device = False  # inside `with parpy.gpu`
-        # What the statement gives a name or returns: a copy in it is no part of anything larger.
+        self.left_by_break: dict[ast.For | ast.While, _native.Var] = {}  # flags of loops with an else branch, of nests
+        self.lowered_loops: dict[ast.For, list[_native.Stmt]] = {}  # the loops that labels before a for loop name
+        self.conditions = 0  # the number of branches and loops around the current statement
+        self.choices = 0  # the number of enclosing operands that may not be evaluated, or several times
+        self.on_device = False  # whether the statement is inside of `with parpy.gpu`
+        # The whole value that the statement assigns to a name or returns; a copy in it needs no temporary.
         self.whole_value: ast.expr | None = None
-        self.tensor_pragma: StatementPragma | None = None  # in front of the statement
-        # In a kernel: the sizes of its launch, statements in front of it, names of the grid itself.
+        self.tensor_pragma: StatementPragma | None = None  # the pragma before the statement
+        # In a kernel, the sizes of its launch, the statements before it, and the names of the grid group.
         self.launch: list[_native.Var] = []
         self.in_front: list[_native.Stmt] = []
-        self.allocations: list[_native.Stmt] = []  # of arrays made in loops and branches: they exist from the start
+        self.allocations: list[_native.Stmt] = []  # arrays that loops and branches make exist from the start
         self.grids: set[str] = set()
-        self.element_types: dict[str, str] = {}  # of the arrays that the kernel itself has
+        self.element_types: dict[str, str] = {}  # by name, the element types of the kernel's own arrays
         self.records: dict[str, Record] = {}
-        self.record_arrays: dict[str, RecordArray] = {}  # those that the kernel makes, by name
-        self.captured_records: list[CapturedRecords] = []  # those from outside that it uses
+        self.record_arrays: dict[str, RecordArray] = {}  # the arrays of records that the kernel makes, by name
+        self.captured_records: list[CapturedRecords] = []  # the arrays of records outside that the kernel uses
         self.forms: Forms = ()
-        self.received: dict[str, list[_native.Var]] = {}  # what such parameters are instead
-        self.given: dict[str, _native.Var] = {}  # what annotated parameters were when the function began
-        self.outputs: set[ast.Call] = set()  # whose values NumPy stores to an argument out
-        # Generators of random numbers: what the next draw of each comes from, arguments that hand one on, variables of
-        # those outside of functions that a called function gets; the name that one is being made for.
+        self.received: dict[str, list[_native.Var]] = {}  # the variables in place of parameters with forms
+        self.given: dict[str, _native.Var] = {}  # the initial values of annotated parameters
+        self.outputs: set[ast.Call] = set()  # the calls whose values NumPy stores to an argument `out`
+        # Generators of random numbers: the stream of each, the arguments that pass generators on, the variables for
+        # generators outside of functions that a called function gets, and the name that a new generator is assigned to.
         self.streams: dict[Root, Any] = {}
-        self.absent: set[str] = set()  # parameters that would be generators and are None
+        self.absent: set[str] = set()  # the parameters that are None in place of generators
         self.passed_on: set[ast.expr] = set()
         self.generators: list[_native.Var] = []
         self.made_generator: ast.Name | None = None
         self._taken: set[str] = set(self.scope.locals)
         self._reported_names: set[str] = set()
         self._counters: frozenset[str] | None = None
-        # The function that it stands in, and the variables of that one that it may read, by name.
+        # The enclosing function, and the variables of it that this function may read, by name.
         self.outer = program.owners.get(source.function)
         self.around: dict[str, CellType] = {}
         if self.outer is not None:
             self._see(self.outer)
 
     def know(self, known: Mapping[str, Any]) -> None:
-        """What parameters are, where that decides what the text means."""
+        """Notes the known values of parameters on which the meaning of the text depends."""
         self.scope.known = known
         objects = {name for name, value in known.items() if value is OBJECT}
         if objects:
             self.node = with_entries(self.node, objects)
 
     def counters(self) -> frozenset[str]:
-        """The variables that nothing but loops over ranges gives values."""
+        """The variables that only loops over ranges assign."""
         if self._counters is None:
             self._counters = self._find_counters()
         return self._counters
@@ -157,7 +157,7 @@ class FunctionScope:
         return frozenset(name for name in counted if counted[name] == stored[name]) - self.parameters.keys()
 
     def _see(self, outer: FunctionScope) -> None:
-        """The function stands in `outer`, of which it reads variables as it reads its own."""
+        """Makes the variables of the enclosing function `outer` readable."""
         function = self.source.function
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         names = {name for name in cells if name in self.scope.locals and name in outer.scope.locals}
@@ -166,13 +166,13 @@ class FunctionScope:
         self.assigned |= names
 
     def owned_variable(self, key: tuple[int, str]) -> _native.Var | None:
-        """The variable of this function that another one reads from this place."""
+        """The variable of this function that a nested function reads from this place; None if there is none."""
         if key in self.enclosed and key not in self.captures:
             return self.variable(self.enclosed[key], self.node)
         return self.owned.get(key)
 
     def of_function_around(self, owner: FunctionScope, var: _native.Var, shown: str, node: ast.expr) -> _native.Var:
-        """The variable that stands for one of a function around this one."""
+        """The variable of this function for a variable of an enclosing function."""
         key = id(owner), shown
         owner.owned[key] = var
         if key not in self.captures:
@@ -183,8 +183,8 @@ class FunctionScope:
     # ------------------------------------------------------------ positions and errors
 
     def span(self, node: Any, end: Any = None) -> Span:
-        """The place of `node`, or from its start to the end of node `end`. Of definitions: their
-        name. Columns count bytes, as those of ast do."""
+        """The place of `node`, or from its start to the end of `end`. The place of a definition is
+        that of its name. Columns count bytes, as in ast."""
         end = end or node
         line, end_line = node.lineno, end.end_lineno
         begin, stop = node.col_offset, end.end_col_offset
@@ -195,25 +195,25 @@ class FunctionScope:
 
     def error(self, code: str, node: Any, message: str, help_text: str = "", notes: list[Note] | None = None) -> None:
         place = node if isinstance(node, tuple) else self.span(node)
-        if (code, place, message) not in self.program.reported:  # a function may stand in several places
+        if (code, place, message) not in self.program.reported:  # a function may be lowered several times
             self.program.reported.add((code, place, message))
             self.program.diagnostics.error(code, place, message, help_text, notes or [])
 
     def give_up_on(self, node: ast.AST) -> None:
-        """What the refused `node` would have assigned is no further error where it is used."""
+        """Counts the variables that the refused `node` would assign as assigned, to avoid further errors."""
         for part in ast.walk(node):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 self.assigned.add(part.id)
 
     def poison(self, node: ast.expr) -> _native.Expr:
-        """What stands for an expression that was reported as an error."""
+        """The value in place of an expression that was reported as an error."""
         return self.module.constant(0, self.span(node))
 
     # ------------------------------------------------------------ variables
 
     def variable(self, name: str, node: ast.AST) -> _native.Var:
-        """The local variable `name`, made when it is first met at `node`; parameters stand where they
-        are declared."""
+        """The local variable `name`, which is made at its first use, at `node`; the place of a parameter is
+        that of its declaration."""
         var = self.variables.get(name)
         if var is None:
             place = self.span(self.parameters.get(name, node))
@@ -233,7 +233,7 @@ class FunctionScope:
         return name
 
     def own_variable(self, shown: str, node: ast.expr) -> str:
-        """The name of a new variable that statements may use, which messages call `shown`."""
+        """The name of a new variable for statements of the syntax tree; messages call it `shown`."""
         name = self.unique_name(shown if shown.isidentifier() else "found")
         self.scope.locals |= {name}
         self.variables[name] = self.module.variable(name, self.span(node), shown)
@@ -276,9 +276,9 @@ class FunctionScope:
         return f"give '{name}' a value before this line, on every path that leads here"
 
     def _may_come_round(self, name: str) -> bool:
-        """Whether an earlier iteration may have assigned `name`, which no path from above did.
+        """Whether an earlier iteration may have assigned `name`, though no path from above did.
 
-        Not where the use stands unconditionally in the loop's body: it runs before the assignment.
+        False if the use is unconditional in the loop's body, because the first use then precedes the assignment.
         """
         return any(depth < self.conditions and name in stored_in(loop) for loop, depth in self.loops)
 
@@ -295,7 +295,7 @@ class FunctionScope:
     # ------------------------------------------------------------ names that are not local
 
     def find(self, node: ast.Name) -> Binding | None:
-        """What the non-local name stands for; None after an error."""
+        """The object that a non-local name refers to; None after an error."""
         binding = self.scope.lookup(node.id)
         if binding is None and node.id not in self._reported_names:
             self._reported_names.add(node.id)
@@ -309,10 +309,10 @@ class FunctionScope:
         return binding
 
     def resolve(self, node: ast.expr) -> Binding | None:
-        """What a name, or a chain of attributes and subscripts of tuples on one, stands for outside the function.
+        """The object outside the function that a name, or a chain of attributes and subscripts of tuples, refers to.
 
-        None without an error if it starts at a local variable or is something else; the caller then
-        treats it as an expression.
+        None without an error if the chain begins with a local variable or is another expression, which the
+        caller then lowers.
         """
         if isinstance(node, ast.Subscript):
             return self.item(node)
@@ -335,7 +335,7 @@ class FunctionScope:
         return None
 
     def rely_on(self, binding: Binding) -> None:
-        """Later calls check that the place still holds this object, unless it is a library's."""
+        """Makes later calls check that the place still holds this object, unless it is a place in a library."""
         container = binding.container
         if container and not _is_library(container):
             self.scope.rely_on(binding)
@@ -358,13 +358,13 @@ class FunctionScope:
         return self.module.variable(self.unique_name(identifier(shown)), span, shown)
 
     def pass_on(self, key: tuple[int, str], capture: Capture, span: Span) -> None:
-        """A called function captures this value, so its caller must have it."""
+        """Captures a value that a called function captures, so that the call can pass it."""
         self.captures[key] = (capture, self._capture_variable(capture.name, span))
 
     # ------------------------------------------------------------ tuples outside the function
 
     def tuple_of(self, node: ast.expr) -> tuple[Any, ...] | None:
-        """The tuple that `node` names outside the function; None if it names none. Compiled code relies on it."""
+        """The tuple outside the function that `node` names, on which the program then depends; None for others."""
         binding = self.resolve(node)
         if binding is None or not isinstance(binding.value, tuple) or not self._stays(node, binding):
             return None
@@ -372,7 +372,7 @@ class FunctionScope:
         return binding.value
 
     def _stays(self, node: ast.expr, binding: Binding) -> bool:
-        """Whether what `node` names is read anew where it may change, rather than computed at each access."""
+        """Whether the object that `node` names has a place or never changes, rather than being computed anew."""
         if binding.container is not NO_PLACE:
             return True
         if not isinstance(node, ast.Attribute):
@@ -381,7 +381,7 @@ class FunctionScope:
         return owner is not None and is_unchanging(owner.value, binding.value) and self._stays(node.value, owner)
 
     def item(self, node: ast.expr) -> Binding | None:
-        """The element that `node` takes of a tuple by a constant; None if it is no such thing."""
+        """The element of a tuple that `node` selects by a constant; None for other expressions."""
         if not isinstance(node, ast.Subscript):
             return None
         owner, index = self.tuple_of(node.value), integer_constant(node.slice, _MOST_ITEMS)
@@ -397,15 +397,15 @@ class FunctionScope:
         return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
     def starts_undefined(self, node: ast.expr) -> bool:
-        """Whether `node` starts with a name that nothing defines."""
+        """Whether `node` begins with an undefined name."""
         name = first_name(node)
         return isinstance(name, ast.Name) and name.id not in self.scope.locals and self.scope.lookup(name.id) is None
 
-    # ------------------------------------------------------------ what a name stands for
+    # ------------------------------------------------------------ the meanings of names
 
     def want_kinds(self, node: ast.AST) -> None:
-        """The kernel cannot be parsed without the kinds of its arguments. Where they are known, what is missing here is
-        no argument's."""
+        """Asks for the kinds of all arguments, without which the kernel cannot be parsed. The error remains if they are
+        known already."""
         self.program.asks_all = True
         self.error("P026", node, "how many dimensions this has, or which fields, is not known here", "write it out")
 
@@ -414,8 +414,8 @@ class FunctionScope:
         return self.program.known.get(name) if self.entry and name in self.parameters else None
 
     def may_rebind(self, name: str) -> bool:
-        """Whether the name may stand for something else from here on: it stands for nothing yet, or every path that
-        leads to what follows comes along here."""
+        """Whether the name may get another meaning from here on: it has none yet, or all paths to the following
+        statements pass this one."""
         return not self.conditions or not (name in self.variables or name in self.records)
 
     def is_function(self, found: object) -> bool:
@@ -427,7 +427,7 @@ class FunctionScope:
     # ------------------------------------------------------------ small pieces
 
     def is_new_axis(self, node: ast.expr) -> bool:
-        """Whether the node is None, or np.newaxis, which is None too."""
+        """Whether the node is None or np.newaxis, which equals None."""
         if isinstance(node, ast.Attribute):
             binding = self.resolve(node)
             return binding is not None and binding.value is None
@@ -442,21 +442,21 @@ class FunctionScope:
         return self.module.constant(value, self.span(node))
 
     def op(self, text: str, node: ast.expr, *operands: _native.Expr) -> _native.Expr:
-        """The operator of these operands, at `node`."""
+        """An operation on these operands at `node`."""
         return self.module.op(text, list(operands), self.span(node))
 
     def received_variable(self, name: str, what: str, shown: str = "") -> _native.Var:
-        """A variable for the part of a parameter that `what` says."""
+        """A new variable for the part of a parameter at the place `what`."""
         wanted = self.unique_name(f"{name}_{what.replace('.', '_')}")
         return self.module.variable(wanted, self.span(self.parameters[name]), shown)
 
-    # ------------------------------------------------------------ statements in front of the current one
+    # ------------------------------------------------------------ statements before the current one
 
     def hold(
         self, value: _native.Expr, node: ast.expr | ast.stmt, at: int | None = None, shown: str = ""
     ) -> _native.Var:
-        """A temporary with this value, assigned in front of the current statement; `at`: and of all
-        that stands there from this number on. Messages call it `shown`."""
+        """A temporary with this value, assigned before the current statement or, with `at`, before the
+        statement of this number in `out`. Messages call it `shown`."""
         span = self.span(node)
         var = self.temporary(span, shown)
         place = len(self.out) if at is None else at
@@ -474,7 +474,7 @@ class FunctionScope:
             self.choices -= 1
 
     def apart(self, lower: Callable[[], T]) -> tuple[T, list[_native.Stmt]]:
-        """What `lower` makes, and the statements that must run before it, not yet in front."""
+        """The result of `lower`, and the statements that must run before it, which are not added to `out`."""
         outer, self.out = self.out, []
         try:
             return lower(), self.out
@@ -484,7 +484,7 @@ class FunctionScope:
     # ------------------------------------------------------------ kernels
 
     def in_kernel(self, name: str, node: ast.AST) -> bool:
-        """Whether this is a kernel, or called by one; reports what `name` calls otherwise."""
+        """Whether this is a kernel or a function that a kernel calls; otherwise reports the use of `name`."""
         if self.kernel:
             return True
         self.error(
@@ -504,11 +504,11 @@ class FunctionScope:
         return self.launch
 
     def add_allocation(self, allocation: _native.Stmt) -> None:
-        """An array is used behind the loop or branch that makes it, too."""
+        """Adds an allocation, at the beginning of the function if a loop or a branch makes the array."""
         (self.allocations if self.conditions else self.out).append(allocation)
 
     def head(self, node: ast.stmt) -> tuple[int, int, int, int, int]:
-        """The place of a statement that may hold others: its first line."""
+        """The place of a compound statement, which is its first line."""
         source, line, column, end_line, end_column = self.span(node)
         if end_line == line:
             return source, line, column, end_line, end_column
@@ -516,9 +516,9 @@ class FunctionScope:
         return source, line, column, line, len(text.rstrip().encode()) + 1
 
     def helper(self, source: FunctionSource, forms: Forms = (), known: Mapping[str, Any] = NOTHING) -> FunctionScope:
-        """The surface function for a called jit function, made once per module, forms of arguments, and what the
-        frontend has to know of them."""
-        own = source if source.alternatives or source.arrays else None  # what it checks is its own
+        """The surface function for a called jit function, made once per module, forms of arguments, and known values
+        of arguments."""
+        own = source if source.alternatives or source.arrays else None  # signatures make functions of their own
         key = (source.function, own, forms, *((name, id(value)) for name, value in sorted(known.items())))
         made = self.program.helpers.get(key)
         if made is None:
@@ -530,10 +530,10 @@ class FunctionScope:
         return made
 
     def is_applied(self, node: ast.Call) -> bool:
-        """Whether the call is one of a value, which the core finds out (function_values.py)."""
+        """Whether the call is one of a value, which the core resolves (function_values.py)."""
         func = node.func
         binding = self.resolve(func)
-        if binding is not None:  # of methods those of objects
+        if binding is not None:  # among bound methods, only those of objects are values
             return not self.kernel and is_object(getattr(binding.value, "__self__", None))
         while isinstance(func, ast.Subscript):
             func = func.value
@@ -545,7 +545,7 @@ class FunctionScope:
 
 
 def attribute_hint(owner: object, name: str) -> str:
-    """What may be meant by an attribute that there is not."""
+    """A hint at the attribute that a misspelt name may mean; empty if there is none."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, dir(owner), n=1)
@@ -554,7 +554,7 @@ def attribute_hint(owner: object, name: str) -> str:
 
 
 def describe(value: object) -> str:
-    """An object found under a name, for messages: "module 'math'", "a str"."""
+    """The description of an object for messages: "the module 'math'", "a str"."""
     if isinstance(value, ModuleType):
         return f"the module '{value.__name__}'"
     if isinstance(value, type):

@@ -27,8 +27,8 @@ _ATTRIBUTES = ("shape", "ndim", "size", "dtype")
 
 
 class Uses:
-    """Uses of names in the functions of one program; each question is answered once. Meanwhile its answer is the
-    least one: functions may call themselves."""
+    """The uses of names in the functions of one program. Answers are cached. While a question is being answered,
+    recursive queries get the bottom value."""
 
     def __init__(self) -> None:
         self._trees: dict[FunctionType, ast.FunctionDef | ast.AsyncFunctionDef] = {}
@@ -40,7 +40,7 @@ class Uses:
         """The function with fields of records separated (frontend/kernels/record_paths.py)."""
         if source.function not in self._trees:
             code = source.function.__code__
-            tree = without_aliases(source.written(), shapes=False)  # which kernels have as tuples
+            tree = without_aliases(source.written(), shapes=False)  # kernels lower shapes as tuples
             tree, numbers = with_chosen_arrays(tree)
             note_variables(source.function, numbers)
             scope = Scope(source.function)
@@ -57,8 +57,8 @@ class Uses:
     # ------------------------------------------------------------ arrays
 
     def takes_array(self, source: FunctionSource, name: str) -> bool:
-        """Whether the function subscripts its variable, asks for its shape, or hands it to one that does, or an
-        annotation says that it is an array."""
+        """Whether the function subscripts its variable, reads its shape, or passes it to a function that does, or
+        whether the variable is annotated as an array."""
         key = source.function, name
         if key not in self._arrays:
             self._arrays[key] = False
@@ -86,7 +86,7 @@ class Uses:
                 if called is builtins.len or (isinstance(called, DeviceFunction) and called.name.startswith("atomic.")):
                     return bool(arguments) and is_it(arguments[0])
                 if isinstance(called, np.ufunc) and len(arguments) == called.nin + 1:
-                    return is_it(arguments[-1])  # it is stored to
+                    return is_it(arguments[-1])  # the call stores to its last argument
                 if isinstance(called, External):
                     kinds = dict(zip(called.parameters, called.types, strict=True))
                     given = [*zip(called.parameters, arguments, strict=False), *((k.arg, k.value) for k in words)]
@@ -102,8 +102,8 @@ class Uses:
     # ------------------------------------------------------------ records
 
     def fields(self, source: FunctionSource, name: str) -> frozenset[str]:
-        """The fields that the function uses of its variable, of elements of it, and in functions that get them; a
-        name for a record in a record (``p = r[i].pos``) uses fields of that."""
+        """The fields that the function uses of its variable and of elements of it, also in functions that get these. A
+        name for a nested record (``p = r[i].pos``) uses fields of that record."""
         key = source.function, name
         if key not in self._fields:
             self._fields[key] = frozenset()
@@ -123,7 +123,7 @@ class Uses:
     def _uses_of_records(
         self, tree: ast.AST, scope: Scope, source: FunctionSource
     ) -> Iterator[tuple[ast.expr, frozenset[str]]]:
-        """What gets a name or goes to a function, with the fields that are used of it there."""
+        """The expressions that are assigned to a name or passed to a function, with the fields used of them there."""
         for part in ast.walk(tree):
             if isinstance(part, ast.Assign) and len(part.targets) == 1:
                 for target, value in named(part.targets[0], part.value):
@@ -135,7 +135,7 @@ class Uses:
 
 
 def named(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.expr]]:
-    """The names that an assignment gives values of its own."""
+    """The names that an assignment assigns, each with its value."""
     if isinstance(value, ast.IfExp):
         yield from named(target, value.body)
         yield from named(target, value.orelse)
@@ -147,7 +147,7 @@ def named(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.exp
 
 
 def arguments_of(call: ast.Call, scope: Scope) -> list[tuple[FunctionSource, str, ast.expr]]:
-    """The arguments of a call of a jit function, with it and the names of its parameters."""
+    """The arguments of a call of a jit function, with the function and the names of its parameters."""
     source = callable_source(_value(call.func, scope))
     if source is None:
         return []
@@ -157,7 +157,7 @@ def arguments_of(call: ast.Call, scope: Scope) -> list[tuple[FunctionSource, str
 
 
 def _value(node: ast.expr, scope: Scope) -> Any:
-    """What a name or a chain of attributes stands for outside the function; MISSING if it is local or undefined."""
+    """The object outside the function that a name or a chain of attributes refers to; MISSING if local or undefined."""
     if isinstance(node, ast.Name):
         binding = None if node.id in scope.locals else scope.lookup(node.id)
         return MISSING if binding is None else binding.value

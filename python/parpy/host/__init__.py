@@ -1,1 +1,1 @@
-"""Functions of which Python runs a part, between compiled ones."""
+"""Runs functions of which Python runs some statements and compiled code the others."""

@@ -1,4 +1,4 @@
-"""Finds out what a function that Python runs in parts would do, without running the compiled parts (host/driver.py)."""
+"""Inspects a call of a function that Python runs in parts without running the compiled parts (host/driver.py)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 from .small_statements import Small
 from .unset import at
 
-_MOST_CALLS = 100  # of functions that were looked at before
+_MOST_CALLS = 100  # the most further calls of functions that were inspected already
 
 
 class Seen:
-    """The functions that were looked at. Those that call themselves, with numbers that only their run tells, end."""
+    """The inspected functions. The limit ends recursions that depend on numbers which only a run would compute."""
 
     def __init__(self) -> None:
         self.drivers: dict[object, Any] = {}
         self._left = _MOST_CALLS
 
     def ends(self) -> bool:
-        """Whether one that was looked at before is not called again."""
+        """Whether the limit is reached, so that an inspected function is not called again."""
         self._left -= 1
         return self._left < 0
 
@@ -29,7 +29,7 @@ def nothing(*_: Any, **__: Any) -> int:
 
 
 class Once(ast.NodeTransformer):
-    """Loops run once, and small statements in compiled code."""
+    """Rewrites a driver so that each loop runs once and small statements are regions."""
 
     def visit_Small(self, node: Small) -> list[ast.stmt]:
         self.generic_visit(node)

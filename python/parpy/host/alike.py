@@ -1,5 +1,5 @@
-"""Arguments that are alike: of the same classes, with attributes of the same classes. What was found out for some of
-them holds for the others."""
+"""Caches facts about arguments by their types: arguments are alike if they and their attributes have the same
+classes."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from ..calls.elements import WHOLE, is_series
 from ..calls.objects import Reads, is_object
 
 _NUMBERS = WHOLE | {np.dtype(code).type for code in "?bBhHiIlLqQefdFD"} | {type(None)}
-_DEEPEST = 4  # objects in objects
-_LARGEST = 64  # number of attributes
-_MOST = 256  # of which something is known
+_DEEPEST = 4  # the deepest nesting of objects
+_LARGEST = 64  # the most attributes
+_MOST = 256  # the most cached keys
 _Names = tuple[str, ...]
 _Found = TypeVar("_Found")
 
 
 class Alike(Generic[_Found]):
-    """Keys of arguments that are equal for those that are alike. `texts`: texts are alike, and lists of the same kind,
-    for which compiled code differs."""
+    """A cache with keys that are equal for arguments that are alike. With `texts`, all texts are alike, and so are
+    lists of one class, though compiled code differs for them."""
 
     def __init__(self, texts: bool) -> None:
         self._plain = _NUMBERS | {str, deque, set, bytearray} if texts else _NUMBERS
         self._texts = texts
-        self._names: dict[tuple[type, _Names], _Names | None] = {}  # of the attributes that count
+        self._names: dict[tuple[type, _Names], _Names | None] = {}  # the relevant attributes, by class and own dict
         self._count = -1
         self._found: dict[tuple[Any, ...], _Found] = {}
 
     def find(self, reads: Reads, values: tuple[Any, ...], look: Callable[[], _Found]) -> _Found:
-        """What `look` finds for such arguments of a program that `reads` attributes."""
+        """The result of `look`, cached for arguments like these of a program that `reads` attributes."""
         key = self._key(reads, values)
         if key is not None and key in self._found:
             return self._found[key]
         found = look()
-        if key is not None and key[0] == reads.count:  # no object was of a new class
+        if key is not None and key[0] == reads.count:  # no object had a new class
             if len(self._found) == _MOST:
                 self._found.clear()
             self._found[key] = found
         return found
 
     def _key(self, reads: Reads, values: Iterable[Any]) -> tuple[Any, ...] | None:
-        """None: these have to be looked at."""
+        """The key of the arguments; None if they cannot be cached."""
         if self._count != reads.count:
             self._names.clear()
             self._count = reads.count
@@ -84,7 +84,7 @@ class Alike(Generic[_Found]):
         return kind, names, keys
 
     def _names_of(self, reads: Reads, value: Any, own: dict[str, Any]) -> _Names | None:
-        """The attributes that count; None if some are not its own."""
+        """The relevant attributes of an object; None if one of them is not in its own dict."""
         key = type(value), tuple(own)
         if key not in self._names:
             names = tuple(reads.of(value)) if is_object(value) else None
@@ -92,7 +92,7 @@ class Alike(Generic[_Found]):
                 names = None
             if names is not None and own is value and reads.all_entries and len(names) != len(own):
                 names = None  # a dict with keys that are no texts
-            key = type(value), tuple(own)  # which the object may have computed meanwhile
+            key = type(value), tuple(own)  # `of` may have computed further attributes
             if len(self._names) == _MOST:
                 self._names.clear()
             self._names[key] = names

@@ -1,4 +1,4 @@
-"""Arrays that a function allocates: which of them compiled code makes, rather than Python."""
+"""Decides which arrays that a function allocates are made by compiled code rather than by Python."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MADE_HERE = (*(kind + like for kind in ("empty", "zeros", "ones", "full") for l
 
 
 class Allocations:
-    """The allocations of a function with these names; `is_callback`: whether Python makes a call."""
+    """The allocations of a function with these names. `is_callback` tells whether a node is a call by Python."""
 
     def __init__(self, source: FunctionSource, names: Lookup, is_callback: Callable[[ast.AST], bool]) -> None:
         self._source = source
@@ -29,8 +29,8 @@ class Allocations:
 
     @lazy
     def compiled(self) -> frozenset[ast.Call]:
-        """Allocations of loops that compiled code makes: of names that one outermost loop alone uses, in sizes that are
-        known when the function is entered."""
+        """The allocations in loops that compiled code makes. The arrays have names that only one outermost loop uses,
+        and sizes that are known at the entry of the function."""
         tree = self._source.tree()
         parameters = {*node_parameters(tree)}
         everywhere = Counter(part.id for part in self._names.nodes if isinstance(part, ast.Name))
@@ -56,13 +56,13 @@ class Allocations:
         )
 
     def _temporaries(self, body: list[ast.stmt], parameters: set[str]) -> set[ast.Call]:
-        """The allocations of arrays that nobody but the function sees and that have no values yet: compiled code has
-        memory for them where it runs, on a GPU as well."""
+        """The allocations of arrays without values that do not escape the function. Compiled code has memory for them
+        where it runs, also on a GPU."""
         nodes = self._names.nodes
         calls = [part for part in nodes if isinstance(part, ast.Call)]
         if self._source.only_pragmas or any(map(self._is_callback, nodes)):
             return set()
-        if any(self._names.find(call.func) is None for call in calls):  # of an object, which Python may have to run
+        if any(self._names.find(call.func) is None for call in calls):  # Python may have to run methods of objects
             return set()
         names = Counter(part.id for part in nodes if isinstance(part, ast.Name))
         read = Counter(name for part in nodes for name in _names_read(part))
@@ -86,8 +86,8 @@ class Allocations:
         return binding is not None and binding.value in (np.empty, np.empty_like)
 
     def _replaced_allocations(self, body: list[ast.stmt], parameters: set[str]) -> set[ast.Call]:
-        """The allocations in front of loops, where the name of one is given other arrays later: compiled code knows
-        then that nobody else has the first one."""
+        """The allocations before loops whose names get other arrays later. Compiled code makes them, because it then
+        knows that the first array has no other owner."""
         if any(map(self._is_callback, self._names.nodes)):
             return set()
         times = Counter(name for part in self._names.nodes if isinstance(part, ast.Assign) for name in assigned([part]))
@@ -105,13 +105,13 @@ class Allocations:
         return set(found) if any(times[name] > 1 for name in found.values()) else set()
 
     def _is_size(self, value: ast.expr, known: set[str]) -> bool:
-        """Whether the value is made of constants, shapes and numbers that are known when the function is entered."""
+        """Whether the value consists of constants, shapes and numbers that are known at the entry of the function."""
         calls = [part for part in ast.walk(value) if isinstance(part, ast.Call) and not self._is_length(part)]
         names = names_in(value)
         return not calls and not (names & self._names.scope.locals) - known
 
     def _is_made_here(self, call: ast.Call, known: set[str]) -> bool:
-        """Whether compiled code makes the array: NumPy's, of a size made of constants and what is `known`."""
+        """Whether the call makes a NumPy array that compiled code can make, sized by constants and `known` names."""
         binding = self._names.find(call.func)
         made = None if binding is None else next((n for n in _MADE_HERE if binding.value is getattr(np, n)), None)
         if made is None or not call.args:
@@ -132,7 +132,7 @@ class Allocations:
         return not (names & self._names.scope.locals) - known
 
     def _is_scalar_type(self, node: ast.expr | None) -> bool:
-        """Whether the dtype that an array is made with is left out, a type of numbers, or that of another array."""
+        """Whether the dtype of a new array is missing, a number type, or the dtype of another array."""
         if node is None or (isinstance(node, ast.Attribute) and node.attr == "dtype"):
             return True
         if isinstance(node, ast.Name) and node.id in self._constant_parameters:
@@ -154,7 +154,7 @@ class Allocations:
 
 
 def _names_read(node: ast.AST) -> list[str]:
-    """The arrays of which the node takes or stores elements, or that it computes with."""
+    """The arrays whose elements the node reads or stores, or that are operands of it."""
     parts: list[ast.expr] = []
     if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Del):
         parts = [node.value]

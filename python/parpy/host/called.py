@@ -1,4 +1,4 @@
-"""Functions that Python calls for one that it runs in parts."""
+"""The functions that Python calls for a function that it runs in parts."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _OF_PYTHON = (MutableSequence, Set, bytes)
 
 
 class Small(Protocol):
-    """The driver of a function that Python runs as a whole, but for statements that compiled code may run too."""
+    """The driver of a function that Python runs as a whole, apart from small statements."""
 
     def as_python(self, opts: CompileOptions | None, called: Called) -> FunctionType | None: ...
 
 
 class Called:
-    """What stands for the functions in the calls of a driver, with these options.
+    """The replacements for the functions in the calls of a driver, with these options.
 
-    `small_driver` is the driver of a function, of the values of its parameters, whose small statements Python runs.
-    What such a driver does, Python does with arguments of any kind: it is called without looking at these.
+    `small_driver` makes, for the values of the parameters, the driver of a function whose small statements Python runs.
+    Such a driver accepts arguments of any kind, so it is called without inspecting them.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Called:
         self._jit = jit
         self._small_driver = small_driver
         self._compiled: dict[Callable[..., Any], Callable[..., Any]] = {}
-        self._python: dict[Callable[..., Any], FunctionType | None] = {}  # those that Python runs as a whole
+        self._python: dict[Callable[..., Any], FunctionType | None] = {}  # functions that Python runs as a whole
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         if type(function) is MethodType and isinstance(function.__func__, FunctionType | _native.JitFunction):
@@ -55,7 +55,7 @@ class Called:
         return self._python.get(function) or partial(self._unless_lists, function, source)
 
     def _unless_lists(self, function: Callable[..., Any], source: FunctionSource, *given: Any, **named: Any) -> Any:
-        """Calls the function; with lists and the like, which Python alone has, as it is."""
+        """Calls the function; with arguments such as lists, which compiled code does not have, the Python function."""
         if any(isinstance(each, _OF_PYTHON) for each in (*given, *named.values())):
             return source.function(*given, **named)
         return self._call(function, *given, **named)
@@ -84,7 +84,7 @@ class Called:
 
 
 def nested(opts: CompileOptions | None, function: Callable[..., Any]) -> CompileOptions | None:
-    """The options for a jit function of which Python runs a part, too."""
+    """The options for a called jit function that Python also runs in parts."""
     source = callable_source(function)
     if opts is None or source is None:
         return opts

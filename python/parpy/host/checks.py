@@ -1,5 +1,5 @@
-"""The code that Python runs in place of a small statement: the statement, and a check that compiled code would give the
-same.
+"""The code that Python runs in place of a small statement: the statement, and checks that compiled code would have the
+same results.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ LEAST, MOST = -(2**63), 2**63 - 1
 
 
 class Beyond(OverflowError):
-    """A number that compiled code has not: an integer beyond 64 bits, or one of another type than its attribute."""
+    """Compiled code cannot have this number: an integer beyond 64 bits, or one of another type than its attribute."""
 
 
 class NoNumber(Exception):
-    """An array where compiled code for numbers stands."""
+    """An operand is an array, but the statement is for numbers."""
 
 
 _NUMBERS = frozenset((bool, float, complex, np.bool_, *(np.dtype(code).type for code in "bBhHiIlLqQefdFD")))
 
 
 def number(value: Any) -> Any:
-    """The result of arithmetic, if compiled code has it."""
+    """The result of arithmetic. Raises Beyond or NoNumber if compiled code has no such result."""
     if type(value) in _NUMBERS:
         return value
     if hasattr(value, "ndim") or hasattr(value, "shape"):
@@ -39,21 +39,21 @@ def number(value: Any) -> Any:
 
 
 def light(value: Any) -> Any:
-    """The same where arrays are NumPy's anyway."""
+    """The result of arithmetic that may also be an array. Raises Beyond for an integer beyond 64 bits."""
     if isinstance(value, int) and not LEAST <= value <= MOST:
         raise Beyond(f"the Python integer {value} has more than 64 bits")
     return value
 
 
 def updated(value: Any) -> Any:
-    """The result of an augmented assignment to a name, which stores to the elements of arrays and lists."""
+    """The result of an augmented assignment to a name. Raises NoNumber for arrays and lists, which it would change."""
     if type(value) in _NUMBERS or is_scalar(value):
         return light(value)
     raise NoNumber
 
 
 def index(owner: Any, value: Any) -> Any:
-    """A subscript of an array, or a list, that is stored to; the key of a dict."""
+    """The subscript of a store to an array or a list, or the key of a dict. Raises Beyond for other values."""
     if isinstance(value, np.integer) or isinstance(owner, MutableMapping):
         return value
     raise Beyond
@@ -65,7 +65,7 @@ _WIDER = {(float, int), (complex, int), (complex, float)}
 
 
 def same(old: Any, new: Any) -> Any:
-    """What an attribute with the value `old` is assigned: numbers keep their type; what is none is Python's."""
+    """The value for an attribute with the value `old`. A number must keep its type; other values are unchanged."""
     kinds = type(old), type(new)
     if kinds in _ALIKE:
         return _ALIKE[kinds](new)
@@ -77,7 +77,7 @@ def same(old: Any, new: Any) -> Any:
 
 
 def same_updated(old: Any, new: Any) -> Any:
-    """The same for augmented assignments."""
+    """The value that an attribute with the value `old` gets by an augmented assignment."""
     kind = _ALIKE.get((type(old), type(new)))
     if kind is not None:
         return kind(new)
@@ -89,7 +89,7 @@ def same_updated(old: Any, new: Any) -> Any:
 
 
 def place(base: Any) -> Any:
-    """What a subscript stores to, if it is no array of that many dimensions."""
+    """The list or dict that a subscript stores to. Raises NoNumber for other objects."""
     if isinstance(base, MutableSequence | MutableMapping):
         return base
     raise NoNumber
@@ -105,9 +105,9 @@ HELPERS: dict[str, Any] = {
     **{own(name): value for name, value in (("array", np.ndarray), ("float", float), ("int", int))},
     own("exception"): Exception,
 }
-"""What the statements need to know, by the names that they have for it."""
+"""The values of the names that the statements use."""
 
-# VALUE and the like stand for parts of the statement; `value`, `kind` and `owner` are variables.
+# Names in capitals, such as VALUE, are replaced by parts of the statement; `value`, `kind` and `owner` are variables.
 _KNOWN = f"(kind is float or kind is int and {LEAST} <= value <= {MOST})"
 _RESULT = f"value if (kind := (value := VALUE).__class__) is float or {_KNOWN} else CHECK(value)"
 _ATTRIBUTE = f"value if (kind := (value := VALUE).__class__) is OLD.__class__ and {_KNOWN} else SAME(OLD, value)"
@@ -116,13 +116,13 @@ _STORED_TO = "owner if (owner := OWNER).__class__ is array and owner.ndim == COU
 _OWN = ("value", "kind", "owner", *(name.strip("_").removeprefix("parpy_") for name in HELPERS))
 _GROWING = (
     ast.Add | ast.Sub | ast.Mult | ast.LShift | ast.FloorDiv | ast.Pow
-)  # may give integers of more bits than it gets
+)  # operators whose results may have more bits than the operands
 _OF_FLOATS = (float, math.sqrt)
 
 
 class Checks:
-    """Statements whose results are compared with what compiled code has; `check` looks at those of arithmetic.
-    `calls`: whether an expression is one of these functions."""
+    """Adds checks to statements. `check` is the function that checks results of arithmetic, and `calls` tells whether
+    an expression is one of these functions."""
 
     def __init__(self, calls: Callable[[ast.expr, Sequence[object]], bool], check: str) -> None:
         self._calls = calls
@@ -145,7 +145,7 @@ class Checks:
         return ast.Assign([target], made)
 
     def _result(self, node: ast.expr) -> ast.expr:
-        """A value that is stored."""
+        """A stored value, with checks."""
         is_computed = isinstance(node, ast.BinOp | ast.Call) or _is_negative(node)
         return self._checked(node) if is_computed else self._operands(node)
 
@@ -153,13 +153,13 @@ class Checks:
         return _filled(_RESULT, VALUE=self._operands(node), CHECK=named(self._check))
 
     def _operand(self, node: ast.expr) -> ast.expr:
-        """An operand, which may be an integer beyond 64 bits."""
+        """An operand, with a check if it may be an integer beyond 64 bits."""
         grows = isinstance(node, ast.Call) or (isinstance(node, ast.BinOp) and isinstance(node.op, _GROWING))
         grows = (grows or _is_negative(node)) and not self._is_float(node)
         return self._checked(node) if grows else self._operands(node)
 
     def _is_float(self, node: ast.expr) -> bool:
-        """Whether the number is no integer, whatever the types of the variables are."""
+        """Whether the number is no integer for all types of the variables."""
         match node:
             case ast.Constant(value=value):
                 return isinstance(value, float | complex)
@@ -172,7 +172,7 @@ class Checks:
         return False
 
     def _operands(self, node: ast.expr) -> ast.expr:
-        """The expression with operands that are looked at."""
+        """The expression with checked operands."""
         match node:
             case ast.BinOp():
                 node.left, node.right = self._operand(node.left), self._operand(node.right)
@@ -186,14 +186,14 @@ class Checks:
                 node.args = [*map(self._operand, node.args)]
             case ast.Attribute():
                 node.value = self._operands(node.value)
-            case ast.Subscript():  # no integer of more bits is within bounds
+            case ast.Subscript():  # an integer beyond 64 bits is out of bounds anyway
                 node.value, node.slice = self._operands(node.value), self._operands(node.slice)
             case ast.Tuple():
                 node.elts = [*map(self._operands, node.elts)]
         return node
 
     def _element(self, node: ast.Subscript) -> ast.expr:
-        """The element of an array that is stored to."""
+        """The element of an array that a statement stores to, with checked subscripts."""
         places = [
             each if isinstance(each, ast.Constant) else _filled(_SUBSCRIPT, VALUE=self._operands(each))
             for each in subscripts_of(node)
@@ -229,7 +229,7 @@ def _loaded(node: ast.expr) -> ast.expr:
 
 
 def _is_negative(node: ast.expr) -> bool:
-    """Whether it is the negative of something that is computed."""
+    """Whether the node is a negated (or plus) expression other than a constant."""
     return (
         isinstance(node, ast.UnaryOp)
         and isinstance(node.op, ast.USub | ast.UAdd)

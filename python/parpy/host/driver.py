@@ -1,7 +1,7 @@
-"""Functions of which Python runs a part: allocation, callbacks, returned arrays, and other names for arrays.
+"""Drivers of functions of which Python runs a part: allocations, callbacks, returned arrays, and aliases of arrays.
 
-Python runs these statements and the control flow around them; each maximal sequence of others is compiled, as a
-function of the variables that it reads, which returns the numbers that are read later.
+Python runs these statements and the control flow around them. Each maximal sequence of other statements is compiled as
+a function of the variables that it reads, which returns the live numbers.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ _MOST_CONFIGURED = 16
 
 
 class _Configured(NamedTuple):
-    """What a driver runs under certain options."""
+    """The parts of a driver that depend on options."""
 
-    values: dict[str, Any]  # of the options
+    values: dict[str, Any]  # the values of the options
     per_region: list[CompileOptions]
     again: CompileOptions  # for statements that Python runs
     called: Called
 
 
 class Driver:
-    """What a call of such a function runs."""
+    """The replacement for a function that Python runs in parts."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Driver:
         methods: Sequence[FunctionSource],
         called: bool,
     ) -> None:
-        """`methods`: those that Python may call; `called`: Python calls the function again and again."""
+        """`methods` are those that Python may call. `called` tells that Python calls the function repeatedly."""
         self.guards = guards
         code = source.function.__code__
         self._names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -97,8 +97,8 @@ class Driver:
         self._slow = []
 
     def as_python(self, opts: CompileOptions | None, called: Called) -> FunctionType | None:
-        """What calls of the function run, with what `called` says for the functions that it calls; None if that depends
-        on the arguments."""
+        """The Python function that calls run, with the replacements `called` for its callees; None if the function to
+        run depends on the arguments."""
         function = self._splitter.source.function
         if not self._splitter.is_python() or function.__kwdefaults__ or function.__code__.co_kwonlyargcount:
             return None
@@ -109,7 +109,7 @@ class Driver:
         return made
 
     def _own(self, opts: CompileOptions | None, debug: bool) -> dict[str, Any]:
-        """What the function that Python runs calls and reads besides its arguments."""
+        """The globals of the function that Python runs, by which it calls regions and callees."""
         configured = None if opts is None else self._configured_for(opts)
         per_region = None if configured is None else configured.per_region
 
@@ -126,8 +126,8 @@ class Driver:
         return bound_to(self._splitter.annotations, dict(zip(self._names, values, strict=True)))
 
     def inspect(self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., Any]) -> list[Any]:
-        """`look(region, arguments, opts)` for each region that a call gets to, without running any; where Python needs
-        what a region computes, for those in front of that."""
+        """`look(region, arguments, opts)` for each region that a call reaches, without running any region. If Python
+        needs the result of a region, the inspection ends there."""
         found: list[Any] = []
         given = _bound(self._splitter.source, values, {})
         try:
@@ -142,10 +142,10 @@ class Driver:
     def _visit(
         self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., None], seen: Seen
     ) -> Any:
-        """The same, also for the functions that Python calls; those that were `seen` are not looked at."""
+        """Inspects a call and the calls that Python makes for it; functions in `seen` are skipped."""
         per_region = None if opts is None else self._configured_for(opts).per_region
         seen.drivers[self._splitter.source.function] = self
-        unknown: set[str] = set()  # variables that regions give other values than the zeros here
+        unknown: set[str] = set()  # variables that regions would assign, and that are zeros here
 
         def run(index: int, *inputs: Any) -> tuple[int, ...]:
             region = self.regions[index]
@@ -182,13 +182,13 @@ class Driver:
             return self._dry(*values, **own, **HELPERS)
 
     def by_python(self) -> list[ast.stmt]:
-        """The statements that Python itself runs, with the places that they have in the user's text: of loops and
-        branches those whose bodies are not compiled as a whole."""
+        """The statements that Python itself runs, with their places in the user's text. Loops and branches are among
+        them unless they are compiled as a whole."""
         return [*_not_compiled(self._splitter.body)]
 
     @lazy
     def _named_places(self) -> list[Place]:
-        """Where the regions are, with the labels that they have by the symbols of annotations."""
+        """The places of the regions, with the labels from the symbols of annotations."""
         return [
             place._replace(labels=place.labels | shape_labels(region.function.__parpy_source__))
             for place, region in zip(self._splitter.places, self.regions, strict=True)
@@ -198,7 +198,7 @@ class Driver:
         for known in self._configured:
             if known.values == opts._values:
                 return known
-        ours = CompileOptions(**opts._values)  # the caller may change its own
+        ours = CompileOptions(**opts._values)  # a copy, since the caller may change its options
         again = CompileOptions(**{**opts._values, "parallelize": {}})
         made = _Configured(dict(ours._values), self._per_region(ours), again, Called(ours, _jit, _small_driver))
         self._configured = [made, *self._configured[: _MOST_CONFIGURED - 1]]
@@ -217,14 +217,14 @@ class Driver:
 
 
 def _allocated(region: Region, inputs: tuple[Any, ...], space: dict[str, Any]) -> dict[str, Any]:
-    """The arrays without values that a region makes for others behind it, where its inputs say how large they are."""
+    """The arrays without values that a region makes for later regions, if their sizes are known from its inputs."""
     values = dict(zip(region.inputs, inputs, strict=True))
     made: dict[str, Any] = {}
     for node in region.nodes:
         target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
         if not isinstance(node, ast.Assign) or not isinstance(target, ast.Name) or not isinstance(node.value, ast.Call):
             continue
-        with suppress(Exception):  # its size is what the region computes
+        with suppress(Exception):  # the size is a result of the region
             function = eval(compile(ast.Expression(node.value.func), "<allocation>", "eval"), space, values)
             if function in (np.empty, np.empty_like) and target.id in region.outputs:
                 made[target.id] = eval(compile(ast.Expression(node.value), "<allocation>", "eval"), space, values)
@@ -232,7 +232,7 @@ def _allocated(region: Region, inputs: tuple[Any, ...], space: dict[str, Any]) -
 
 
 def _fail_again(*_: Any) -> None:
-    """What a statement fails with is left to it where nothing runs."""
+    """Raises the present exception again, because an inspection runs no statements."""
     raise
 
 
@@ -258,7 +258,7 @@ def _jit(source: FunctionSource) -> _native.JitFunction:
 def _look_at(
     look: Callable[..., None], region: _native.JitFunction, arguments: tuple[Any, ...], opts: CompileOptions | None
 ) -> None:
-    """`look(function, arguments, opts)` for what a call of the region runs."""
+    """Calls `look(function, arguments, opts)` for each program that a call of the region runs."""
     from ..calls.compiling import driver_behind
 
     driver = driver_behind(region, arguments)
@@ -269,14 +269,14 @@ def _look_at(
 
 
 def _check(splitter: Splitter, methods: Sequence[FunctionSource]) -> Findings:
-    """Raises CompileError with what is wrong in any region of the function or of those that Python calls for it,
-    before the first one runs. Where Python keeps attributes of objects, that is what is certain: the rest shows when a
-    region is compiled for them."""
+    """Raises CompileError with the errors in all regions of the function and of its callees before the first region
+    runs. If Python keeps attributes of objects, only errors that do not depend on the arguments count; others appear
+    when a region is compiled."""
     kept = splitter.resolver.kept
     splitters = [splitter]
     known = {splitter.source.function}
     left = deque(methods)
-    for each in splitters:  # grows meanwhile
+    for each in splitters:  # the loop appends to this list
         left += each.calls
         while left:
             source = left.popleft()
@@ -291,7 +291,7 @@ def _check(splitter: Splitter, methods: Sequence[FunctionSource]) -> Findings:
 
 
 def _is_wrong(region: FunctionSource) -> bool:
-    """Whether a region is certain to be wrong."""
+    """Whether a region has an error that does not depend on the arguments."""
     try:
         check([region], [])
     except CompileError as error:
@@ -314,11 +314,11 @@ def _bound(source: FunctionSource, arguments: tuple[Any, ...], named: dict[str, 
 def driver_of(
     source: FunctionSource, kept: Kept = NOTHING_KEPT, methods: Sequence[FunctionSource] = (), called: bool = False
 ) -> Driver | None:
-    """What runs calls of the function; None where all of it is compiled. `methods`: those that Python may call;
-    `called`: Python calls the function again and again."""
+    """The driver of the function; None if all of it is compiled. `methods` are those that Python may call. `called`
+    tells that Python calls the function repeatedly."""
     node = source.tree()
     if not isinstance(node, ast.FunctionDef) or node.args.vararg is not None or node.args.kwarg is not None:
-        return None  # whoever parses it refuses such parameters
+        return None  # the parser refuses such parameters
     resolver = Resolver(source, kept=kept)
     if not needs_driver(source, resolver, called=False):
         return None

@@ -1,5 +1,5 @@
-"""Calls of functions and classes that compiled code does not know and that are not functions of NumPy: `sorted`,
-`deque`, `tuple`. Python makes them, between compiled parts.
+"""Calls of functions and classes without a lowering that are not NumPy's, such as `sorted`, `deque`, `tuple`. Python
+makes these calls between compiled parts.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from ..syntax.names import callable_source
 from ..vocabulary import operators
 from ..vocabulary.generators import is_generator
 
-# What the language has besides functions that are known by themselves.
+# Functions that the language supports besides the intrinsic functions.
 _LANGUAGE = (range, enumerate, zip, reversed, print, isinstance, super)
 _GIVE_CONTAINERS = (sorted, map, filter, iter)
 _CONTAINERS = ("collections", "itertools")
-_OF_PYTHON = ("parpy.cudalib", "parpy.ufuncs.device")  # modules of ours whose functions and objects Python calls
+_OF_PYTHON = ("parpy.cudalib", "parpy.ufuncs.device")  # modules of ParPy whose functions and objects Python calls
 
 
 def is_foreign(value: Any) -> bool:
-    """Whether it is such a function or class."""
+    """Whether the value is a function or class that Python calls between compiled parts."""
     if not callable(value) or isinstance(value, Callback | External) or intrinsic_of(value) is not None:
         return False
     owner = getattr(value, "__self__", None)
@@ -36,7 +36,7 @@ def is_foreign(value: Any) -> bool:
     if name.startswith(_OF_PYTHON):
         return True
     module = name.partition(".")[0]
-    if is_generator(owner):  # seed: np.random.seed is of the language
+    if is_generator(owner):  # the language supports np.random.seed
         return value.__name__ in OTHERS - {"seed"}
     if module in ("parpy", "numpy") or isinstance(owner, np.ufunc):
         return False
@@ -48,15 +48,15 @@ def is_foreign(value: Any) -> bool:
 
 
 def is_universal(value: Any) -> bool:
-    """Whether it is a universal function of the user's, whose function of numbers compiled code can call."""
+    """Whether the value is a user's universal function, whose function of numbers compiled code can call."""
     module = getattr(type(value), "__module__", None) or ""
     made = isinstance(value, np.ufunc) or module.startswith("parpy.ufuncs.")
     return made and callable_source(value) is not None
 
 
 def takes_elements(call: ast.Call, value: Any, is_array: Callable[[ast.expr], bool]) -> bool:
-    """Whether the call of a universal function in a loop is one that compiled code makes: it computes one element, as
-    far as one can see, or is an expression of its arguments, whatever these are."""
+    """Whether compiled code makes the call of a universal function in a loop: the call appears to compute one element,
+    or the function is an expression of its arguments, which works for arrays as well."""
     source = callable_source(value)
     assert source is not None
     if call.keywords or len(call.args) != source.function.__code__.co_argcount:
@@ -66,7 +66,7 @@ def takes_elements(call: ast.Call, value: Any, is_array: Callable[[ast.expr], bo
 
 
 def _values(node: ast.expr) -> Iterator[ast.expr]:
-    """The variables, elements and parts that an expression is made of."""
+    """The variables, subscripts, attributes and calls that are the operands of an expression."""
     if isinstance(node, ast.Name | ast.Subscript | ast.Attribute | ast.Call):
         yield node
         return
@@ -76,15 +76,15 @@ def _values(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def gives_container(value: Any) -> bool:
-    """Whether what the call gives is Python's, and no number and no array."""
+    """Whether calls of the value return a Python container, which is neither a number nor an array."""
     module = getattr(value, "__module__", None)
     known = isinstance(value, type) or any(value is each for each in _GIVE_CONTAINERS) or module in _CONTAINERS
     return known and is_foreign(value)
 
 
 def is_for_python(call: ast.Call) -> bool:
-    """Whether the call is one that compiled code cannot make, whatever is called: it hands on the elements of a tuple
-    or a dict, or gets a list comprehension."""
+    """Whether the call cannot be compiled for any callee, because it has starred arguments, arguments from a dict, or a
+    comprehension as an argument."""
     if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
         return True
     listed = any(isinstance(each, ast.ListComp | ast.SetComp | ast.DictComp) for each in call.args)
@@ -96,8 +96,8 @@ _STATEMENTS = ast.Try | ast.TryStar | ast.Match | ast.Delete | ast.Import | ast.
 
 
 def is_statement_of_python(node: ast.AST) -> bool:
-    """Whether it is a statement that compiled code has not, and that means the same wherever it runs, or a part of
-    such a statement."""
+    """Whether the node is a statement, or a part of one, that compiled code does not support and that Python may run
+    anywhere with the same effect."""
     return isinstance(node, _STATEMENTS)
 
 
@@ -107,9 +107,9 @@ _REDUCTIONS = frozenset((
 
 
 def has_open_keyword(call: ast.Call) -> bool:
-    """Whether it is a reduction with a keyword that compiled code does not take, or takes as a constant alone."""
+    """Whether the call is a reduction with a keyword that compiled code supports only as a constant or not at all."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    if name in ("argmax", "argmin") and any(each.arg == "out" for each in call.keywords):  # of which the type counts
+    if name in ("argmax", "argmin") and any(each.arg == "out" for each in call.keywords):  # the type of out matters
         return True
     return name in _REDUCTIONS and any(
         each.arg in ("where", "initial")
@@ -120,6 +120,6 @@ def has_open_keyword(call: ast.Call) -> bool:
 
 
 def _counts_along(call: ast.Call) -> bool:
-    """Whether the axes of a reduction, if it has some, are counted from the first one, as sizes of arrays are."""
+    """Whether the axes of a reduction, if it has any, are non-negative constants."""
     axes = [each.value for each in call.keywords if each.arg == "axis"]
     return all(isinstance(part, ast.Constant | ast.Tuple | ast.Load) for axis in axes for part in ast.walk(axis))

@@ -1,7 +1,7 @@
-"""Attributes of objects that Python assigns to, for the sake of what they are: no numbers, which compiled code could
-give other values, but arrays that are replaced, lists, None, objects, and such that are not set yet. So it does where
-the assignment may fail, and it reads those that the object computes once (`functools.cached_property`) if that failed
-in front of the call."""
+"""Attributes of objects that Python assigns to. Compiled code assigns only to attributes that are numbers; Python must
+replace arrays, lists, None and objects, set attributes that are not set yet, and make assignments that may fail. Python
+also reads an attribute that the object computes once (`functools.cached_property`) if the computation failed before
+the call."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from ..syntax.source import FunctionSource
 
 
 class Kept(NamedTuple):
-    """The attributes, and entries of dicts, that Python assigns to; the lists and the like that it changes; the methods
-    that do either."""
+    """The attributes and entries of dicts that Python assigns to, the lists and sets that it changes, and the methods
+    that do so."""
 
     attributes: frozenset[str] = frozenset()
     lists: frozenset[str] = frozenset()
     methods: frozenset[str] = frozenset()
-    names: frozenset[str] = frozenset()  # of parameters that are lists, too long for tuples, or sets
-    computed: frozenset[str] = frozenset()  # attributes that an object computes once, and could not
+    names: frozenset[str] = frozenset()  # parameters that are sets, or lists too long to be tuples
+    computed: frozenset[str] = frozenset()  # cached properties whose computation failed
     rows: frozenset[tuple[str, int]] = frozenset()  # arrays of which parts are returned, with their dimensions
-    # Compiled code refused it, and said that this helps (CompileError.python_may_call): Python calls the functions of
-    # NumPy that compiled code has for some dimensions alone, and those of the user that return one of several arrays,
-    # or a part of one.
+    # Whether compilation failed with an error that says that this helps (CompileError.python_may_call): Python calls
+    # NumPy functions that compiled code supports only for some dimensions, and user functions that return one of
+    # several arrays or a part of one.
     refused: bool = False
 
     def assigned_by(self, node: ast.AST) -> bool:
-        """Whether the statement assigns to such an attribute."""
+        """Whether the statement assigns to an attribute that Python keeps."""
         if not self.attributes or not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             return False
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         return any(name in self.attributes for each in targets for name in stored_names(each))
 
     def is_read(self, node: ast.AST) -> bool:
-        """Whether it is such a list, or an attribute that is computed where it is read."""
+        """Whether the node reads a list that Python changes, or a cached property that Python reads."""
         return (bool(self.lists) and attribute_name(node) in self.lists) or self.is_computed(node)
 
     def is_computed(self, node: ast.AST) -> bool:
         return bool(self.computed) and attribute_name(node) in self.computed
 
     def is_called(self, call: ast.Call) -> bool:
-        """Whether it calls such a method."""
+        """Whether the call is one of a method that Python runs."""
         return bool(self.methods) and attribute_name(call.func) in self.methods
 
 
@@ -56,7 +56,7 @@ _LISTS = (list, set, frozenset, deque, bytearray)
 
 
 def is_long(value: object) -> bool:
-    """Whether an argument is a list that is no tuple to compiled code, or a set."""
+    """Whether an argument is a set, or a list that is too long to be a tuple in compiled code."""
     return is_list(value) and not is_series(value)
 
 
@@ -66,7 +66,7 @@ def is_list(value: object) -> bool:
 
 
 def kept_for(source: FunctionSource, reads: Reads, values: tuple[Any, ...]) -> Kept:
-    """What Python keeps in a call with these values of the parameters of a function that `reads` attributes."""
+    """The attributes and lists that Python keeps in a call with these values of the parameters."""
     if not any(is_object(value) or is_list(value) or _has_objects(value) for value in values):
         return NOTHING_KEPT
     given = zip(source.function.__code__.co_varnames, values, strict=False)
@@ -83,13 +83,13 @@ def _has_objects(value: Any) -> bool:
 
 
 def _kept_attributes(reads: Reads, values: Iterable[Any]) -> Kept:
-    """Those of the objects among the arguments, and of the objects in them."""
+    """The kept attributes of the objects among the arguments, and of the objects in them."""
     found: set[str] = set()
     lists: set[str] = set()
     computed: set[str] = set()
     objects = False
-    there: set[str] = set()  # of those that are replaced
-    called: set[str] = set()  # names of objects that may be called
+    there: set[str] = set()  # the replaced attributes that are set
+    called: set[str] = set()  # the names of attributes whose values may be called
     seen: set[int] = set()
     left = list(values)
     while left:
@@ -103,7 +103,7 @@ def _kept_attributes(reads: Reads, values: Iterable[Any]) -> Kept:
         objects = True
         names = reads.of(value)
         for name in names:
-            if has_say(value, name):  # Python runs what reads it
+            if has_say(value, name):  # Python runs the code that reads the attribute
                 continue
             part = attribute_of(value, name)
             if name in reads.changed and isinstance(part, MutableSequence | MutableSet):

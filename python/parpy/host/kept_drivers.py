@@ -1,4 +1,4 @@
-"""Calls of functions in which Python assigns to attributes (kept.py)."""
+"""The drivers of functions in which Python assigns to attributes (kept.py)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 class KeptDrivers:
-    """What calls of a function run where Python assigns to attributes: a driver for each choice of these, or what runs
-    the function as a whole where there is none."""
+    """Runs the calls of a function by a driver for the attributes that Python keeps in the call, or by the structures
+    of the function as a whole if there is no driver."""
 
     def __init__(
         self,
@@ -32,16 +32,16 @@ class KeptDrivers:
         structures: Structures,
         driver_of: Callable[[FunctionSource, Kept, list[FunctionSource]], Driver | None],
     ) -> None:
-        """`driver_of` gets the methods that Python calls besides."""
+        """`driver_of` makes the driver for a source, its kept attributes and the methods that Python calls."""
         self.wanted = False
-        self.refused = False  # Kept.refused, from now on
-        self.guarded = False  # whoever calls this looks at the guards of the driver for which nothing is kept
+        self.refused = False  # the value of Kept.refused for later calls
+        self.guarded = False  # whether the caller checks the guards of the driver without kept attributes
         self._source, self._structures, self._driver_of = source, structures, driver_of
         self._drivers: dict[Kept, Driver | Structures] = {}
         self._alike: Alike[Kept] = Alike(texts=True)
 
     def forget(self) -> None:
-        """Something that the drivers rely on has changed."""
+        """Drops all drivers, because an object that they depend on has changed."""
         self._drivers.clear()
 
     def kept(self, values: Iterable[Any]) -> Kept:
@@ -62,7 +62,7 @@ class KeptDrivers:
 
     @lazy
     def _returned(self) -> dict[str, int]:
-        """The parameters of which parts may be returned, and of how many dimensions at least these are numbers."""
+        """The parameters of which elements may be returned, with the number of subscripts of these."""
         node = self._source.tree()
         return returned_parts(node) if isinstance(node, ast.FunctionDef) else {}
 
@@ -82,13 +82,13 @@ class KeptDrivers:
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
         usual = self._drivers.get(NOTHING_KEPT)
         if usual is self._structures:
-            # Compiled as a whole: nothing has run where that fails.
+            # The function is compiled as a whole, so nothing has run if that fails.
             reads = self._structures.reads
             if not reads.assigns and not self._returned and not any(map(is_list, values)):
                 try:
                     return usual(values, opts, debug)
                 except CompileError:
-                    if not reads.assigns:  # no object of a new class that does
+                    if not reads.assigns:  # still no class whose methods assign to attributes
                         raise
         elif usual is not None and self.guarded and not self._returned and WHOLE.issuperset(map(type, values)):
             return usual(values, opts, debug)

@@ -1,4 +1,4 @@
-"""Labels in the parts of a function, and the options for each of these."""
+"""The labels in the parts of a function, and the options for each part."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ..types import BufferType, Symbol
 from ..vocabulary import operators
 from .python_parts import Resolver
 
-_SHAPE_LABEL = re.compile(r'"shape (\w+)"')  # as the frontend writes it (frontend/statements/labels.py)
-_GPU_CODE = "gpu"  # in mappings: array code outside of the loops they name
+_SHAPE_LABEL = re.compile(r'"shape (\w+)"')  # the form that frontend/statements/labels.py writes
+_GPU_CODE = "gpu"  # the key in mappings for array code outside of the named loops
 
 
 def labels_in(nodes: Sequence[ast.AST], resolver: Resolver, seen: set[int] | None = None) -> set[str]:
@@ -42,13 +42,13 @@ def labels_in(nodes: Sequence[ast.AST], resolver: Resolver, seen: set[int] | Non
 
 
 def labels_of(source: FunctionSource) -> set[str]:
-    """The labels in a function and in those that it calls."""
+    """The labels in a function and in its callees."""
     return labels_in([source.tree()], Resolver(source)) | shape_labels(source)
 
 
 def shape_labels(source: FunctionSource) -> set[str]:
-    """The labels that loops and slices of a function have by the symbols of its annotations, under
-    `implicit_shape_labels`; those that they may have where Python runs a part of it."""
+    """The labels under `implicit_shape_labels` that loops and slices of a function get from the symbols of its
+    annotations. If Python runs a part of the function, these are the possible labels."""
     extents = (each.shape for each in annotations_of(source.function).values() if isinstance(each, BufferType))
     symbols = {extent for shape in extents for extent in shape if isinstance(extent, Symbol)}
     if not symbols:
@@ -61,13 +61,13 @@ def shape_labels(source: FunctionSource) -> set[str]:
 
 
 def restricted(opts: CompileOptions, labels: set[str]) -> CompileOptions:
-    """The options with the loops of these labels alone."""
+    """The options with a mapping that is restricted to these labels."""
     kept = {label: loop for label, loop in opts.parallelize.items() if label in labels or label == _GPU_CODE}
     return CompileOptions(**{**opts._values, "parallelize": kept})
 
 
 class Place(NamedTuple):
-    """Where a region is: its labels, its first and last line."""
+    """The place of a region: its labels, its first and its last line."""
 
     labels: set[str]
     first: int
@@ -75,14 +75,14 @@ class Place(NamedTuple):
 
 
 def per_region(opts: CompileOptions, places: list[Place], nested: set[str]) -> list[CompileOptions]:
-    """The options for each region. Loops of none go to the first, or to that with a label like theirs, which says that
-    they are unknown; those of `nested` functions are none of theirs."""
+    """The options for each region. An unknown label goes to the region with a similar label, or to the first region,
+    which reports it. The labels of `nested` functions are known."""
     return [_for_region(opts, index, places, nested) for index in range(len(places))]
 
 
 def near_miss_of_nested(opts: CompileOptions, places: list[Place], nested: set[str]) -> tuple[str, str] | None:
-    """A label of the mapping that no loop carries, and that of a `nested` function that is like it. Those that are like
-    one of a region are refused where that is compiled."""
+    """An unknown label of the mapping, and the similar label of a `nested` function. An unknown label that resembles
+    one of a region is refused when that region is compiled."""
     own = set[str]().union(*(place.labels for place in places))
     free = nested - opts.parallelize.keys()
     for label in sorted(opts.parallelize.keys() - own - nested - {_GPU_CODE}):
@@ -113,7 +113,7 @@ def _for_region(opts: CompileOptions, index: int, places: list[Place], nested: s
 
 
 def _place_of_unknown(label: str, places: list[Place], free: set[str]) -> int:
-    """The region of which a label that no loop carries is a near miss; else the first."""
+    """The number of the region that has a label similar to this unknown label; otherwise 0."""
     for index, place in enumerate(places):
         if any(_native.are_alike(label, other) for other in place.labels & free):
             return index

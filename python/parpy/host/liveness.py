@@ -1,5 +1,5 @@
-"""Finds the local variables of a Python function that are read later, by the usual backward analysis over the syntax
-tree.
+"""Live variable analysis of a Python function: finds the local variables that are read later, by a backward analysis
+over the syntax tree.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def assigned(nodes: Sequence[ast.stmt]) -> Names:
 
 
 def updated(nodes: Sequence[ast.stmt]) -> Names:
-    """The names that augmented assignments alone assign in the statements: of arrays they keep the elements' place."""
+    """The names that only augmented assignments assign in the statements, so that an array stays the same object."""
     parts = [part for node in nodes for part in walk_own(node)]
     targets = [part.target for part in parts if isinstance(part, ast.AugAssign)]
     stores = [part for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
@@ -41,7 +41,7 @@ def updated(nodes: Sequence[ast.stmt]) -> Names:
 
 
 def live_before(nodes: Sequence[ast.stmt], after: Names, at_break: Names = _NONE, at_continue: Names = _NONE) -> Names:
-    """What may be read from the start of `nodes` on, before it is assigned; `after`: from their end on."""
+    """The names that are live before `nodes`, if the names `after` are live after them."""
     live = after
     for node in reversed(nodes):
         live = _before(node, live, at_break, at_continue)
@@ -65,17 +65,17 @@ def _before(node: ast.stmt, after: Names, at_break: Names, at_continue: Names) -
     if isinstance(node, ast.FunctionDef):
         return (after - {node.name}) | (free_names(node) if node.name in after else _NONE)
     read = reads(node)
-    if isinstance(node, ast.Try | ast.TryStar | ast.Match):  # which may leave out any part of it
+    if isinstance(node, ast.Try | ast.TryStar | ast.Match):  # any part may not be run, so nothing is certainly assigned
         return after | read
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         return after | read | {node.target.id}
-    at_times = {part.target.id for part in walk_own(node) if isinstance(part, ast.NamedExpr)}  # in operands of `and`
+    at_times = {part.target.id for part in walk_own(node) if isinstance(part, ast.NamedExpr)}  # perhaps not evaluated
     return read | (after - (assigned([node]) - at_times))
 
 
 def live_in_loop(node: ast.For | ast.While, after: Names, at_end: Names) -> tuple[Names, Names]:
-    """What is live before the loop, and at the end of each iteration; `after`: where a break leaves it, `at_end`: where
-    it ends, in front of its else branch."""
+    """The names that are live before the loop and at the end of each iteration. `after` are live after a break, and
+    `at_end` at the regular end of the loop, before its else branch."""
     head = at_end | (reads(node.test) if isinstance(node, ast.While) else _NONE)
     target = assigned_target(node)
     while True:

@@ -1,4 +1,4 @@
-"""The meaning of the names of a function: functions, objects outside of it, and arrays."""
+"""Resolves the names of a function: functions, objects outside of it, and arrays."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _LIBRARIES = ("numpy", "torch", "cupy", "parpy")
 
 
 class Lookup:
-    """The names of one function."""
+    """The meanings of the names of one function."""
 
     def __init__(self, source: FunctionSource, rows: Iterable[tuple[str, int]] = ()) -> None:
-        """`rows`: parameters that are arrays of which parts are returned, with their dimensions."""
+        """`rows` are the parameters that are arrays of which parts are returned, with their dimensions."""
         self._rows = dict(rows)
         self.function = source.function
         self.scope = Scope(source.function)
@@ -55,7 +55,7 @@ class Lookup:
 
     @lazy
     def _nested(self) -> dict[str, Binding]:
-        """The nested functions that names stand for."""
+        """The nested functions that names refer to."""
         functions = {
             name: nested_source(self._source, self.scope.locals, node, name).function
             for name, _, node in definitions(self._source.tree(), self.nodes)
@@ -65,11 +65,11 @@ class Lookup:
 
     @lazy
     def nodes(self) -> list[ast.AST]:
-        """Every node of the function, without those of nested ones."""
+        """Every node of the function, without those of nested functions."""
         return list(own_nodes(self._source.tree()))
 
     def moved(self, value: ast.expr) -> ast.expr | None:
-        """The x of x.T, x.reshape(n, m), np.ravel(x) and the like, which may be other names for the elements of x."""
+        """The x of x.T, x.reshape(n, m), np.ravel(x) and similar expressions, which may be aliases of x."""
         if isinstance(value, ast.Attribute):
             of_array = value.attr == "T" or (
                 value.attr in ("real", "imag") and root_of(value.value) in self.plain_arrays
@@ -86,19 +86,19 @@ class Lookup:
         return value.func.value if value.func.attr in ("transpose", "reshape", "ravel") else None
 
     def is_row(self, node: ast.expr) -> bool:
-        """Whether it is a row of such an array, another part that subscripts take, or its real parts."""
+        """Whether the node is a row or another part of an array in `rows`, or its real parts."""
         row = row_of(node)
         return row is not None and row[1] < self._rows.get(row[0], 0)
 
     @lazy
     def objects(self) -> frozenset[str]:
-        """The variables of which attributes are read that neither arrays nor numbers have."""
+        """The variables with reads of attributes that neither arrays nor numbers have."""
         parts = (part for part in self.nodes if isinstance(part, ast.Attribute) and part.attr not in OF_VALUES)
         return frozenset(root_of(part.value) for part in parts)
 
     @lazy
     def plain_arrays(self) -> frozenset[str]:
-        """The variables that are used as arrays, and as no objects."""
+        """The variables that are used as arrays and not as objects."""
         return self.arrays() - self.objects
 
     @lazy
@@ -108,16 +108,16 @@ class Lookup:
 
     @lazy
     def returned(self) -> frozenset[str]:
-        """The names in what the function returns."""
+        """The names in the values that the function returns."""
         values = [part.value for part in self.nodes if isinstance(part, ast.Return) and part.value is not None]
         return frozenset(names_in(*values))
 
     def arrays(self) -> frozenset[str]:
-        """Variables that are used as arrays, and what they are called besides; entries of dicts as `d['x']`."""
+        """The variables that are used as arrays and their aliases; entries of dicts in the form `d['x']`."""
         if self._arrays is None:
             annotations = annotations_of(self.function)
             found = {name for name, each in annotations.items() if isinstance(each, BufferType)}
-            same: dict[str, set[str]] = {}  # names for one array, by each of them
+            same: dict[str, set[str]] = {}  # the aliases of each name
             tuples: set[str] = set()
             for part in self.nodes:
                 found |= {place for node in self._array_uses(part) if (place := self.place(node)) is not None}
@@ -125,7 +125,7 @@ class Lookup:
                     continue
                 for name, value in named_values(part):
                     if isinstance(value, ast.Tuple | ast.List):
-                        tuples.add(name)  # refused where it is made
+                        tuples.add(name)  # the frontend refuses it
                     if self.is_captured_array(value) or self.is_allocation(value):
                         found.add(name)
                     of_array = isinstance(value, ast.Attribute) and value.attr in ("real", "imag")
@@ -137,7 +137,7 @@ class Lookup:
         return self._arrays
 
     def _array_uses(self, part: ast.AST) -> Iterator[ast.expr]:
-        """What one node of the tree uses as no number can be used."""
+        """The expressions that one node of the tree uses as arrays, in a way that numbers cannot be used."""
         match part:
             case ast.Subscript(value=value) if string_key(part) is None:
                 yield value
@@ -165,11 +165,11 @@ class Lookup:
         try:
             taken = self._uses.takes_array(source, name)
         except CompileError:
-            return False  # reported where it is compiled
+            return False  # the error is reported when the function is compiled
         return taken or isinstance(annotations_of(source.function).get(name), BufferType)
 
     def place(self, node: ast.expr) -> str | None:
-        """A variable or an entry of a dict, as text."""
+        """The text of a local variable or an entry of a dict; None for other expressions."""
         root = node.value if isinstance(node, ast.Subscript) and string_key(node) is not None else node
         return ast.unparse(node) if isinstance(root, ast.Name) and root.id in self.scope.locals else None
 

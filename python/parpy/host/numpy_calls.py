@@ -1,4 +1,4 @@
-"""Functions of NumPy and SciPy that compiled code does not know: Python calls them, between compiled parts."""
+"""Functions of NumPy and SciPy without a lowering, which Python calls between compiled parts."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ METHODS = frozenset((
     "argpartition", "choose", "compress", "diagonal", "nonzero", "partition", "put", "resize", "sort", "squeeze",
     "swapaxes", "take", "tolist",
 ))  # fmt: skip
-"""The methods of arrays that compiled code does not have."""
+"""The methods of arrays that compiled code does not support."""
 
 
 def is_array_function(value: object) -> TypeGuard[Callable[..., Any]]:
-    """Whether it is a function of NumPy or SciPy, or a method of a ufunc such as np.add.at, but no type and no random
-    generator."""
+    """Whether the value is a function of NumPy or SciPy, or a method of a ufunc such as np.add.at, but no type and no
+    method of a random generator."""
     if not callable(value) or isinstance(value, type | External):
         return False
     if callable_source(value) is not None:
@@ -39,7 +39,7 @@ def is_array_function(value: object) -> TypeGuard[Callable[..., Any]]:
 
 
 def is_left_to_numpy(value: object, node: ast.Call) -> bool:
-    """Whether compiled code has no such function, or none that takes such arguments."""
+    """Whether compiled code does not support the function, or not with such arguments."""
     if value is np.array:
         return not _is_array_of_values(node)
     if value is np.where and len(node.args) == 1:
@@ -69,7 +69,7 @@ def _axes(node: ast.Call) -> list[ast.expr]:
 
 
 def _is_array_of_values(node: ast.Call) -> bool:
-    """Whether the call makes an array of numbers and arrays that are written out one by one, or of one variable."""
+    """Whether the call makes an array of a display of numbers and arrays, or of one variable."""
     if not 1 <= len(node.args) <= 2 or not {keyword.arg for keyword in node.keywords} <= {"dtype"}:
         return False
     others = ast.comprehension | ast.Starred | ast.Dict | ast.Set
@@ -77,15 +77,15 @@ def _is_array_of_values(node: ast.Call) -> bool:
 
 
 def _is_of_numbers(node: ast.expr) -> bool:
-    """Whether nothing that is written out in lists and tuples is a text or None, and none of these is empty."""
+    """Whether a display, and no display in it, is empty or contains a text or None."""
     if isinstance(node, ast.List | ast.Tuple):
         return bool(node.elts) and all(map(_is_of_numbers, node.elts))
     return not isinstance(node, ast.Constant) or isinstance(node.value, int | float | complex)
 
 
 def dry(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What calls the function to see what kind of value it gives, where its arguments have no elements yet: it stores
-    to nothing, and where the elements are none that it takes, it gets others."""
+    """A function that calls `function` to determine the kind of its result while its arguments have no values yet. It
+    works on copies of arrays, and repeats a failed call with regular values."""
 
     def call(*arguments: Any, **named: Any) -> Any:
         try:
@@ -101,7 +101,7 @@ def _copy(value: Any) -> Any:
 
 
 def _regular(value: Any) -> Any:
-    """Ones, and unit matrices where there are two dimensions."""
+    """An array of ones, with unit matrices in the last two dimensions; other values are unchanged."""
     if not isinstance(value, np.ndarray):
         return value
     made = np.ones_like(value)

@@ -1,4 +1,4 @@
-"""Variables, entries of dicts and parts of arrays, as the syntax tree shows them."""
+"""Classifies variables, entries of dicts and parts of arrays in the syntax tree."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..syntax.patterns import string_key, subscripts_of
 
 
 def is_whole(node: ast.expr) -> bool:
-    """`a` and `d['k']`: a variable, or what a dict has."""
+    """Whether the node is a variable `a` or an entry of a dict `d['k']`."""
     return isinstance(node, ast.Name) or string_key(node) is not None
 
 
 def is_part(node: ast.expr) -> TypeGuard[ast.Subscript]:
-    """`a[1:, i]` and `a[:k][::-1]`: a part of an array, another name for its elements."""
+    """Whether the node is a part of an array, `a[1:, i]` or `a[:k][::-1]`, which is an alias of its elements."""
     return (
         isinstance(node, ast.Subscript)
         and (is_whole(node.value) or (is_part(node.value) and not _has_list(node)))
@@ -33,7 +33,7 @@ def is_shape(node: ast.expr) -> bool:
 
 
 def takes_less(node: ast.expr, name: str) -> bool:
-    """Whether something in it is a part of the array of this name, with a bound: `x[1:]`."""
+    """Whether the node contains a part with a bound, `x[1:]`, of the array with this name."""
     return any(
         isinstance(part, ast.Subscript)
         and isinstance(part.value, ast.Name)
@@ -44,7 +44,7 @@ def takes_less(node: ast.expr, name: str) -> bool:
 
 
 def named_values(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[str, ast.expr]]:
-    """The names that an assignment gives values of their own, with these."""
+    """The names that an assignment assigns, with their values."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     if node.value is not None:
         for target in targets:
@@ -65,13 +65,13 @@ def is_stored(node: ast.Subscript) -> bool:
 
 
 def is_element(node: ast.expr) -> TypeGuard[ast.Subscript]:
-    """Whether `node` is x[i], a row of x whatever `i` is."""
+    """Whether `node` is a subscript x[i] without slices."""
     return isinstance(node, ast.Subscript) and not any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))
 
 
 def row_of(node: ast.expr) -> tuple[str, int] | None:
-    """The variable of which x[i, j] takes an element, with the number of dimensions that the subscripts take, 0 for
-    x.real and np.real(x); None for others."""
+    """The variable x of a subscript x[i, j], with the number of dimensions that are subscripted; 0 dimensions for
+    x.real and np.real(x). None for other expressions."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
         part, owner = node.func.attr, node.args[0]
     elif isinstance(node, ast.Attribute):
@@ -90,4 +90,4 @@ def row_of(node: ast.expr) -> tuple[str, int] | None:
         return None
     return owner.id, len(subscripts) if all(
         isinstance(each, int) for each in constants
-    ) else 0  # None and ... take none
+    ) else 0  # None and ... consume no dimension

@@ -1,5 +1,5 @@
-"""Finds the parts of a function that Python runs: allocation, callbacks, other names for arrays, functions with such
-parts.
+"""Finds the parts of a function that Python runs: allocations, callbacks, aliases of arrays, and calls of functions
+with such parts.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ from .returns import elements_of, returned_places, returns_parts, shared_roots
 
 _GRIDS = (np.mgrid, np.ogrid, np.r_, np.c_)
 _WITH_TEST = ast.If | ast.While | ast.IfExp | ast.Assert
-# Others never are: most nodes of a function are constants and operators, and those need no further look.
+# The only nodes that Python may have to run. Most nodes are constants and operators, which need no further test.
 _MAY_BE_PYTHONS = (ast.stmt, ast.Call, ast.Subscript, ast.Attribute, ast.Name, ast.Yield, ast.YieldFrom)
 
 
 def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bool:
-    """`called`: by another jit function, which a parameter that is returned does not keep from compiling."""
+    """Whether Python runs a part of the function. If a jit function calls it (`called`), it may return parameters."""
     if source.only_pragmas or resolver.made_by_python:
         return True
     node = source.tree()
@@ -93,27 +93,27 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
 
 
 def is_driven(source: FunctionSource) -> bool:
-    """Whether Python runs a part of the function where others call it."""
+    """Whether Python runs a part of the function if another jit function calls it."""
     try:
         return needs_driver(source, Resolver(source, called=True), called=True)
     except CompileError:
-        return False  # reported where it is compiled
+        return False  # the error is reported when the function is compiled
 
 
 def is_left_to_python(value: object) -> TypeGuard[Callable[..., Any]]:
-    """Whether calls of an object are Python's as they stand: of callbacks, and of print."""
+    """Whether Python makes all calls of an object, which is a callback or print."""
     return isinstance(value, Callback) or value is print
 
 
-# Functions that are being looked at: those that call themselves end there.
+# The functions that are being analysed, to end recursions.
 _open: set[FunctionType] = set()
 
 
 class Resolver(Lookup):
-    """What the calls of a function call, and which of its names are arrays.
+    """The callees of a function's calls, and the names that are arrays.
 
-    `driven`: Python is known to run a part of the function, and so its calls of itself. `called`: compiled code calls
-    it. `kept`: the attributes that Python assigns to.
+    `driven` tells that Python is known to run a part of the function, and so makes its recursive calls. `called` tells
+    that compiled code calls it. `kept` are the attributes that Python assigns to.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class Resolver(Lookup):
         self._only_pragmas = source.only_pragmas
 
     def is_left_out(self, node: ast.stmt) -> bool:
-        """Whether Python runs the statement because no pragma precedes it, where only such statements are compiled."""
+        """Whether only statements with pragmas are compiled, and this statement has none."""
         return self._only_pragmas and not self._asks_for_workers(node)
 
     def _asks_for_workers(self, node: ast.stmt) -> bool:
@@ -141,17 +141,17 @@ class Resolver(Lookup):
         return pragma is not None and not (isinstance(pragma, StatementPragma) and not pragma.dims)
 
     def is_python(self, node: ast.AST) -> bool:
-        """Whether something in `node`, a part of the function, is a call that Python makes, or renames an array."""
+        """Whether `node`, a part of the function, contains a part that Python runs."""
         return self._has_python_parts and any(self._is_python_part(part) for part in walk_own(node))
 
     @lazy
     def made_by_python(self) -> frozenset[str]:
-        """The nested functions that compiled code does not have: those that assign to variables around them, say."""
+        """The nested functions that cannot be compiled, for example because they assign to outer variables."""
         return frozenset(part.name for part in self.nodes if isinstance(part, ast.FunctionDef) and not is_plain(part))
 
     @lazy
     def _nested_with_lists(self) -> frozenset[str]:
-        """The nested functions that read lists of this one: Python runs them."""
+        """The nested functions that read lists of this function, so that Python runs them."""
         found = definitions(self._source.tree(), self.nodes)
         return frozenset(name for name, _, node in found if not free_names(node).isdisjoint(self._kept))
 
@@ -174,8 +174,8 @@ class Resolver(Lookup):
         )
 
     def _assigns_part(self, part: ast.AST) -> bool:
-        """Whether it assigns to all real or imaginary parts of an array, or to elements by their number: `x.imag = 0`,
-        `x.flat[3] = 1`."""
+        """Whether the node assigns to all real or imaginary parts of an array, or to elements by their flat index:
+        `x.imag = 0`, `x.flat[3] = 1`."""
         if isinstance(part, ast.Subscript):
             return is_stored(part) and isinstance(part.value, ast.Attribute) and part.value.attr == "flat"
         if not isinstance(part, ast.Attribute) or not isinstance(part.ctx, ast.Store):
@@ -183,7 +183,7 @@ class Resolver(Lookup):
         return part.attr in ("real", "imag") and root_of(part) not in self.objects
 
     def resizes(self, node: ast.Assign) -> bool:
-        """Whether a loop gives the name of an array less of it: `x = x[1:] + x[:-1]`."""
+        """Whether a statement in a loop assigns a smaller array to its name: `x = x[1:] + x[:-1]`."""
         target = node.targets[0]
         if not isinstance(target, ast.Name) or not isinstance(node.value, ast.BinOp) or node not in self._in_loops:
             return False
@@ -194,17 +194,17 @@ class Resolver(Lookup):
         return frozenset(part for loop in outermost_loops(self._source.tree().body) for part in ast.walk(loop))
 
     def is_on_gpu(self, node: ast.With) -> bool:
-        """Whether it is `with parpy.gpu`, which compiled code has."""
+        """Whether the statement is `with parpy.gpu`, which compiled code supports."""
         found = self.find(node.items[0].context_expr)
         return found is not None and found.value is operators.gpu
 
     def is_of_list(self, node: ast.Subscript) -> bool:
-        """Whether it takes an element of a list outside of the function, which may change at any time."""
+        """Whether the node is an element of a list outside of the function, which may change at any time."""
         found = self.find(node.value) if isinstance(node.value, ast.Name | ast.Attribute) else None
         return found is not None and isinstance(found.value, list)
 
     def keeps(self, part: ast.AST) -> bool:
-        """Whether it makes a list, dict or set that Python keeps, or is the name of one."""
+        """Whether the node makes a list, dict or set that Python keeps, or is the name of one."""
         if isinstance(part, ast.Name):
             return part.id in self._kept
         if self.kept.is_read(part):
@@ -221,8 +221,8 @@ class Resolver(Lookup):
         return kept | self.kept.names | self.made_by_python
 
     def _gives_list(self, call: ast.Call, place: int | None) -> bool:
-        """Whether it calls a function of the user that returns a list, dict or set, or a tuple with one in this place,
-        or a class that Python alone knows."""
+        """Whether the call is one of a user's function that returns a list, dict or set, or a tuple with one at this
+        place, or of a class that compiled code does not support."""
         binding = self.find(call.func)
         if binding is not None and gives_container(binding.value):
             return place is None
@@ -237,7 +237,7 @@ class Resolver(Lookup):
         return any(makes_list(value) or callee.keeps(value) for value in returned)
 
     def _is_grid(self, node: ast.Subscript) -> bool:
-        """Whether it is np.mgrid[0:n, 0:m] or one of its kin."""
+        """Whether the node subscripts np.mgrid or a similar object, as np.mgrid[0:n, 0:m]."""
         binding = self.find(node.value) if isinstance(node.value, ast.Attribute | ast.Name) else None
         if binding is None or not any(binding.value is each for each in _GRIDS):
             return False
@@ -245,7 +245,7 @@ class Resolver(Lookup):
         return True
 
     def _renames(self, node: ast.Assign | ast.AnnAssign) -> bool:
-        """Whether the statement gives an array another name, and Python must: `src = a`, `a, b = b, a`."""
+        """Whether the statement makes an alias of an array that only Python can make: `src = a`, `a, b = b, a`."""
         return any(
             (
                 (self.place(value) in self.arrays() or self.is_captured_array(value))
@@ -263,7 +263,7 @@ class Resolver(Lookup):
         return self.is_row(value) or (is_part(value) and self.place(value.value) in self.parameters)
 
     def _renames_moved(self, name: str, value: ast.expr, moved: ast.expr) -> bool:
-        """The same for another shape, or the real parts, of an array: compiled code knows these as values."""
+        """Whether only Python can make this alias with another shape, or of the real parts, rather than a value."""
         if self.place(moved) in self.arrays() and (self._calls_python_anywhere or name in self.returned):
             return True
         root, stored = root_of(moved), self._stored
@@ -272,14 +272,14 @@ class Resolver(Lookup):
 
     @lazy
     def _stored(self) -> frozenset[str]:
-        """The names of arrays that statements may store to, other names of these among them."""
+        """The names of arrays that statements may store to, including aliases."""
         return stored_names(self._source.tree().body, self.is_users, self._is_pythons, self._only_reads)
 
     def _is_pythons(self, call: ast.Call) -> bool:
         return is_builtin(getattr(self.find(call.func), "value", None))
 
     def _only_reads(self, call: Lent) -> bool:
-        """Whether a called function stores to nothing of the array that it gets."""
+        """Whether a called function does not store to the array that it gets."""
         source = callable_source(getattr(self.find(call.function), "value", None))
         return source is not None and only_reads(source, call.place)
 
@@ -288,12 +288,12 @@ class Resolver(Lookup):
         return any(isinstance(part, ast.Call) and self._calls_python(part) for part in self.nodes)
 
     def _is_name_for_good(self, name: str) -> bool:
-        """Whether the name stands for one array, inside the function alone: compiled code knows such names."""
+        """Whether the name always refers to one array and is not returned, so that compiled code can have it."""
         return name not in self._names_of_several
 
     @lazy
     def _names_of_several(self) -> frozenset[str]:
-        """Names that are assigned again, and those that the function returns."""
+        """The names that are assigned several times, and those that the function returns."""
         counts = Counter(self.parameters)
         for part in self.nodes:
             if isinstance(part, ast.Assign | ast.AnnAssign):
@@ -302,7 +302,7 @@ class Resolver(Lookup):
 
     @lazy
     def _copied(self) -> frozenset[str]:
-        """Names of one outermost loop alone, whose arrays it does not store to: compiled code copies their elements."""
+        """The names that only one outermost loop uses and whose arrays it does not store to; they may be copies."""
         everywhere = Counter(part.id for part in self.nodes if isinstance(part, ast.Name))
         everywhere.update(self.parameters)
         found: set[str] = set()
@@ -328,7 +328,7 @@ class Resolver(Lookup):
         return frozenset(found)
 
     def calls_back(self, node: ast.AST) -> bool:
-        """Whether something in `node` calls a function that Python runs."""
+        """Whether `node` contains a call of a function that Python runs."""
         return self._has_python_parts and any(
             (isinstance(part, ast.Call) and self._runs_in_python(part)) or self.keeps(part) for part in ast.walk(node)
         )
@@ -337,13 +337,13 @@ class Resolver(Lookup):
         return call in self._made_generators or self._is_run_by_python(call)
 
     def _is_run_by_python(self, call: ast.Call) -> bool:
-        """The same but for generators of random numbers."""
+        """Whether Python makes the call, apart from calls that make or seed generators of random numbers."""
         return self._runs_in_python(call) or (self.is_allocation(call) and call not in self._allocations.compiled)
 
     @lazy
     def _made_generators(self) -> frozenset[ast.Call]:
-        """Where generators of random numbers are made and seeded outside of compiled loops, unless compiled code calls
-        the function: each stretch of it then draws a key of its own from the generator."""
+        """The calls that make and seed generators of random numbers outside of compiled loops. Python makes them, and
+        each region draws a key of its own. There are none if compiled code calls the function."""
         draws, tree = Draws(), self._source.tree()
         if self._called or not draws.may_draw(self.function):
             return frozenset()
@@ -354,7 +354,7 @@ class Resolver(Lookup):
         return frozenset(part for part in found - inside if isinstance(part, ast.Call))
 
     def _compiled_loops(self, nodes: list[ast.stmt]) -> Iterator[ast.stmt]:
-        """The outermost loops of which Python runs no part."""
+        """The outermost loops that are compiled as a whole."""
         for node in nodes:
             calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
             if isinstance(node, ast.For | ast.While) and not any(map(self._is_run_by_python, calls)):
@@ -384,13 +384,13 @@ class Resolver(Lookup):
 
     @lazy
     def _nests(self) -> frozenset[ast.Call]:
-        """The calls that loops run over and that are nests of loops to compiled code."""
+        """The calls over which loops iterate and that compiled code turns into nests of loops."""
         heads = [part.iter for part in self.nodes if isinstance(part, ast.For | ast.comprehension)]
         calls = [each for each in heads if isinstance(each, ast.Call)]
         return frozenset(each for each in calls if is_nest(getattr(self.find(each.func), "value", None), each))
 
     def _is_method_of_numpy(self, call: ast.Call) -> bool:
-        """Whether it calls a method of an array that compiled code has not."""
+        """Whether the call is one of an array method that compiled code does not support."""
         func = call.func
         if not isinstance(func, ast.Attribute):
             return False
@@ -414,7 +414,7 @@ class Resolver(Lookup):
 
     @lazy
     def _returned_views(self) -> frozenset[ast.Call]:
-        """The calls of functions that return parts of their arguments, where these are returned again."""
+        """The calls whose results are returned and may be parts of their arguments."""
         if self._called:
             return frozenset()
         given: dict[str, list[ast.expr]] = {}
@@ -428,7 +428,7 @@ class Resolver(Lookup):
         return frozenset(each for each in found if isinstance(each, ast.Call) and self._gives_view(each))
 
     def _adds_arrays(self, call: ast.Call) -> bool:
-        """Whether it adds arrays that functions of NumPy give, one after the other, to the number 0."""
+        """Whether the call of sum adds arrays, which NumPy's functions return, to the number 0."""
         given = call.args[0] if call.args else None
         if not isinstance(given, ast.GeneratorExp | ast.ListComp):
             return False
@@ -441,13 +441,13 @@ class Resolver(Lookup):
         return isinstance(node, ast.FunctionDef) and returns_parts(node)
 
     def _is_of_array(self, node: ast.expr) -> bool:
-        """Whether it is an array, or a part of one that is written as such."""
+        """Whether the node is an array or a part of one."""
         if isinstance(node, ast.Subscript):
             return is_part(node)
         return self.place(node) in self.arrays() or self.is_captured_array(node)
 
     def calls_unknown(self, call: ast.Call) -> bool:
-        """Whether Python makes this call of a function that compiled code does not know."""
+        """Whether Python makes this call because compiled code does not support the function."""
         binding = self.find(call.func)
         if binding is None:
             return self._is_method_of_numpy(call)
@@ -455,11 +455,11 @@ class Resolver(Lookup):
         return known and self._runs_in_python(call)
 
     def _is_compiled_besides(self, call: ast.Call) -> bool:
-        """Whether compiled code makes the array that NumPy's function would."""
+        """Whether compiled code itself makes the array of this NumPy call."""
         return self.is_allocation(call) or self.moved(call) is not None
 
     def has_driver(self, value: object) -> bool:
-        """Whether it is a jit function of which Python runs a part."""
+        """Whether the value is a jit function of which Python runs a part."""
         source = callable_source(value)
         if source is not None and source.function is self.function:
             return self._driven
@@ -471,14 +471,14 @@ class Resolver(Lookup):
             try:
                 known = needs_driver(source, Resolver(source, called=True, kept=self.kept), called=True)
             except CompileError:
-                known = False  # reported where it is compiled
+                known = False  # the error is reported when the function is compiled
             finally:
                 _open.discard(source.function)
             self._drivers[source.function] = known
         return known
 
     def is_users(self, call: ast.Call) -> bool:
-        """Whether it calls a function of the user."""
+        """Whether the call is one of a user's function."""
         binding = self.find(call.func)
         return binding is not None and callable_source(binding.value) is not None
 

@@ -1,5 +1,5 @@
-"""Regions: stretches of statements between those that Python runs, each a jit function of the variables that it reads,
-which returns those that are read later."""
+"""Regions: maximal sequences of statements between those that Python runs. Each is a jit function of the variables that
+it reads, and returns the variables that are live after it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from .liveness import Names, assigned
 from .replaced import Lent, copied, is_builtin, only_reads, replaced_at_times, share_memory
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
 
-_MOST_APART = 3  # arrays that may have no value, whose combinations are returned one by one
-UNSET = object()  # what a region returns for a variable without a value
+_MOST_APART = 3  # the most arrays without a certain value, because each combination of them has a return of its own
+UNSET = object()  # the result of a region for a variable without a value
 
 
 class RegionSource(NestedSource):
-    """A part of a function's text as a function of its own."""
+    """A part of a function's text that is compiled as a separate function."""
 
     __slots__ = ()
 
@@ -40,8 +40,8 @@ class Around(NamedTuple):
     source: FunctionSource
     jit: Callable[[FunctionSource], _native.JitFunction]
     annotations: dict[str, Any]
-    names: Names  # of its variables
-    unset: Names  # those that may be read without a value
+    names: Names  # its variables
+    unset: Names  # the variables that may be read without a value
     unset_arrays: Names
     is_label: Callable[[ast.stmt], bool]
     is_users: Callable[[ast.Call], bool]
@@ -54,8 +54,8 @@ class Around(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call of a region: its function for the inputs that have values, these, and the outputs that it may give none,
-    with what they keep."""
+    """A call of a region: the function for the inputs that have values, these inputs, and the old values of outputs
+    that the region may not assign."""
 
     function: _native.JitFunction
     arguments: tuple[Any, ...]
@@ -63,7 +63,7 @@ class Call(NamedTuple):
 
 
 class Region:
-    """One of them. `number` is the end of its name."""
+    """One region. `number` is the end of its name."""
 
     def __init__(
         self, around: Around, number: str, nodes: list[ast.stmt], inputs: list[str], outputs: list[str]
@@ -71,28 +71,28 @@ class Region:
         self._around = around
         self._number = number
         self.nodes, self.inputs, self.outputs = nodes, inputs, outputs
-        # Outputs that paths through it leave what they were, if these are arrays, and calls that get them.
+        # The outputs that some paths do not assign, if they are arrays, and the calls that get them.
         self._replaced = replaced_at_times(nodes, outputs, inputs, around.is_users)
         self.is_plain = around.unset.isdisjoint(inputs) and not self._replaced.names
         self._variants: dict[tuple[Names, Names], _native.JitFunction] = {}
-        self.by_python: dict[_native.JitFunction, Callable[..., Any]] = {}  # what Python runs in place of these
+        self.by_python: dict[_native.JitFunction, Callable[..., Any]] = {}  # replacements of refused functions
 
     @lazy
     def function(self) -> _native.JitFunction:
-        """The function for calls whose inputs all have values."""
+        """The function for calls in which all inputs have values."""
         return self._compiled(frozenset(), frozenset())
 
     @lazy
     def gives_functions(self) -> bool:
-        """Whether outputs may be functions that read variables: those that Python makes in it read them as they are
-        there, not as they are where the functions are called."""
+        """Whether outputs may be functions that read outer variables. A region cannot return them, because they must
+        read these variables at the time of their calls."""
         parts = [part for node in self.nodes for part in ast.walk(node)]
         made = [part for part in parts if isinstance(part, ast.Lambda) and free_names(part) & self._around.names]
         named = [part for part in parts if isinstance(part, ast.Assign) and assigned([part]) & frozenset(self.outputs)]
         return any(part in made for each in named for part in ast.walk(each.value))
 
     def called_by(self, name: str, numbers: Sequence[int]) -> list[ast.stmt]:
-        """The statements that assign what `name(*numbers, *inputs)` gives to the outputs."""
+        """The statements that assign the results of `name(*numbers, *inputs)` to the outputs."""
         last, unset = self.nodes[-1], self._around.unset
         given = [*map(ast.Constant, numbers), *map(self._input, self.inputs)]
         call: ast.expr = ast.Call(ast.Name(name, ast.Load()), given, [])
@@ -106,7 +106,7 @@ class Region:
         return [at(each, last) for each in made]
 
     def _input(self, name: str) -> ast.expr:
-        """The variable, or, if it may have no value, a function that gives it."""
+        """The variable or, if it may have no value, a function that returns it."""
         load = ast.Name(name, ast.Load())
         nothing = ast.arguments([], [], None, [], [], None, [])
         return ast.Lambda(nothing, load) if name in self._around.unset else load
@@ -151,15 +151,15 @@ class Region:
         return is_builtin(function) if source is None else only_reads(source, call.place)
 
     def results(self, kept: dict[str, Any], results: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The outputs, of which some may be `kept`: the results end with whether the region gives these a value."""
+        """The outputs. Flags at the end of the results tell which of the `kept` outputs the region has assigned."""
         is_set = dict(zip(kept, results[len(self.outputs) :], strict=True))
         return tuple(
             value if is_set.get(name, True) else kept[name] for name, value in zip(self.outputs, results, strict=False)
         )
 
     def _compiled(self, without: Names, replaced: Names) -> _native.JitFunction:
-        """The jit function; the variables `without` a value are no parameters. The arrays that are `replaced` at times
-        are copies at first, so that the results are arrays of their own; its results say which they are."""
+        """The jit function. Variables `without` a value are no parameters. The arrays `replaced`, which some paths
+        replace, are copied first, so that results are new arrays; flags among the results tell which are replaced."""
         around, nodes, first = self._around, self.nodes, self.nodes[0]
         arrays = without & around.unset_arrays - assigned(nodes)
         if arrays:
@@ -185,8 +185,8 @@ class Region:
 
 
 def _returns(values: dict[str, ast.expr], apart: Sequence[str], marks: Mapping[str, str]) -> list[ast.stmt]:
-    """Statements that return the values and the marks of those that may have none. For arrays these are branches:
-    compiled code evaluates both operands of `a if c else b` where they are arrays."""
+    """Statements that return the values and the flags of variables that may have none. For arrays these are branches,
+    because compiled code evaluates both operands of `a if c else b` if they are arrays."""
     if not apart:
         given = [*values.values(), *(ast.Name(mark, ast.Load()) for mark in marks.values())]
         return [ast.Return(ast.Tuple(given, ast.Load()))]
@@ -197,8 +197,8 @@ def _returns(values: dict[str, ast.expr], apart: Sequence[str], marks: Mapping[s
 
 
 def run_region(region: Region, inputs: tuple[Any, ...], opts: CompileOptions | None, debug: bool = False) -> Any:
-    """The outputs of the region. Where compiled code has no such statements for these inputs, Python runs them, as what
-    is in front of them may have changed something already; not where the caller says how loops run."""
+    """The outputs of the region. If it cannot be compiled for these inputs, Python runs its statements, because earlier
+    statements may have had effects already; not if the caller maps the loops."""
     function, arguments, kept = region.call(inputs)
     by_python = region.by_python.get(function)
     if by_python is not None:
@@ -217,14 +217,14 @@ def run_region(region: Region, inputs: tuple[Any, ...], opts: CompileOptions | N
 def _run_by_python(
     region: Region, function: _native.JitFunction, arguments: tuple[Any, ...], error: CompileError
 ) -> Any:
-    """What Python gives for a call of the region's function that compiled code refused."""
+    """The results of a call of the region's function by Python, after compilation was refused."""
     place, _, message = str(error).partition("\n")[0].partition(": error[")
     performance.python_runs(place, "this statement between the others", message.partition("]: ")[2])
     by_python = _as_python(function)
     try:
         results = by_python(*arguments)
     except (TypeError, ValueError) as failed:
-        if isinstance(error, type(failed)):  # it says where
+        if isinstance(error, type(failed)):  # the first error has the place
             raise error from failed
         raise
     region.by_python[function] = by_python

@@ -1,4 +1,4 @@
-"""Arrays that a region gives other values under the same name on some paths: `for …: x = x + v`, which may not run."""
+"""Arrays whose names a region assigns anew on some paths only: `for …: x = x + v`, if the loop may not run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SAME_MEMORY = (
     ),
     *("moveaxis", "ravel", "reshape", "rollaxis", "squeeze", "swapaxes", "transpose", "view"),
 )
-_STORING = ("fill", "itemset", "partition", "put", "resize", "sort")  # methods that do
+_STORING = ("fill", "itemset", "partition", "put", "resize", "sort")  # methods that store to their array
 _KNOWN_VALUES = (
     *(ast.Attribute, ast.BinOp, ast.Call, ast.Compare, ast.Constant, ast.IfExp),
     *(ast.List, ast.Subscript, ast.Tuple, ast.UnaryOp),
@@ -46,19 +46,19 @@ class Lent(NamedTuple):
 
 
 class Replaced(NamedTuple):
-    """Arrays that statements replace at times. Copies may stand for them where the calls that get them store to none of
-    them and return none, and no array that is stored to shares their memory."""
+    """Arrays that statements replace on some paths. Copies may be used in their place if the calls that get them
+    neither store to them nor return them, and if no array that is stored to shares their memory."""
 
     names: Names
-    stored: frozenset[str]  # variables in which such arrays are
-    lent: Mapping[str, Sequence[Lent]]  # the calls of functions of the user that get variables
+    stored: frozenset[str]  # the variables whose arrays are stored to
+    lent: Mapping[str, Sequence[Lent]]  # the calls of user's functions that get each variable
 
 
 def replaced_at_times(
     nodes: Sequence[ast.stmt], outputs: Sequence[str], inputs: Sequence[str], is_users: Callable[[ast.Call], bool]
 ) -> Replaced:
-    """The outputs that paths through the statements leave what they were, and whose elements nothing in them stores to
-    under the same name, or gives another name. `is_users`: whether a call is one of a function of the user."""
+    """The outputs that some paths through the statements do not assign, and whose elements no statement stores to or
+    makes aliases of. `is_users` tells whether a call is one of a user's function."""
     candidates = frozenset(outputs) & frozenset(inputs) - _certainly_assigned(nodes)
     if not candidates:
         return Replaced(candidates, frozenset(), {})
@@ -73,15 +73,15 @@ def stored_names(
     is_pythons: Callable[[ast.Call], bool],
     reads: Callable[[Lent], bool],
 ) -> frozenset[str]:
-    """The variables in which arrays are that the statements may store to, or functions that they call, of which `reads`
-    says that they only read what they get. `is_pythons`: whether a call is one of Python's own functions."""
+    """The variables whose arrays the statements, or called functions, may store to. `reads` tells whether a call only
+    reads the array that it gets, and `is_pythons` whether a call is one of Python's own functions."""
     uses = _uses(nodes, is_users, is_pythons)
     lent = {name for name, calls in uses.lent.items() if not all(map(reads, calls))}
     return frozenset(_with_origins(uses.stored | lent, uses))
 
 
 def share_memory(array: Any, other: Any) -> bool:
-    """Whether a store to something in `other` may change elements of the array."""
+    """Whether a store to an array in `other` may change elements of the array."""
     if isinstance(other, bool | int | float | complex | str | np.generic) or other is None:
         return False
     if isinstance(array, np.ndarray) and isinstance(other, np.ndarray):
@@ -90,15 +90,15 @@ def share_memory(array: Any, other: Any) -> bool:
 
 
 def _with_origins(names: set[str], uses: _Uses) -> set[str]:
-    """These, and the names of arrays that they are other names for."""
+    """The names, and the names of the arrays that they may be aliases of."""
     for _ in uses.names:
         names = names.union(*(roots for targets, roots in uses.names if not targets.isdisjoint(names)))
     return names
 
 
 def only_reads(source: FunctionSource, place: int | str) -> bool:
-    """Whether the function neither stores to the array that it gets at this place nor returns it, as far as its text
-    tells."""
+    """Whether the text of the function shows that it neither stores to the array that it gets at this place nor
+    returns it."""
     node = source.tree()
     names = node_parameters(node)
     if isinstance(place, int) and place >= len(names):
@@ -118,25 +118,25 @@ def only_reads(source: FunctionSource, place: int | str) -> bool:
 
 
 def is_builtin(function: object) -> bool:
-    """Whether it is one of Python's own functions and types, which store to no array: len, abs, float."""
+    """Whether the function is one of Python's builtin functions and types, such as len, which store to no array."""
     return getattr(builtins, getattr(function, "__name__", ""), NotImplemented) is function
 
 
 def _is_of_python(call: Lent, known: set[str]) -> bool:
-    """Whether the called function is one of Python's own, which none of the `known` names hides."""
+    """Whether the called function is a builtin of Python that none of the `known` names hides."""
     name = call.function.id if isinstance(call.function, ast.Name) else None
     return name is not None and name not in known and hasattr(builtins, name)
 
 
 def _is_of_module(function: ast.expr, user: Callable[..., object]) -> bool:
-    """Whether the called function is one of a module that a global variable names, such as np.dot."""
+    """Whether the called function is an attribute of a module in a global variable, such as np.dot."""
     root = _root(function)
     return isinstance(function, ast.Attribute) and isinstance(user.__globals__.get(root), ModuleType)
 
 
 class _Uses(NamedTuple):
-    """The names of arrays whose elements statements store to, the names that they give elements, with those of the
-    arrays, and the calls of functions of the user that get arrays."""
+    """The names of arrays whose elements statements store to, the names that assignments make aliases of other names,
+    and the calls of user's functions that get arrays."""
 
     stored: set[str]
     names: list[tuple[set[str], set[str]]]
@@ -162,12 +162,12 @@ def _uses(
             _name([part.target], part.value, uses)
         elif isinstance(part, ast.For | ast.comprehension):
             _name([part.target], part.iter, uses)
-            for each in part.iter.args if isinstance(part.iter, ast.Call) else ():  # of zip, enumerate
+            for each in part.iter.args if isinstance(part.iter, ast.Call) else ():  # the arguments of zip, enumerate
                 _name([part.target], each, uses)
         elif isinstance(part, ast.Call):
             uses.stored.update(_stored_by(part))
             if isinstance(part.func, ast.Attribute) and is_users(part):
-                uses.stored.add(_root(part.func))  # a method may store to what its object has
+                uses.stored.add(_root(part.func))  # a method may store to arrays in its object
             if (isinstance(part.func, ast.Name) or is_users(part)) and not is_pythons(part):
                 _lend(part, uses)
     return uses
@@ -181,19 +181,19 @@ def _name(targets: Sequence[ast.expr], value: ast.expr | None, uses: _Uses) -> N
 
 
 def _stored_by(call: ast.Call) -> set[str]:
-    """What a call of NumPy's function, or of a method of an array, may store to."""
+    """The names of the arrays that a call of a NumPy function or of an array method may store to."""
     if not isinstance(call.func, ast.Attribute):
         return set()
     name = call.func.attr
     stored = [keyword.value for keyword in call.keywords if keyword.arg == "out"]
-    stored += [] if name == "where" else call.args[2:]  # the third operand of a ufunc is what it stores to
+    stored += [] if name == "where" else call.args[2:]  # a ufunc stores to its third argument
     stored += call.args[:1] if name in _STORING_FUNCTIONS else []
     stored += [call.func] if name in _STORING else []
     return {_root(value) for each in stored for value in (*_values(each), each)}
 
 
 def _lend(call: ast.Call, uses: _Uses) -> None:
-    """Notes the arrays that a call of a function of the user gets."""
+    """Notes the arrays that a call of a user's function gets."""
     places: list[tuple[int | str | None, ast.expr]] = [*enumerate(call.args)]
     places += [(keyword.arg, keyword.value) for keyword in call.keywords]
     for place, value in places:
@@ -206,7 +206,7 @@ def _lend(call: ast.Call, uses: _Uses) -> None:
 
 
 def copied(name: str, place: ast.stmt) -> ast.stmt:
-    """x = x.copy()"""
+    """The statement x = x.copy()."""
     call = ast.Call(ast.Attribute(ast.Name(name, ast.Load()), "copy", ast.Load()), [], [])
     made: ast.stmt = at(ast.Assign([ast.Name(name, ast.Store())], call), place)
     return made
@@ -224,7 +224,7 @@ def _certainly_assigned(nodes: Sequence[ast.stmt]) -> Names:
 
 
 def _values(value: ast.expr | None) -> list[ast.expr]:
-    """What an assignment may give a name as it is."""
+    """The expressions whose values an assignment may give a name without copying."""
     if isinstance(value, ast.IfExp):
         return [*_values(value.body), *_values(value.orelse)]
     if isinstance(value, ast.Tuple | ast.List):

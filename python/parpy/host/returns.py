@@ -1,5 +1,5 @@
-"""The results of a function that Python runs in part: compiled code computes them before the return, and Python returns
-arrays and parts of them under the names that it knows them by.
+"""The results of a function that Python runs in parts. Compiled code computes numbers and new arrays before the return,
+and Python returns these, its arrays and parts of its arrays.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .places import is_part, is_shape, is_whole, named_values, row_of
 
 
 def is_left(lookup: Lookup, value: ast.expr) -> bool:
-    """Whether Python returns it, rather than compiled code: a variable, a shape, or a part of an array."""
+    """Whether Python makes the returned value: a variable, a shape, or a part of an array."""
     if is_whole(value) or is_shape(value) or is_part(value) or lookup.is_row(value):
         return True
     return is_whole(lookup.moved(value) or value)
 
 
 def returned_places(lookup: Lookup, value: ast.expr) -> Iterator[ast.expr]:
-    """The variables, shapes and arrays of which a returned value may consist."""
+    """The variables, shapes and arrays that a returned value may contain."""
     for part in (part for each in elements_of(value) for part in _parts(each)):
         if isinstance(part, ast.IfExp):
             yield from returned_places(lookup, part.body)
@@ -34,8 +34,8 @@ def returned_places(lookup: Lookup, value: ast.expr) -> Iterator[ast.expr]:
 
 
 def returned_parts(node: ast.FunctionDef) -> dict[str, int]:
-    """The parameters of which a function may return elements, `x[i]`, under any name, with the number of subscripts:
-    arrays of more dimensions have rows there. The real parts, `x.real`, are parts of any array."""
+    """The parameters of which a function may return elements x[i], under any name, with the number of subscripts. For
+    arrays with more dimensions these elements are rows. The real parts x.real are parts of any array."""
     parts = list(own_nodes(node))
     values: dict[str, list[ast.expr]] = {}
     for part in parts:
@@ -59,7 +59,7 @@ def returned_parts(node: ast.FunctionDef) -> dict[str, int]:
 
 
 def returns_parts(node: ast.FunctionDef) -> bool:
-    """Whether a function may return parts of its parameters, under any name, or one of several."""
+    """Whether a function may return a part of a parameter, under any name, or one of several parameters."""
     names = {each.arg for each in (*node.args.posonlyargs, *node.args.args)}
     values = [part.value for part in own_nodes(node) if isinstance(part, ast.Return)]
     parts = [each for value in values for whole in elements_of(value) for each in _alternatives(whole)]
@@ -77,7 +77,7 @@ def _alternatives(value: ast.expr) -> Iterator[ast.expr]:
 
 
 def shared_roots(lookup: Lookup, value: ast.expr) -> frozenset[str]:
-    """The arrays of which a returned tuple has several parts, slices among them: these share memory."""
+    """The arrays of which a returned tuple has several parts, at least one of them a slice, which share memory."""
     parts = [(lookup.moved(each) or each, each) for each in elements_of(value)]
     counts = Counter(root_of(place) for place, _ in parts if isinstance(place, ast.Name | ast.Subscript))
     sliced = {root_of(place) for place, each in parts if place is not each or is_part(each)}
@@ -92,7 +92,7 @@ class Returns:
         self._count = 0
 
     def written_out(self, node: ast.Return) -> Iterator[ast.stmt]:
-        """Statements in place of one return, whose values have names."""
+        """Statements in place of one return, which assign the values to names first."""
         value = node.value
         if value is None:
             yield node
@@ -122,13 +122,13 @@ class Returns:
         yield ast.copy_location(ast.If(choice.test, [body], [orelse]), node)
 
     def _calls_between(self, value: ast.expr, parts: list[ast.expr]) -> bool:
-        """Whether a call in one part may change what another is."""
+        """Whether a call in one part may change the value of another part."""
         return len(parts) > 1 and any(
             isinstance(part, ast.Call) and self._lookup.moved(part) is None for part in ast.walk(value)
         )
 
     def _parts(self, value: ast.expr) -> list[ast.expr]:
-        """Its parts, where tuples in it that compiled code makes are single ones."""
+        """The parts of a value; a nested tuple that compiled code makes is one part."""
         found: list[ast.expr] = []
         for each in elements_of(value):
             inner = list(_parts(each))
@@ -141,15 +141,15 @@ class Returns:
 
 
 def _may_change(lookup: Lookup, part: ast.expr) -> bool:
-    """Whether a call may change what the part is: all but variables, their shapes and other names for their elements,
-    unless they are assigned to."""
+    """Whether a call may change the value of the part. Variables, their shapes and aliases of their elements are safe,
+    because calls do not assign to them."""
     place = lookup.moved(part) or part
     root = place.value if is_shape(place) and isinstance(place, ast.Attribute) else place
     return not isinstance(root, ast.Name | ast.Constant)
 
 
 def elements_of(value: ast.expr | None) -> list[ast.expr]:
-    """Those of the tuple, list or dict that a value is."""
+    """The elements of a tuple, list or dict display; the value itself for other expressions."""
     if value is None:
         return []
     if isinstance(value, ast.Dict):
@@ -158,7 +158,7 @@ def elements_of(value: ast.expr | None) -> list[ast.expr]:
 
 
 def _parts(value: ast.expr) -> Iterator[ast.expr]:
-    """The elements of tuples in it, and of tuples in these."""
+    """The elements of a value that is a tuple display, recursively."""
     if isinstance(value, ast.Tuple):
         for each in value.elts:
             yield from _parts(each)
@@ -169,7 +169,7 @@ def _parts(value: ast.expr) -> Iterator[ast.expr]:
 
 
 def _replaced(value: ast.expr, by: Mapping[ast.expr, ast.expr]) -> ast.expr:
-    """The value with others for some of its parts."""
+    """The value with some of its parts replaced."""
     made = by.get(value, value)
     if made is value and isinstance(value, ast.Tuple | ast.List):
         made = type(value)([_replaced(each, by) for each in value.elts], ast.Load())

@@ -1,4 +1,4 @@
-"""Why Python runs a loop, for the warnings of these (P315)."""
+"""Finds the reasons why Python runs a loop, for the warnings P315."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .python_parts import Resolver
 
 
 def slow_loops(source: FunctionSource, resolver: Resolver) -> list[str]:
-    """Warnings of the outermost loops that Python runs."""
+    """The warnings about the outermost loops that Python runs."""
     texts: list[str] = []
     if source.only_pragmas:
-        return texts  # as the user asks
+        return texts  # the user chose this
     for loop in outermost_loops(source.tree().body):
         reason = next(filter(None, (_why_python(part, resolver) for part in ast.walk(loop))), None)
         if reason is not None:
@@ -28,7 +28,7 @@ def slow_loops(source: FunctionSource, resolver: Resolver) -> list[str]:
 
 
 def _why_python(part: ast.AST, resolver: Resolver) -> tuple[str, str] | None:
-    """What Python runs there, and what to write instead."""
+    """The reason why Python runs a part of a loop, and a remedy; None if Python does not run it."""
     if isinstance(part, ast.Call) and resolver.calls_unknown(part):
         shown = ast.unparse(part.func)
         return f"compiled code does not know '{shown}'", "call it before the loop, or write it out"

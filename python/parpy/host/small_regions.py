@@ -1,4 +1,4 @@
-"""Small statements that Python could not run as compiled code would (small_statements.py): a region of each runs."""
+"""Runs a region in place of a small statement that differs between Python and compiled code (small_statements.py)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..calls.options import CompileOptions
 from .checks import Beyond, NoNumber
 from .regions import Region, run_region
 
-_OFTEN = 16  # statements of a group that ran as regions until the group is one
+_OFTEN = 16  # the number of such runs in a group after which the whole group becomes a region
 
 
 class SmallRegions:
-    """The regions of the small statements of one function. `by_python` says which groups of these Python runs."""
+    """The regions of the small statements of one function. `by_python` tells which groups of them Python runs."""
 
     def __init__(self, statements: list[Region], by_python: list[bool]) -> None:
         self._statements = statements
@@ -23,8 +23,8 @@ class SmallRegions:
         self._left: dict[int, int] = {}
 
     def run(self, index: int, group: int, inputs: tuple[Any, ...], opts: CompileOptions | None) -> Any:
-        """Runs the statement, of which nothing but an exception has come so far. A group that has no numbers for
-        operands, or often comes here, is a region from now on."""
+        """Runs the region of a statement whose only effect so far is an exception. A group whose operands are no
+        numbers, or that often gets here, becomes a region from now on."""
         self._left[group] = self._left.get(group, _OFTEN) - 1
         failed = sys.exc_info()[1]
         if group >= 0 and (self._left[group] <= 0 or isinstance(failed, NoNumber)):

@@ -1,17 +1,17 @@
-"""Small statements between those that Python runs: without loops, calls and arithmetic on whole arrays, they are not
-worth a call of compiled code. Python runs them too, and compares what it gets with what compiled code would give.
+"""Small statements between those that Python runs: without loops, calls and arithmetic on whole arrays, they do not
+justify a call of compiled code. Python runs them, and checks that compiled code would have the same results.
 
-Each statement stands in a `try`. Where its exception, or a result, is none of compiled code's, nothing has been stored
-yet, and a region of this one statement runs in its place (small_regions.py):
+Each statement is in a `try`. If compiled code would not have its exception or its result, nothing has been stored yet,
+and a region of this one statement runs in its place (small_regions.py). The cases are:
 
 - an exception: compiled code divides by zero, and its messages say where a subscript is out of bounds;
 - a Python integer beyond 64 bits, also one in the middle of an expression, wraps around there;
 - an array among the operands;
 - an attribute, or an entry of a dict, that is assigned a number of another type.
 
-What is left differs in this: numbers keep the types that NumPy gives them, where a region gives a float for a float64,
-names have no common type on different paths, and NumPy may warn of an overflow. Integers beyond 2**53 are divided
-exactly. All of that is as in plain Python.
+The remaining differences are those between plain Python and compiled code: numbers keep NumPy's types, while a region
+returns a float for a float64; names need no common type on different paths; NumPy may warn of an overflow; integers
+beyond 2**53 are divided exactly.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OPERATORS = (
     ast.BitXor,
 )  # fmt: skip
 _COMPARISONS = ast.Eq | ast.NotEq | ast.Lt | ast.LtE | ast.Gt | ast.GtE | ast.Is | ast.IsNot
-_FUNCTIONS = (abs, int, float, bool, len, math.sqrt)  # exact ones
+_FUNCTIONS = (abs, int, float, bool, len, math.sqrt)  # functions with equal results in Python and compiled code
 _NAMES = (
     "acos acosh asin asinh atan atanh cbrt ceil cos cosh degrees erf erfc exp exp2 expm1 fabs floor gamma isfinite "
     "isinf isnan lgamma log log10 log1p log2 radians sin sinh tan tanh trunc"
@@ -51,18 +51,18 @@ _LARGEST_EXPONENT = 16
 
 
 class Small(ast.If):
-    """Small statements, behind a test of whether Python shall run them; if not, what runs them otherwise."""
+    """Small statements under a test whether Python runs them; the else branch runs them as a region."""
 
 
 class SmallStatements:
-    """Which statements of a function are small, and what Python runs in their place."""
+    """Finds the small statements of a function, and makes the code that Python runs in their place."""
 
     def __init__(self, resolver: Resolver, others: Names) -> None:
-        """`others`: variables that may have another type in compiled code."""
+        """`others` are the variables that may have another type in compiled code."""
         self._resolver = resolver
         self._others = others
 
-    # ------------------------------------------------------------ which they are
+    # ------------------------------------------------------------ finding small statements
 
     def are(self, nodes: Sequence[ast.stmt]) -> bool:
         return all(map(self._is_small, nodes))
@@ -136,7 +136,7 @@ class SmallStatements:
         return type(constant) in (int, str) and not isinstance(node, ast.Compare | ast.BoolOp) and self._takes(node)
 
     def _is_base(self, node: ast.expr) -> bool:
-        """Whether it may have attributes and elements that are numbers."""
+        """Whether the node may have attributes and elements that are numbers."""
         return self._is_known(node) if isinstance(node, ast.Name) else self._takes(node)
 
     def _is_known(self, node: ast.Name) -> bool:
@@ -149,12 +149,12 @@ class SmallStatements:
         found = self._resolver.find(func)
         return found is not None and any(found.value is each for each in functions)
 
-    # ------------------------------------------------------------ what Python runs
+    # ------------------------------------------------------------ code for Python
 
     def by_python(
         self, nodes: Sequence[ast.stmt], again: Callable[[ast.stmt], list[ast.stmt]], light: bool = False
     ) -> list[ast.stmt]:
-        """`again`: what runs a statement in compiled code; `light`: Python runs arithmetic on arrays, too."""
+        """`again` makes the code that runs a statement as a region; `light` also admits arithmetic on arrays."""
         out: list[ast.stmt] = []
         for node in nodes:
             if isinstance(node, ast.If):
@@ -170,7 +170,7 @@ class SmallStatements:
         return out
 
     def condition(self, node: ast.If, again: Callable[[ast.stmt], list[ast.stmt]]) -> tuple[list[ast.stmt], ast.expr]:
-        """What a branch tests, behind the statements that compute it."""
+        """The statements that compute the condition of a branch, and the condition."""
         if not any(isinstance(part, ast.BinOp | ast.Subscript | ast.Call) for part in ast.walk(node.test)):
             return [], node.test
         computed = at(ast.Assign([ast.Name(_CONDITION, ast.Store())], node.test), node)

@@ -1,4 +1,4 @@
-"""A function that Python runs in parts, taken apart: which statements Python runs, which are compiled as regions."""
+"""Splits a function into the statements that Python runs and the regions that are compiled."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _Node = TypeVar("_Node", ast.stmt, ast.expr)
 
 
 class Splitter:
-    """Takes a function apart into what Python runs and regions, which are compiled."""
+    """Splits one function; `driver` makes the function that Python runs, and `regions` are compiled."""
 
     def __init__(
         self,
@@ -46,25 +46,25 @@ class Splitter:
         kept: Kept,
         called: bool = False,
     ) -> None:
-        """`called`: Python calls the function again and again."""
+        """`called` tells that Python calls the function repeatedly."""
         self.source = source
         self._again_and_again = called
         self.resolver = Resolver(source, driven=True, kept=kept)
         self.locals = self.resolver.scope.locals
         self.annotations = annotations_of(source.function)
         self.regions: list[Region] = []
-        self.places: list[Place] = []  # of the regions
+        self.places: list[Place] = []  # the places of the regions
         self.run_by_python: dict[str, ast.stmt] = {}
-        self.nested: set[str] = set()  # labels of functions that have a driver of their own
-        self.calls: list[FunctionSource] = []  # those functions
+        self.nested: set[str] = set()  # the labels of called functions with drivers of their own
+        self.calls: list[FunctionSource] = []  # these functions
         self._returns = Returns(self.resolver)
         given = {*node_parameters(node)}
-        # Nested functions: regions that use them have them.
+        # Nested functions, whose definitions are copied to the regions that use them.
         self._nested = {name: each for name, each, _ in definitions(node, own_nodes(node))}
         defined = [
             each for each in own_nodes(node) if isinstance(each, ast.FunctionDef) and not self._stands_for_itself(each)
         ]
-        # Variables of nested functions that Python makes, which read them where they are called.
+        # The variables that nested functions which Python makes read at the time of their calls.
         self._captured = frozenset().union(*map(free_names, defined)) & self.locals
         around = frozenset().union(*map(reads, self._nested.values())) - self._nested.keys()
         unset = ((live_before(node.body, frozenset()) | around) & self.locals) - given  # may be read without a value
@@ -82,13 +82,13 @@ class Splitter:
             resolver.find,
         )
         self._small = SmallStatements(self.resolver, frozenset(self.annotations))
-        self.statements: list[Region] = []  # the small ones
-        self._small_regions = 0  # that may run in their place
-        self.by_python: list[bool] = []  # whether Python runs groups of these
+        self.statements: list[Region] = []  # the regions of small statements
+        self._small_regions = 0  # the number of regions for groups of small statements
+        self.by_python: list[bool] = []  # for each group of small statements, whether Python runs it
         self.body = self._split(node.body, frozenset(), frozenset(), frozenset())
 
     def driver(self, node: ast.FunctionDef, dry: bool) -> ast.FunctionDef:
-        """The function as Python runs it; dry: each loop once."""
+        """The function that Python runs. With `dry`, each loop runs once."""
         made = copy.deepcopy(ast.FunctionDef(node.name, node.args, self.body, [], None))
         made.args.defaults, made.args.kw_defaults = [], []
         given = [*made.args.posonlyargs, *made.args.args, *made.args.kwonlyargs]
@@ -103,11 +103,11 @@ class Splitter:
             made = Once().visit(made)
         made.body += [
             at(each, node) for each in never_assigned(self._around.unset)
-        ]  # local, if only regions assign them
+        ]  # makes variables that only regions assign local
         return ast.fix_missing_locations(as_written(made))
 
     def is_python(self) -> bool:
-        """Whether Python runs all of it, but for small statements, whatever the arguments are."""
+        """Whether Python runs all statements, apart from small ones, for all arguments."""
         parameters = {*self.source.function.__code__.co_varnames[: self.source.function.__code__.co_argcount]}
         return (
             not self.annotations
@@ -115,10 +115,10 @@ class Splitter:
             and parameters.isdisjoint(updated(self.source.tree().body))
         )
 
-    # ------------------------------------------------------------ what Python runs
+    # ------------------------------------------------------------ statements for Python
 
     def _stands_for_itself(self, node: ast.stmt) -> bool:
-        """Whether it defines a nested function that its name always stands for: regions that use it have it."""
+        """Whether the statement defines a nested function that its name always refers to; regions copy it."""
         return any(node is each for each in self._nested.values())
 
     def _is_python(self, node: ast.stmt) -> bool:
@@ -127,12 +127,12 @@ class Splitter:
             or self.resolver.is_left_out(node)
             or self.resolver.is_python(node)
             or not self._captured.isdisjoint(assigned([node]))
-            # An array that may have no value is passed only where it is read.
+            # An array that may have no value is passed only to regions that read it.
             or (isinstance(node, ast.If) and not self._around.unset_arrays.isdisjoint(assigned([node]) | reads(node)))
         )
 
     def _leaves(self, node: ast.stmt, in_loop: bool = False) -> bool:
-        """Whether control leaves the statement other than by its end."""
+        """Whether control may leave the statement other than at its end."""
         if isinstance(node, ast.Return):
             return True
         if isinstance(node, ast.Break | ast.Continue):
@@ -163,7 +163,7 @@ class Splitter:
         return out + self._region(group, after)
 
     def _without_labels(self, group: list[ast.stmt], node: ast.stmt) -> list[ast.stmt]:
-        """The statements in front of one that Python runs, but for the labels of that."""
+        """The statements before a statement that Python runs, without the labels of that statement."""
         while group and self.resolver.is_label(group[-1]):
             self._label_of_python(group[-1], node)
             group = group[:-1]
@@ -206,20 +206,20 @@ class Splitter:
         return [*before, made]
 
     def _called(self, node: _Node) -> _Node:
-        """What Python runs, with calls that go through the driver."""
+        """A copy of a node that Python runs, with calls that go through the driver."""
         self.nested |= labels_in([node], self.resolver)
         made: _Node = _Calls(self.resolver, self.calls).visit(copy.deepcopy(node))
         return made
 
     def _called_in_head(self, node: ast.With) -> ast.With:
-        """The statement with calls in its head that go through the driver."""
+        """The statement, with calls in its head that go through the driver."""
         made = copy.copy(node)
         made.items = [ast.withitem(self._called(item.context_expr), item.optional_vars) for item in node.items]
         return made
 
     def _written_out(self, nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-        """The statements, of which returns get their values from variables, so that these are computed in compiled
-        code."""
+        """The statements, with returns that get their values from variables, so that compiled code computes the
+        values."""
         for node in nodes:
             whole = isinstance(node, ast.Return) and (node.value is None or not self.resolver.is_python(node.value))
             if isinstance(node, ast.Return) and whole and not self.source.only_pragmas:
@@ -227,10 +227,10 @@ class Splitter:
             else:
                 yield node
 
-    # ------------------------------------------------------------ what is compiled
+    # ------------------------------------------------------------ statements for compiled code
 
     def _is_view(self, node: ast.stmt) -> bool:
-        """Whether the statement gives parts of arrays names, or a list that is written out, and does nothing else."""
+        """Whether the statement only assigns parts of arrays, or a list display, to names."""
         if not isinstance(node, ast.Assign):
             return False
         if not all(isinstance(target, ast.Name | ast.Tuple) for target in node.targets):
@@ -241,21 +241,21 @@ class Splitter:
         return all(isinstance(each, ast.Subscript) and self._is_of_array(each) for each in values)
 
     def _names_views(self, node: ast.stmt, behind: Names) -> bool:
-        """Whether the statement gives a part of an array a name that is read behind the region: there, only Python has
-        that part. In loops and branches, elements have the same form as rows."""
+        """Whether the statement assigns a part of an array to a name that is live after the region, so that Python must
+        run it. In loops and branches, elements have the same form as rows."""
         if isinstance(node, ast.Assign):
             return self._is_view(node) and not assigned([node]).isdisjoint(behind)
         views = [part for part in walk_own(node) if isinstance(part, ast.Assign) and self._is_view(part)]
         return bool(views) and not assigned(views).isdisjoint(behind & self.resolver.arrays())
 
     def _is_of_array(self, node: ast.Subscript) -> bool:
-        """Whether it is a row or another part of an array, or an element."""
+        """Whether the node is an element, a row or another part of an array."""
         root = ast.unparse(node.value)
         return is_part(node) or (is_whole(node.value) and root in self.resolver.arrays())
 
     def _region(self, nodes: list[ast.stmt], after: Names) -> list[ast.stmt]:
         after = self._through_nested(after)
-        for index, node in enumerate(nodes):  # parts of arrays that have names behind it
+        for index, node in enumerate(nodes):  # Python must name parts of arrays that are live after the region
             if self._names_views(node, after):
                 rest = nodes[index + 1 :]
                 before = self._without_labels(nodes[:index], node)
@@ -269,7 +269,7 @@ class Splitter:
         return nodes if light else self._whole(nodes, after)
 
     def _small_group(self, nodes: list[ast.stmt], after: Names, light: bool) -> ast.stmt:
-        """Statements that Python runs as long as these give what compiled code does."""
+        """A group of small statements that Python runs as long as compiled code would have the same results."""
         group = len(self.by_python)
         self.by_python.append(True)
 
@@ -280,13 +280,13 @@ class Splitter:
         return made
 
     def _again(self, node: ast.stmt, group: int = -1) -> list[ast.stmt]:
-        """What runs a small statement in compiled code."""
+        """The statements that run a small statement as a region."""
         made = self._part([node], assigned([node]), f"_statement_{len(self.statements) + 1}")
         self.statements.append(made)
         return made.called_by(AGAIN, [len(self.statements) - 1, group])
 
     def _whole(self, nodes: list[ast.stmt], after: Names) -> list[ast.stmt]:
-        """A region of all the statements."""
+        """The call of a new region with all the statements."""
         first, last = nodes[0], nodes[-1]
         index = len(self.regions)
         made = self._part(nodes, after, f"_{index + 1}" if index else "")
@@ -303,8 +303,8 @@ class Splitter:
         return Region(self._around, number, [*self._nested_in(nodes), *nodes], inputs, outputs)
 
     def _nested_in(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
-        """The definitions of the nested functions that the statements use, and of those that these use, unless they
-        stand there."""
+        """The definitions of the nested functions that the statements use directly or indirectly, unless the statements
+        contain them."""
         found: dict[str, ast.stmt] = {}
         there = {part for node in nodes for part in walk_own(node)}
         left = list(nodes)
@@ -315,7 +315,7 @@ class Splitter:
         return [each for each in found.values() if each not in there]
 
     def _through_nested(self, names: Names) -> Names:
-        """The names with the variables that nested functions among them read in place of these."""
+        """The names, with nested functions among them replaced by the variables that they read."""
         nested = self._nested_in([ast.Expr(ast.Name(name, ast.Load())) for name in names])
         return names.union(*map(reads, nested)) - self._nested.keys()
 
@@ -333,7 +333,7 @@ class Splitter:
     # ------------------------------------------------------------ messages
 
     def undefined(self) -> list[ast.Name]:
-        """The names in what Python runs that nothing has."""
+        """The undefined names in the statements that Python runs."""
         parts = [part for node in self.body for part in ast.walk(node)]
         names = [part for part in parts if isinstance(part, ast.Name)]
         known = (
@@ -360,7 +360,7 @@ class Splitter:
         )
 
     def refuse_near_miss(self, label: str, meant: str) -> None:
-        """Refuses a label of a function that Python calls here."""
+        """Refuses an unknown label that resembles the label of a function which Python calls."""
         message = f"the mapping names the label '{label}', which no loop of '{self.source.function.__name__}' carries"
         self._refuse("P301", self.source.tree(), message, f"write '{meant}'")
 
@@ -371,11 +371,11 @@ class Splitter:
 
 
 class _Calls(ast.NodeTransformer):
-    """Has the driver decide whether a callback is called."""
+    """Replaces calls by calls through the driver, which decides whether they are made."""
 
     def __init__(self, resolver: Resolver, found: list[FunctionSource]) -> None:
         self._resolver = resolver
-        self._found = found  # the jit functions among them
+        self._found = found  # the called jit functions
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         binding = self._resolver.find(node.func)
@@ -393,7 +393,7 @@ class _Calls(ast.NodeTransformer):
 
 
 def _is_light(node: ast.stmt) -> bool:
-    """Assignments of shapes, constants and what is computed of them: not worth a program."""
+    """Whether the statement only assigns shapes, constants and arithmetic on them, which does not justify a region."""
     if not isinstance(node, ast.Assign) or not all(isinstance(t, ast.Name | ast.Tuple) for t in node.targets):
         return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
     allowed = (

@@ -31,34 +31,34 @@ from .alike import Alike
 
 Places = list[tuple[Any, Any]]
 
-_MOST = 256  # functions that are kept for their arguments
+_MOST = 256  # the most function arguments that are kept alive
 
 
 class Structures:
-    """What a call of such a function runs: the function made for arguments of these forms, with what is in them."""
+    """Runs calls with such arguments by a jit function for the forms of the arguments, which gets their contents."""
 
     guards: tuple[Guard, ...] = ()
 
     def __init__(
         self, source: FunctionSource, make: Callable[[Mapping[str, Composed]], tuple[_native.JitFunction, Places]]
     ) -> None:
-        self.wanted = False  # a call has passed such arguments
-        self._places: dict[_native.JitFunction, Places] = {}  # that each reads outside
+        self.wanted = False  # whether a call has passed such arguments
+        self._places: dict[_native.JitFunction, Places] = {}  # the places outside that each function reads
         self._make = make
         self._source = source
         self._tree = source.tree()
         self._parameters = node_parameters(self._tree)
         self._positional = len(self._parameters) - len(self._tree.args.kwonlyargs)
-        self._made: dict[tuple[tuple[int, Composed], ...], _native.JitFunction] = {}  # by places
+        self._made: dict[tuple[tuple[int, Composed], ...], _native.JitFunction] = {}  # by parameter numbers and kinds
         self._kinds: dict[int, tuple[Any, Single]] = {}
         self._alike: Alike[Composed] = Alike(texts=False)
-        # Attributes that are integers when a call with arguments of such types begins, and become floats.
+        # By the types of the arguments, the attributes that are integers before a call and become floats.
         self._floats: dict[tuple[Any, ...], frozenset[str]] = {}
         self._reads: Reads | None = None
-        self._count = 0  # of what the program may read, as far as it is known
+        self._count = 0  # the value of Reads.count for which the functions were made
 
     def are_for(self, values: tuple[Any, ...]) -> bool:
-        """Whether some of these come apart, and the function uses none of those that are objects as a number or an
+        """Whether some of these values come apart, and the function uses no object among them as a number or an
         array."""
         objects = {name for name, value in zip(self._parameters, values, strict=True) if is_object(value)}
         return any(map(comes_apart, values)) or (bool(objects) and objects.isdisjoint(_used_whole(self._tree)))
@@ -71,7 +71,7 @@ class Structures:
             return self._by_python(values, str(reason))
         if cells is None and not self.reads.stored:
             return self._run(function, given, opts=opts, debug=debug)
-        if cells is None:  # an object of a class whose methods assign to numbers
+        if cells is None:  # a new class has methods that assign to numbers
             return self(values, opts, debug)
         if cells.meet(self._places.get(function, ())):
             return self._by_python(
@@ -83,7 +83,7 @@ class Structures:
             function, given = self._chosen(values, cells)
         try:
             return self._run(function, given, opts=opts, debug=debug)
-        except CompileError as error:  # nothing has run
+        except CompileError as error:  # the program has not run yet
             new = cells.floats.symmetric_difference(error.attributes) - cells.floats
             if not new or not all(map(cells.is_one_integer, new)):
                 raise
@@ -108,22 +108,22 @@ class Structures:
         return function(*given[: self._positional], **named, **more)
 
     def _by_python(self, values: tuple[Any, ...], what: str) -> Any:
-        """Compiled code would not do what Python does with these values: a number that the function assigns to is read
-        under another name, outside of it, or a class has its own way to assign."""
+        """Runs the Python function, because compiled code would differ: a number that the function assigns to is also
+        read outside of it under another name, or a class defines its own assignments."""
         code = self._source.function.__code__
         performance.python_runs(f"{code.co_filename}:{code.co_firstlineno}:1", "this function", what)
         return self._run(self._python, values)
 
     @lazy
     def _python(self) -> Callable[..., Any]:
-        """The function as Python runs it: in parts of others attributes are entries of dicts (syntax/fields.py)."""
+        """The function that Python runs. In a region, attributes are entries of dicts (syntax/fields.py)."""
         function = self._source.function
         if not self._source.part or not isinstance(self._tree, ast.FunctionDef):
             return function
         return rebuilt(function, as_written(copy.deepcopy(self._tree)), shift=self._source.line_shift)
 
     def inspect(self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., Any]) -> list[Any]:
-        """`look(function, arguments, opts)` for the function that a call runs."""
+        """The result of `look(function, arguments, opts)` for the function that a call runs, in a list."""
         bound = signature(self._source.function).bind(*values)
         bound.apply_defaults()
         cells = Cells()
@@ -144,7 +144,7 @@ class Structures:
                 found.append((place, kind))
                 empty = isinstance(kind, Single) and not kind.cells
                 given[place] = NO_ELEMENTS if empty else Elements(value, kind, cells)
-        if self._reads is not None and self._reads.count != self._count:  # an object of a new class: look at all anew
+        if self._reads is not None and self._reads.count != self._count:  # a new class makes all functions outdated
             self._count = self._reads.count
             return self._chosen(values, cells)
         key = tuple(found)
@@ -160,14 +160,14 @@ class Structures:
 
     @property
     def reads(self) -> Reads:
-        """What the program may read of objects and assign to."""
+        """The attributes that the program may read and assign to."""
         if self._reads is None:
             self._reads = Reads(self._source)
             self._count = self._reads.count
         return self._reads
 
     def _kind(self, value: Any) -> Composed:
-        """The kind of such an argument; of an object that has nothing in it, it is found once."""
+        """The kind of such an argument, cached for functions, types and texts without contents."""
         known = self._kinds.get(id(value))
         if known is not None and known[0] is value:
             return known[1]
@@ -181,8 +181,8 @@ class Structures:
 
 
 def _used_whole(tree: ast.AST) -> set[str]:
-    """The names of which no attributes are read, and no entries, that are not called, that no call gets, that no
-    operator has as operands, and that nothing else stands for."""
+    """The names that are used only as whole values: they have no attributes and no entries, are not called, and no
+    call, operator or alias gets them."""
     owners = [part.value for part in ast.walk(tree) if isinstance(part, ast.Attribute | ast.Assign | ast.Return)]
     owners += [each for part in ast.walk(tree) if isinstance(part, ast.Tuple | ast.List) for each in part.elts]
     owners += [

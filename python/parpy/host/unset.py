@@ -1,4 +1,4 @@
-"""Variables that may have no value where compiled code begins: marks tell whether they have one where it ends."""
+"""Variables that may have no value at the begin of compiled code. Marks tell at its end whether they have one."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
-NO_VALUE = "__parpy_no_value__"  # what stands for the value of a variable that has none
+NO_VALUE = "__parpy_no_value__"  # the name of the value in place of a missing one
 
 
 def never_assigned(names: Iterable[str]) -> list[ast.stmt]:
-    """Statements that make the names those of local variables."""
+    """Statements that make the names local variables without assigning to them."""
     return [ast.If(ast.Constant(False), [_assignment(each, 0)], []) for each in sorted(names)]
 
 
 def marked(nodes: Sequence[ast.stmt], marks: Mapping[str, str]) -> list[ast.stmt]:
-    """The statements, which also set the variable `marks[name]` where `name` gets a value."""
+    """The statements, with assignments that set the variable `marks[name]` when `name` gets a value."""
     out: list[ast.stmt] = [at(_assignment(mark, False), nodes[0]) for mark in marks.values()]
     for node in nodes:
         made = _Marked(marks).visit(copy.deepcopy(node))
@@ -27,8 +27,8 @@ def marked(nodes: Sequence[ast.stmt], marks: Mapping[str, str]) -> list[ast.stmt
 def without_arrays(
     nodes: Sequence[ast.stmt], names: frozenset[str], spare: str, is_label: Callable[[ast.stmt], bool]
 ) -> list[ast.stmt]:
-    """The statements where arrays of these names have no value: what would use one reads the name, a variable, into
-    the `spare` one."""
+    """The statements for the case that the arrays with these names have no value: a statement that would use one only
+    reads the name into the variable `spare`, which raises the error."""
     out: list[ast.stmt] = []
     for node in nodes:
         headers = _headers(node)
@@ -53,7 +53,7 @@ def without_arrays(
 
 
 def _headers(node: ast.stmt) -> tuple[str, ...] | None:
-    """The fields of a compound statement that are evaluated in front of its body."""
+    """The fields of a compound statement that are evaluated before its body."""
     if isinstance(node, ast.For):
         return ("iter",)
     if isinstance(node, ast.With):
@@ -67,7 +67,7 @@ def _used(node: ast.AST, names: frozenset[str]) -> str | None:
 
 
 def _reading(name: str, spare: str, place: ast.stmt, labels: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """A statement that reads the variable; `labels`, innermost first, name loops around it."""
+    """A statement that reads the variable, in loops with these `labels`, innermost first."""
     target = ast.Name(spare, ast.Store())
     made: list[ast.stmt] = [at(ast.Assign([target], ast.Name(name, ast.Load())), place)]
     for label in labels:
@@ -122,7 +122,7 @@ class _Marked(ast.NodeTransformer):
         return node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
-        """`(a := v) if c else (b := w)` with `(c and (a_is_set := True)) or not (b_is_set := True)` as its test"""
+        """`(a := v) if c else (b := w)` gets the test `(c and (a_is_set := True)) or not (b_is_set := True)`."""
         chosen, other = self._expressions(node.body), self._expressions(node.orelse)
         self.generic_visit(node)
         if chosen:
@@ -150,12 +150,12 @@ class _Marked(ast.NodeTransformer):
         return [at(_assignment(mark, True), place) for name, mark in self._marks.items() if name in names]
 
     def _expressions(self, node: ast.expr) -> list[ast.expr]:
-        """`(x_is_set := True)` for what evaluating `node` certainly assigns."""
+        """`(x_is_set := True)` for each name that the evaluation of `node` certainly assigns."""
         marks = [self._marks[name] for name in sorted(_certainly_named(node) & self._marks.keys())]
         return [at(ast.NamedExpr(ast.Name(mark, ast.Store()), ast.Constant(True)), node) for mark in marks]
 
     def _behind_marks(self, nodes: Sequence[ast.expr]) -> list[ast.expr]:
-        """`(x_is_set := True) and node`, of operands that may be left out"""
+        """`(x_is_set := True) and node` for operands that may not be evaluated."""
         marks = [self._expressions(node) for node in nodes]
         made = [self.visit(node) for node in nodes]
         pairs = zip(marks, made, strict=True)
@@ -168,7 +168,7 @@ def _stored(targets: Sequence[ast.expr]) -> list[str]:
 
 
 def _certainly_named(node: ast.AST) -> set[str]:
-    """What expressions `(x := v)` in `node` assign whenever it is evaluated."""
+    """The names that expressions `(x := v)` in `node` assign at every evaluation."""
     if isinstance(node, ast.Lambda):
         return set()
     parts: list[ast.AST] = [*ast.iter_child_nodes(node)]

@@ -1,6 +1,6 @@
-"""Functions of NumPy that compiled code calls as if the user had written them: ordinary functions of the language.
+"""Implementations of NumPy functions in the compiled language, which are compiled as if the user had written them.
 
-`arrays.py` has one for each. A call of NumPy's function, or of the method, becomes a call of ours (`library_function`).
+Calls of a NumPy function, or of the array method, become calls of its implementation (`library_function`).
 """
 
 from .table import (

@@ -1,5 +1,5 @@
-"""Functions of NumPy of which one text makes several: those that take an axis of a matrix, which call the function of a
-vector (arrays.py) for each row or each column, and the updates `np.add.at`."""
+"""NumPy functions that are generated from one text: functions with an axis of a matrix, which call the function of a
+vector (arrays.py) for each row or column, and updates such as `np.add.at`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..syntax.source import capture
 from . import arrays
 from .texts import function_of
 
-# What holds the results, for matrices: of so many `rows` a number each, or as many as there are elements.
+# The arrays for the results of a matrix: one number for each of `rows` rows, or as many numbers as there are elements.
 _OF_NUMBERS = {
     "argmax": "np.empty({rows}, dtype=np.int64)",
     "argmin": "np.empty({rows}, dtype=np.int64)",
@@ -50,8 +50,8 @@ _TEXT = """def {name}_along(a, axis{default}):
 
 @functools.cache
 def along(name: str, shown: str = "") -> Any:
-    """The function of an array and an axis that np.`name` is. `shown`: it is `name` of arrays.py, which has no name in
-    NumPy, but is shown as this, and whose axis is the first one if it is left out."""
+    """The implementation of np.`name` with an axis. With `shown`, it is that of `name` in arrays.py, which is no name
+    in NumPy: messages call it `shown`, and its default axis is 0."""
     made = _OF_NUMBERS.get(name) or _OF_ROWS[name]
     text = _TEXT.format(
         name=name,
@@ -95,7 +95,7 @@ _OPERATORS = {"add": "+=", "subtract": "-=", "multiply": "*="}
 
 @functools.cache
 def at(name: str, count: int) -> Any:
-    """np.`name`.at of so many arrays of subscripts."""
+    """The implementation of np.`name`.at for `count` arrays of subscripts."""
     names = [f"k{number}" for number in range(count)]
     elements = ", ".join(f"{each}[i]" for each in names)
 

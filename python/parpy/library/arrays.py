@@ -1,5 +1,5 @@
-"""Functions of NumPy as loops. Each has the name and the parameters of NumPy's, and its result for arrays of the number
-of dimensions that it says; the compiler sees their text in place of their calls. They are never run by Python."""
+"""NumPy functions as loops. Each has NumPy's name, parameters and results, for arrays of the numbers of dimensions that
+it accepts. The compiler compiles their text in place of calls of NumPy; Python never runs them."""
 
 from __future__ import annotations
 
@@ -332,7 +332,7 @@ def cross(a, b):
 
 
 def inner(a, b):
-    """The sums of products over the last dimension of both."""
+    """The sums of products over the last dimensions of both operands."""
     if a.ndim > 2 or b.ndim > 2:
         builtin.static_fail("np.inner takes arrays of one or two dimensions here")
     if a.ndim == 0 or b.ndim == 0:

@@ -1,5 +1,5 @@
-"""NumPy's functions that count elements or find places of them, as functions of the language. They are never run by
-Python."""
+"""NumPy functions that count elements or find their places, in the compiled language. Python never runs
+them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .. import builtin
 
 
 def histogram(a, bins=10, range=None):
-    """Elements belong to the bin of their distance from the first edge, but where rounding puts them beside it."""
+    """The bin of an element follows from its distance to the first edge, corrected if rounding leads to a neighbour."""
     if bins.ndim != 0:
         builtin.static_fail("np.histogram takes a number of bins here")
     x = np.ravel(a)
@@ -75,7 +75,7 @@ def nonzero(a):
 
 
 def unique(ar):
-    """One of the elements that are equal, in order; one NaN."""
+    """The sorted elements without repetitions; one NaN is kept."""
     s = np.sort(np.ravel(ar))
     count = 0
     for i in range(s.shape[0]):

@@ -1,4 +1,4 @@
-"""`np.einsum` as a loop nest that is written for its subscripts (arrays.py)."""
+"""Generates `np.einsum` as a loop nest for its subscripts."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Subscripts(NamedTuple):
 
 
 def subscripts_of(text: object) -> Subscripts | None:
-    """What `"ij,jk->ik"` says; None where it is no such text, or has an ellipsis. Without an arrow the labels that
-    stand there once are those of the result, by the alphabet."""
+    """Parses `"ij,jk->ik"`; None for other objects and texts with an ellipsis. Without an arrow, the result has the
+    labels that occur once, in alphabetical order."""
     found = _FORM.fullmatch(text.replace(" ", "")) if isinstance(text, str) else None
     if found is None:
         return None
@@ -59,7 +59,7 @@ def _lines(subscripts: Subscripts, names: list[str]) -> list[str]:
 
 
 def _nest(subscripts: Subscripts, operands: list[tuple[str, str]]) -> list[str]:
-    """The loops over the labels of the result, and in them those over the others."""
+    """The loops over the labels of the result, with the loops over the other labels inside."""
     lines: list[str] = []
     extents: dict[str, str] = {}
     for name, labels in operands:

@@ -1,4 +1,4 @@
-"""Functions of NumPy that join arrays, as loops (arrays.py). `parts` is a tuple of arrays, `axis` a constant."""
+"""NumPy functions that join arrays, as loops (arrays.py). `parts` is a tuple of arrays, and `axis` a constant."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def hstack(parts):
 
 
 def atleast_2d(a):
-    """An array of one dimension as a row."""
+    """An array of one dimension becomes a matrix with one row."""
     if a.ndim == 1:
         rows = np.empty((1, a.shape[0]), dtype=a.dtype)
         rows[0] = a

@@ -1,4 +1,4 @@
-"""Methods of Python's tuples and integers, as functions of the language. They are never run by Python."""
+"""Methods of Python's tuples and integers in the compiled language. Python never runs them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def count(t, v):
 
 
 def bit_length(n):
-    """The length of the magnitude, which is halved in steps of so many bits."""
+    """The number of bits of the magnitude, by a binary search with shifts of decreasing width."""
     left = np.uint64(np.int64(n))
     if n < 0:
         left = np.uint64(0) - left

@@ -1,4 +1,4 @@
-"""NumPy's functions of the order of elements, as functions of the language. They are never run by Python."""
+"""NumPy functions about the order of elements, in the compiled language. Python never runs them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def argmin(a):
 
 
 def sort(a):
-    """Merges runs that get twice as long each time; elements that are equal keep their order, NaN comes last."""
+    """Merge sort with runs whose length doubles in each pass. It is stable, and NaN comes last."""
     if a.ndim == 2:
         done = np.sort(a, axis=1)
     elif a.ndim != 1:
@@ -81,7 +81,7 @@ def sort(a):
 
 
 def argsort(a):
-    """As `sort`, of the places of the elements: a gather by them would take longer than moving the elements."""
+    """Merge sort of the places together with the elements, since reading elements through places would take longer."""
     if a.ndim == 2:
         done = np.argsort(a, axis=1)
     elif a.ndim != 1:
@@ -123,8 +123,8 @@ def sort_in_place(a):
 
 
 def quicksort(s):
-    """In place, with no memory but the ends of the parts that are left: of each the larger one waits. NaN comes last;
-    short parts are sorted by insertion."""
+    """Sorts in place. The only memory is a stack with the bounds of pending parts, to which the larger part is pushed.
+    NaN comes last. Short parts are sorted by insertion."""
     n = without_nan_at_its_end(s)
     begins, ends = np.empty(64, dtype=np.int64), np.empty(64, dtype=np.int64)
     waiting = 0
@@ -153,7 +153,7 @@ def quicksort(s):
 
 
 def without_nan_at_its_end(s):
-    """The number of elements that are no NaN, which come first from now on."""
+    """Moves NaN to the end, and returns the number of the other elements."""
     n, k = s.shape[0], 0
     while k < n:
         v = s[k]
@@ -167,8 +167,8 @@ def without_nan_at_its_end(s):
 
 
 def divided(s, low, high):
-    """The begin of the part of s[low : high + 1] whose elements are not below the middle one of three, and the last
-    place of the part in front of it whose elements are not above it."""
+    """Partitions s[low : high + 1] by the median of three elements. Returns the begin of the part with elements not
+    below this pivot, and the last place of the part before it with elements not above the pivot."""
     part = (high - low) // 4
     first, pivot, last = s[low + part], s[low + 2 * part], s[high - part]
     if last < first:
@@ -190,8 +190,8 @@ def divided(s, low, high):
 
 
 def select(s, k):
-    """Moves the elements, of which none is NaN, so that s[k] is the one that belongs there in order, with no larger one
-    in front of it and no smaller one behind it."""
+    """Moves the elements, of which none is NaN, so that s[k] is the element that sorting would put there, with no
+    larger element before it and no smaller element after it."""
     low, high = 0, s.shape[0] - 1
     while low < high:
         i, j = divided(s, low, high)
@@ -212,7 +212,7 @@ def any_nan(s):
 
 
 def median(a):
-    """NaN of no elements, as NumPy's, which warns."""
+    """The median, which is NaN for an empty array, as in NumPy (without NumPy's warning)."""
     middle = np.sum(a[:0]) / 1 * np.nan
     if a.ndim == 1:
         n = a.shape[0]
@@ -235,7 +235,7 @@ def median(a):
 
 
 def quantile(a, q):
-    """Between the two nearest elements, by NumPy's formula for its method `linear`."""
+    """Interpolates between the two nearest elements by NumPy's formula for its method `linear`."""
     if a.ndim != 1:
         builtin.static_fail("np.quantile takes an array of one dimension here: take np.ravel of it")
     n = a.shape[0]
@@ -268,8 +268,8 @@ def percentile(a, q):
 
 
 def searchsorted(a, v, side="left"):
-    """Where the number `v` goes in front of elements that are equal, or behind them; of an array, where each of its
-    elements goes."""
+    """The place before (or for side="right" after) equal elements at which the number `v` would be inserted; for an
+    array `v`, the places of all its elements."""
     if v.ndim > 1:
         builtin.static_fail("np.searchsorted takes numbers and arrays of one dimension here")
     if v.ndim == 1:

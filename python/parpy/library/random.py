@@ -1,9 +1,9 @@
-"""Random numbers in the language: a counter-based generator, and the distributions made of its words.
+"""Random numbers in the compiled language: a counter-based generator, and distributions made of its words.
 
-Philox 4x32-10 of Salmon, Moraes, Dror and Shaw ("Parallel random numbers: as easy as 1, 2, 3", 2011) makes four words
-of 32 bits of a key of 64 bits and a counter of 128, and has no other state. Half of the counter is the number of an
-iteration, half the place in the sequence of that iteration; docs/reference/random.md says how a program's draws are
-numbered. Everything is arithmetic of integers that wraps, so every back end makes the same words.
+Philox 4x32-10 of Salmon, Moraes, Dror and Shaw ("Parallel random numbers: as easy as 1, 2, 3", 2011) makes four 32-bit
+words from a key of 64 bits and a counter of 128 bits, and has no other state. One half of the counter is the number of
+an iteration, the other half the place in the sequence of that iteration; docs/reference/random.md tells how draws are
+numbered. All operations are wrapping integer arithmetic, so every back end makes the same words.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .. import builtin
 from .texts import function_of
 
 _TO_UNIT = 2.0**-53
-# Words that are drawn in place of refused ones lie this far behind them in the sequence.
+# The distance in the sequence from a rejected word to the word that is drawn in its place.
 _AGAIN = 2**40
 
 
@@ -26,11 +26,11 @@ _ROUND = """
     b = q & 0xFFFFFFFF
     c = (p >> 32) ^ d ^ {l}
     d = p & 0xFFFFFFFF"""
-_STEPS = {"k": 0x9E3779B9, "l": 0xBB67AE85}  # by which the halves of the key grow from round to round
+_STEPS = {"k": 0x9E3779B9, "l": 0xBB67AE85}  # the increments of the halves of the key in each round
 
 
 def _round(number):
-    """One of the ten rounds, which are written out so that loops around them are vectorised."""
+    """The text of one of the ten rounds, which are unrolled so that loops around them are vectorised."""
     grown = {half: f"(({half} + 0x{number * step & 0xFFFFFFFF:08X}) & 0xFFFFFFFF)" for half, step in _STEPS.items()}
     return _ROUND.format(**(grown if number > 0 else {half: half for half in _STEPS}))
 
@@ -44,23 +44,23 @@ _PHILOX = f"""def philox(key, index, number, half):
     d = index >> 32{"".join(map(_round, range(10)))}
     return ((d << 32) | c) if half != 0 else ((b << 32) | a)
 """
-# 64 of the 128 bits that Philox 4x32-10 makes of the counter (number, index): the upper ones if `half` is 1.
+# Half of the 128 bits that Philox 4x32-10 makes of the counter (number, index): the upper half if `half` is 1.
 philox = function_of(_PHILOX, "philox", "<philox>")
 
 
 def word(key, index, place):
-    """The 64 bits at a place of an iteration's sequence."""
+    """The 64-bit word at a place of an iteration's sequence."""
     return philox(key, index, place >> 1, place & 1)
 
 
 def unit(key, index, place):
-    """A float64 in [0, 1): a multiple of 2**-53, as NumPy's."""
+    """A float64 in [0, 1), a multiple of 2**-53 as in NumPy."""
     return np.float64(np.int64(word(key, index, place) >> 11)) * _TO_UNIT
 
 
 def quantile_of_middle(q):
-    """The number below which a normal one lies with the probability q + 0.5: Wichura's rational approximations
-    ("Algorithm AS 241", 1988), whose relative error is about 1e-16. This one is for -0.425 to 0.425."""
+    """The quantile of the standard normal distribution for the probability q + 0.5, by Wichura's rational approximation
+    ("Algorithm AS 241", 1988) with a relative error of about 1e-16. This one is for q from -0.425 to 0.425."""
     r = 0.180625 - q * q
     above = 2.5090809287301226727e3 * r + 3.3430575583588128105e4
     above = ((above * r + 6.7265770927008700853e4) * r + 4.5921953931549871457e4) * r + 1.3731693765509461125e4
@@ -72,7 +72,7 @@ def quantile_of_middle(q):
 
 
 def quantile_of_tail(p):
-    """The same without its sign for a probability of `p`, at most 0.075, to lie outside on one side."""
+    """The magnitude of that quantile in the tails: `p`, at most 0.075, is the probability beyond it on one side."""
     r = np.sqrt(-np.log(p))
     if r <= 5:
         r = r - 1.6
@@ -95,7 +95,7 @@ def quantile_of_tail(p):
 
 
 def normal(key, index, place):
-    """Of mean 0 and variance 1, by the inverse of the distribution function: the middle of one of 2**53 equal parts."""
+    """A normal float64 of mean 0 and variance 1: the quantile of the middle of one of 2**53 equal intervals."""
     q = (np.float64(np.int64(word(key, index, place) >> 11)) - 4503599627370495.5) * _TO_UNIT
     if np.abs(q) <= 0.425:
         return quantile_of_middle(q)
@@ -103,12 +103,12 @@ def normal(key, index, place):
 
 
 def exponential(key, index, place):
-    """Of mean 1, by the inverse of its distribution function."""
+    """An exponential float64 of mean 1, by the inverse of the distribution function."""
     return -np.log1p(-unit(key, index, place))
 
 
 def upper_product(x, y):
-    """The upper 64 of the 128 bits of a product."""
+    """The upper 64 bits of the 128-bit product of two uint64."""
     low = (x & 0xFFFFFFFF) * (y & 0xFFFFFFFF)
     first = (x >> 32) * (y & 0xFFFFFFFF) + (low >> 32)
     second = (x & 0xFFFFFFFF) * (y >> 32) + (first & 0xFFFFFFFF)
@@ -116,8 +116,8 @@ def upper_product(x, y):
 
 
 def below(key, index, place, count):
-    """One of the integers from 0 to count - 1, all equally likely: Lemire's method ("Fast random integer generation in
-    an interval", 2019) multiplies a word by the count, and draws again where that would prefer some."""
+    """A uniform integer from 0 to count - 1, by Lemire's method ("Fast random integer generation in an interval",
+    2019): it multiplies a word by the count, and rejects words that would make some results more likely."""
     drawn = word(key, index, place)
     if drawn * count < count:
         least = (np.uint64(0) - count) % count
@@ -128,7 +128,7 @@ def below(key, index, place, count):
 
 
 def integer(key, index, place, low, high):
-    """From low to high - 1."""
+    """A uniform int64 from low to high - 1."""
     if low >= high:
         raise ValueError("low >= high")
     count = np.uint64(np.int64(high)) - np.uint64(np.int64(low))
@@ -136,17 +136,17 @@ def integer(key, index, place, low, high):
 
 
 def integer_up_to(key, index, place, low, high):
-    """From low to high."""
+    """A uniform int64 from low to high, inclusive."""
     if low > high:
         raise ValueError("low > high")
     count = np.uint64(np.int64(high)) - np.uint64(np.int64(low)) + np.uint64(1)
-    if count == 0:  # of all
+    if count == 0:  # the range has all 2**64 integers
         return np.int64(word(key, index, place))
     return np.int64(np.uint64(np.int64(low)) + below(key, index, place, count))
 
 
 def choice(key, index, place, a):
-    """One of the integers below a number, or of the elements of an array."""
+    """A uniform choice among the integers below a number, or among the elements of an array."""
     if a.ndim == 0:
         return choice_below(key, index, place, a)
     return choice_of_elements(key, index, place, a)
@@ -165,7 +165,7 @@ def choice_of_elements(key, index, place, a):
 
 
 def weighed(key, index, place, p):
-    """The number of an element of `p` with the probability that it says."""
+    """An index of `p`, drawn with the probabilities in `p`."""
     s = np.sum(p)
     if not np.abs(s - 1) <= 1e-8:
         raise ValueError("Probabilities do not sum to 1.  Please check.")
@@ -184,7 +184,7 @@ def weighed_choice(key, index, place, a, p):
     return a[weighed(key, index, place, p)]
 
 
-# ------------------------------------------------------------ arrays: each is the sequence of a key of its own
+# ------------------------------------------------------------ arrays: each has a key, and so a sequence, of its own
 
 
 def units(key, n):
@@ -244,7 +244,7 @@ def weighed_choices(key, n, a, p):
 
 
 def with_shape(values, x):
-    """The numbers with the shape of an array."""
+    """The numbers in the shape of the array `x`."""
     if x.ndim == 1:
         return values
     if x.ndim == 2:
@@ -256,7 +256,7 @@ def with_shape(values, x):
 
 
 def shuffle(key, x):
-    """Fisher and Yates: each element changes places with itself or one in front of it, from the last on."""
+    """Fisher and Yates's shuffle: from the last element on, each is exchanged with itself or an element before it."""
     if x.ndim != 1:
         builtin.static_fail("an array of one dimension is shuffled here: permute the numbers of its rows")
     for i in range(x.shape[0] - 1, 0, -1):
@@ -267,7 +267,7 @@ def shuffle(key, x):
 
 
 def permutation(key, x):
-    """A permutation of the numbers below a number, or of the elements of an array."""
+    """A random permutation of the integers below a number, or of the elements of an array."""
     if x.ndim == 0:
         numbers = np.empty(x, dtype=np.int64)
         for i in range(x):
@@ -280,7 +280,7 @@ def permutation(key, x):
 
 
 def seeded(seed):
-    """The key of a generator that is made of a seed in compiled code."""
+    """The key of a generator that compiled code makes from a seed."""
     if seed < 0:
         raise ValueError("expected non-negative integer")
     return word(np.uint64(np.int64(seed)), np.uint64(2**63), np.uint64(0))

@@ -1,4 +1,4 @@
-"""The functions and methods of NumPy that the library has, and their numbers of arguments."""
+"""The table of the NumPy functions and methods that the library implements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .along import along, at
 from .einsum import einsum, subscripts_of
 from .items import item
 
-# By NumPy's function: ours, of which the first with the number of arguments is called; `partial` makes one.
+# By NumPy function, its implementations, of which the first one with the number of arguments is called.
 _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.allclose: (arrays.allclose,),
     np.arange: (arrays.arange_to, arrays.arange),
@@ -85,48 +85,48 @@ _WITHOUT_NAN = {
     for each in ("nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar")
 }
 _FUNCTIONS |= _WITHOUT_NAN
-# Functions that NumPy itself runs where no loop is around the call: ours are for the small arrays of iterations.
+# Functions that the library runs only in loops, on the small arrays of iterations; elsewhere NumPy itself is called.
 _FOR_LOOPS: frozenset[Any] = frozenset((
     np.array_equal, np.average, np.convolve, np.delete, np.diag, np.digitize, np.flatnonzero, np.histogram,
     np.interp, np.kron, np.nonzero, np.take, np.unique,
 ))  # fmt: skip
-# Functions that need no memory of their own, which kernels call too.
+# Functions that allocate no memory, so that kernels may call them as well.
 _NUMBERS = frozenset((np.argmax, np.argmin, *_WITHOUT_NAN))
-# Functions that give arrays of what are arrays, whatever else they get.
+# Functions whose result is an array for all arguments.
 _ARRAYS: frozenset[Any] = frozenset((
     np.cumprod, np.cumsum, np.diff, np.flip, np.flipud, np.repeat, np.roll, np.sort, np.tile, np.tril, np.triu,
 ))  # fmt: skip
-# Methods of these ufuncs that store to their first argument.
+# The methods `at` of ufuncs, which store to their first argument.
 _UPDATES = {getattr(np, name).at: name for name in ("add", "subtract", "multiply", "maximum", "minimum")}
 _MOST_SUBSCRIPTS = 3
-for _name in ("trapezoid", "trapz"):  # before and after NumPy 2
+for _name in ("trapezoid", "trapz"):  # the names since NumPy 2 and before
     if hasattr(np, _name):
         _FUNCTIONS[getattr(np, _name)] = (arrays.trapezoid, arrays.trapezoid_over)
-# Methods that are the functions of the same names.
+# Methods that equal the functions of the same names.
 _METHODS = ("argmax", "argmin", "argsort", "cumprod", "cumsum", "repeat", "searchsorted", "trace")
 # Methods that store to their array.
 _STORING_METHODS = {"sort": order.sort_in_place}
-# Functions that take all elements where `axis` is None, as where it is left out.
+# Functions for which `axis=None` means all elements, as a missing `axis` does.
 _WITHOUT_AXIS = {np.argmax, np.argmin, np.cumprod, np.cumsum, np.median}
 _ALONG_AXIS = {*_WITHOUT_AXIS, np.argsort, np.sort}
-# Functions that NumPy gives tuples besides numbers.
+# Functions that NumPy also accepts tuples for, where the library accepts only numbers.
 _OF_NUMBERS_ALONE: set[Any] = {np.roll}
 # Functions whose first argument is a tuple of arrays.
 _OF_TUPLES = {np.column_stack, np.concatenate, np.dstack, np.hstack, np.stack, np.vstack}
 
 
 def functions() -> list[Any]:
-    """The functions of NumPy that the library has."""
+    """The NumPy functions that the library implements."""
     return [*_FUNCTIONS, *_UPDATES]
 
 
 def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
-    """What a call of NumPy's function calls instead, and the call with its arguments; None where nothing fits."""
+    """The implementation for a call of a NumPy function, and the call with its arguments; None if nothing fits."""
     try:
         ours = _FUNCTIONS.get(function) if callable(function) else None
-    except TypeError:  # it has no hash
+    except TypeError:  # the function has no hash
         return None
-    if any(each.arg == "out" for each in node.keywords):  # the frontend stores what the others give
+    if any(each.arg == "out" for each in node.keywords):  # the frontend stores the results of other functions
         keywords = [each for each in node.keywords if each.arg != "out"]
         node = ast.copy_location(ast.Call(node.func, node.args, keywords), node)
     if function is np.einsum:
@@ -143,14 +143,14 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
         if isinstance(parts, ast.List):
             parts = ast.copy_location(ast.Tuple(parts.elts, parts.ctx), parts)
         arguments = [parts, *arguments[2:]]
-    if function in _WITHOUT_AXIS and is_none(axis := _axis_of(node)):  # of all elements
+    if function in _WITHOUT_AXIS and is_none(axis := _axis_of(node)):  # None means all elements
         arguments = [each for each in arguments if each is not axis]
         keywords = [each for each in node.keywords if each.value is not axis]
         node = ast.copy_location(ast.Call(node.func, arguments, keywords), node)
     elif function in (np.sort, np.argsort) and is_none(_axis_of(node)):
         return None  # NumPy flattens the array
     if function in _ALONG_AXIS and isinstance(axis := _axis_of(node), ast.Constant) and axis.value not in (0, 1):
-        return None  # NumPy says that there is none
+        return None  # NumPy reports that there is no such axis
     for made in ours:
         each = made() if isinstance(made, partial) else made
         if _takes(each, len(arguments), node):
@@ -159,7 +159,7 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
 
 
 def _axis_of(node: ast.Call) -> ast.expr | None:
-    """What a call gives as `axis`, the second parameter."""
+    """The argument of a call for `axis`, the second parameter; None if it is missing."""
     named = (keyword.value for keyword in node.keywords if keyword.arg == "axis")
     return node.args[1] if len(node.args) > 1 else next(named, None)
 
@@ -173,27 +173,27 @@ def _is_tuple(node: ast.expr) -> bool:
 
 
 def gives_array(function: object) -> bool:
-    """Whether a function that the library has gives an array."""
+    """Whether a function of the library always returns an array."""
     return callable(function) and any(function is each for each in _ARRAYS)
 
 
 def gives_number(function: object) -> bool:
-    """Whether a function that the library has gives a number, of all elements, and needs no memory for it."""
+    """Whether a function of the library reduces all elements to a number without allocating memory."""
     return callable(function) and any(function is each for each in _NUMBERS)
 
 
 def for_loops() -> frozenset[Any]:
-    """Those of them that NumPy itself runs where no loop is around the call."""
+    """The functions of the library that NumPy itself runs outside of loops."""
     return _FOR_LOOPS
 
 
 def is_for_loops(function: object) -> bool:
-    """Whether the library has a function of NumPy for calls in loops alone."""
+    """Whether the library implements a NumPy function only for calls in loops."""
     return callable(function) and any(function is each for each in _FOR_LOOPS)
 
 
 def is_update(function: object) -> bool:
-    """Whether it is np.add.at or its like, which stores to its first argument."""
+    """Whether the function is np.add.at or a similar method, which stores to its first argument."""
     return isinstance(function, BuiltinMethodType) and function in _UPDATES
 
 
@@ -216,7 +216,7 @@ def _einsum(node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
     if subscripts is None or len(subscripts.operands) != len(node.args) - 1:
         return None
     if len(subscripts.operands) == 1 and set(subscripts.operands[0]) == set(subscripts.result):
-        return None  # another name for elements of the operand
+        return None  # NumPy's result is a view of the operand
     if any(keyword.arg != "optimize" for keyword in node.keywords):
         return None
     call = ast.copy_location(ast.Call(node.func, node.args[1:], []), node)
@@ -224,7 +224,7 @@ def _einsum(node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
 
 
 def is_in_library(function: object) -> bool:
-    """Whether it is a function of NumPy that the library has, for some arguments."""
+    """Whether the library implements this NumPy function for some arguments."""
     try:
         return callable(function) and (function in _FUNCTIONS or is_update(function))
     except TypeError:
@@ -232,7 +232,7 @@ def is_in_library(function: object) -> bool:
 
 
 def library_method(name: str, owner: ast.expr, node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
-    """The same for a method of an array."""
+    """The implementation for a call of an array method, and the call with its arguments; None if nothing fits."""
     if stores_method(name, node):
         return _source(_STORING_METHODS[name]), _with_arguments(node, [owner])
     if name == "item":
@@ -253,7 +253,7 @@ def _item(owner: ast.expr, node: ast.Call) -> tuple[FunctionSource, ast.Call] | 
 
 
 def stores_method(name: str, node: ast.Call) -> bool:
-    """Whether the library has a method of arrays of this name that stores to its array, if it is one's."""
+    """Whether the library implements this call as an array method that stores to its array."""
     return name in _STORING_METHODS and not node.args and not node.keywords
 
 

@@ -1,4 +1,4 @@
-"""Functions of the library that are made of a text, which is written for a number of arrays or the like."""
+"""Makes functions of the library from generated texts, for example for a number of arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..syntax.source import FunctionSource
 
 
 def function_of(text: str, name: str, file: str, **used: Any) -> Any:
-    """The function of this name that the text defines, which may use np, builtin and what is `used`; messages call the
+    """The function with this name in the text, which may use np, builtin and the objects in `used`. Messages call the
     text `file`."""
     space: dict[str, Any] = {"np": np, "builtin": builtin, "__name__": __name__, **used}
     exec(compile(text, file, "exec"), space)

@@ -1,4 +1,4 @@
-"""NumPy's reductions that pass by NaN, of all elements, as functions of the language. They are never run by Python."""
+"""NumPy's reductions of all elements that ignore NaN, in the compiled language. Python never runs them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The names of NumbaPro, for programs that were written for it: ``from parpy.numbapro import vectorize, cuda``.
+"""The names of NumbaPro, for programs written for it: ``from parpy.numbapro import vectorize, cuda``.
 
-``vectorize`` and ``guvectorize`` are ParPy's; ``jit`` and ``autojit`` compile functions for the host, ``cuda`` has
-kernels, ``cudalib`` the libraries, ``CU`` runs a function of the thread's number on a device. Types are those of
-signatures: ``float32``, ``f4``, ``int32[:]``.
+``vectorize`` and ``guvectorize`` are ParPy's. ``jit`` and ``autojit`` compile functions for the host, ``cuda`` has
+kernels, ``cudalib`` has NVIDIA's libraries, and ``CU`` runs a function of the thread's number on a device. Types are
+those of signatures: ``float32``, ``f4``, ``int32[:]``.
 """
 
 from ..ufuncs.guvectorize import guvectorize

@@ -1,4 +1,4 @@
-"""NumbaPro's builders of universal functions: types are added one after the other."""
+"""NumbaPro's builders of universal functions, to which types are added one after the other."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class _Builder:
 
     def add(self, given: Any = None, *, argtypes: Sequence[Any] | None = None, restype: Any = None) -> None:
         """Adds a combination of types: a signature such as ``'float32(float32)'``, or the types of the arguments as
-        ``argtypes`` and that of the result as ``restype``. Raises TypeError for what is no signature, and if neither is
-        given."""
+        ``argtypes`` and that of the result as ``restype``. Raises TypeError for an invalid signature, and if neither
+        is given."""
         if given is not None:
             self._signatures.append(signature(given))
             return
@@ -37,8 +37,8 @@ class Vectorize(_Builder):
         super().__init__(function, target)
 
     def build_ufunc(self) -> Any:
-        """Returns the universal function for all types that were added, as ``parpy.vectorize`` makes it, with the same
-        errors. Without any, types are found at the calls."""
+        """Returns the universal function for all added types, as ``parpy.vectorize`` makes it, with the same errors.
+        Without added types, each combination of types is compiled at its first call."""
         return vectorize(self._signatures or None, target=self._target)(self._function)
 
 

@@ -15,7 +15,7 @@ _DEVICES = ("gpu", "cuda")
 
 
 def _with_types(given: Any, argtypes: Sequence[Any] | None, restype: Any) -> Any:
-    """The signature that ``argtypes`` and ``restype`` say, or what was given in its place."""
+    """The signature with ``argtypes`` and ``restype``, or ``given`` if there are no ``argtypes``."""
     if argtypes is None:
         return given
     arguments = tuple(argument_type(each) for each in argtypes)

@@ -1,4 +1,4 @@
-"""NumbaPro's compute units: a function of the thread's number runs for each number, on a device or on all cores."""
+"""NumbaPro's compute units, which run a function of the thread's number for each thread on a device or on all cores."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class CU:
         return to_device(np.asarray(array)) if self._on_device else np.asarray(array)
 
     def output(self, array: Any) -> Any:
-        """Returns an array of the same shape and type for what kernels store. ``array`` has its elements after
+        """Returns an array of the same shape and type for kernels that store to it. ``array`` gets its elements by
         ``wait``."""
         return self._returned(array, device_array(array.shape, array.dtype) if self._on_device else array)
 
     def inout(self, array: Any) -> Any:
-        """Returns the array for kernels that read it and store to it. ``array`` has the new elements after ``wait``."""
+        """Returns the array for kernels that read it and store to it. ``array`` gets the new elements by ``wait``."""
         return self._returned(array, to_device(array) if self._on_device else array)
 
     def scratch(self, shape: Any, dtype: Any = np.float64) -> Any:
@@ -95,7 +95,7 @@ class CU:
             there.copy_to_host(host)
 
     def close(self) -> None:
-        """Waits as ``wait`` does, and lets go of the arrays. A ``with`` statement closes the unit at its end."""
+        """Waits as ``wait`` does, and releases the arrays. A ``with`` statement closes the unit at its end."""
         self.wait()
         self._outputs.clear()
 

@@ -1,4 +1,4 @@
-"""Kernels and device arrays: ``parpy.cuda``, whose ``jit`` takes NumbaPro's ``argtypes`` and ``restype`` as well."""
+"""Kernels and device arrays: ``parpy.cuda``, with a ``jit`` that also has NumbaPro's ``argtypes`` and ``restype``."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Binds each pragma to the statement that follows it, and refuses those that do not fit theirs."""
+"""Binds each pragma to the statement that follows it, and refuses pragmas that do not fit their statements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .grammar import Comment, parse_pragma
 from .words import Fault, LoopPragma, Names, Place, Pragma, StatementPragma
 
 Bound = dict[tuple[int, int], Pragma]
-"""By line and column of the statement, as its node has them."""
+"""The pragmas by the line and column of their statements."""
 
 _UPDATES: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "+", ast.Mult: "*", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
@@ -21,8 +21,8 @@ _EXTREMES = {"max": "max", "maximum": "max", "fmax": "max", "min": "min", "minim
 
 
 def bind(text: str, first_line: int, shift: int, tree: Function) -> tuple[Bound, list[Fault]]:
-    """The pragmas in the text of a function, by the statements of `tree`, whose line numbers plus `shift` are those of
-    the file; and what is wrong with any."""
+    """The pragmas in the text of a function, by the statements of `tree`, and the faults in pragmas. The line numbers
+    of `tree` plus `shift` are those of the file."""
     bound: Bound = {}
     faults: list[Fault] = []
     statements = sorted(_statements(tree), key=lambda each: (each.lineno, each.col_offset))
@@ -80,7 +80,7 @@ def _follower(comment: Comment, statements: Sequence[ast.stmt], shift: int) -> a
 
 
 def _joined(first: Pragma, second: Pragma) -> Pragma | Fault:
-    """Two pragmas in front of one statement: one of them is `atomic`."""
+    """Two pragmas before one statement, joined if exactly one of them is `atomic`; otherwise a fault."""
     if isinstance(first, StatementPragma) and isinstance(second, StatementPragma) and first.atomic != second.atomic:
         return StatementPragma(first.place, True, first.dims + second.dims)
     fault = Fault("P032", second.place, "the same statement has another pragma", "write them as one")
@@ -88,7 +88,7 @@ def _joined(first: Pragma, second: Pragma) -> Pragma | Fault:
     return fault
 
 
-# ---------------------------------------------------------------- whether they fit
+# ---------------------------------------------------------------- checks of pragmas and statements
 
 
 def _misfit(pragma: Pragma, node: ast.stmt, tree: Function) -> list[Fault]:
@@ -166,7 +166,7 @@ def _misfit_of_reduction(name: str, clause: Names, loop: ast.For, place: Place) 
 
 
 def _operator_of(node: ast.stmt) -> str | None:
-    """The operator of `x += e`, `x = x + e` and `x = max(x, e)`; None of what is no update."""
+    """The operator of `x += e`, `x = x + e` or `x = max(x, e)`; None for statements that are no updates."""
     if isinstance(node, ast.AugAssign):
         return _UPDATES.get(type(node.op))
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
@@ -182,7 +182,7 @@ def _operator_of(node: ast.stmt) -> str | None:
 
 
 def _terms(value: ast.expr, op: type[ast.operator]) -> list[ast.expr]:
-    """The operands of a + b + c."""
+    """The operands a, b and c of a + b + c."""
     if isinstance(value, ast.BinOp) and isinstance(value.op, op):
         return _terms(value.left, op) + _terms(value.right, op)
     return [value]

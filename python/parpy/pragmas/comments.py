@@ -1,5 +1,5 @@
-"""Finds the pragmas in the text of a function. Only comments that begin with '#pragma' are some: '# pragma' is none,
-nor is '#pragma: no cover'."""
+"""Finds the pragmas in the text of a function. Only comments that begin with '#pragma' are pragmas; '# pragma' and
+'#pragma: no cover' are not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from .grammar import Comment
 from .words import Fault, Place
 
-# What costs a function without pragmas one search.
+# The single search that a function without pragmas costs.
 _MAY_BE = re.compile(r"#[Pp][A-Za-z]{3,8}(?![\w:])")
 _WORD = re.compile(r"#(\w+)(?![\w:])")
 _FIRST = re.compile(r"\s*(parallel|sequential|simd|atomic)\b|\s*\S*:\S+=>")
@@ -24,7 +24,7 @@ def has_pragmas(text: str) -> bool:
 
 
 def comments_of(text: str, first_line: int) -> Iterator[Comment | Fault]:
-    """The pragmas of a text whose first line has this number, and comments that look like misspelt ones."""
+    """The pragmas of a text whose first line has this number, and faults for comments like misspelt pragmas."""
     lines = text.split("\n")
     for row, column in _comments(text):
         line = lines[row - 1]
@@ -57,7 +57,7 @@ def _comments(text: str) -> Iterator[tuple[int, int]]:
             if token.type == tokenize.COMMENT:
                 yield token.start
     except (tokenize.TokenError, IndentationError):
-        return  # behind the end of the function
+        return  # the text continues after the end of the function
 
 
 def _word(comment: Comment, word: str) -> Place:
@@ -65,5 +65,5 @@ def _word(comment: Comment, word: str) -> Place:
 
 
 def _is_misspelt(word: str, rest: str) -> bool:
-    """Whether `#word rest` was meant for a pragma: it is nearly one, and a pragma's words follow."""
+    """Whether `#word rest` is a misspelt pragma: the word resembles `pragma`, and words of a pragma follow."""
     return SequenceMatcher(None, word.lower(), "pragma").ratio() > 0.75 and _FIRST.match(rest) is not None

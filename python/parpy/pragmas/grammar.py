@@ -1,5 +1,5 @@
-"""The grammar of pragmas. A comment becomes a LoopPragma or a StatementPragma, or faults that say what was found at
-which column, what is allowed, and the nearest word.
+"""The grammar of pragmas. A comment becomes a LoopPragma, a StatementPragma or a Fault, which names the unexpected text
+with its column, the allowed words, and the nearest word.
 
     pragma    = loop | statement
     loop      = ["parallel" ["for"] | "sequential" "for" | "simd" [width]] {clause}
@@ -39,7 +39,7 @@ _PROPERTIES = ("parallel", "simd", "block", "single_block", "le", "reduce", "red
 _LARGEST_VECTOR = 1 << 20
 _LISTS = ("shared", "to", "from", "global")
 _TOKEN = re.compile(r"\s*(?:(?P<name>[^\W\d]\w*)|(?P<number>\d+)|(?P<sign>[^\w\s]))")
-_ELSEWHERE = {  # words that others have, and what to write
+_ELSEWHERE = {  # words of other languages of pragmas, with their replacements
     "omp": "leave out 'omp': the words of APPy follow '#pragma' directly",
     "acc": "leave out 'acc': the words of APPy follow '#pragma' directly",
     "single": "write '#pragma sequential for', which one worker runs",
@@ -52,21 +52,21 @@ _FORMS = "write for example '#pragma parallel for', '#pragma simd' or '#pragma :
 
 class Token(NamedTuple):
     text: str
-    begin: int  # in the text of the pragma
+    begin: int  # the first and, next, the end position in the text of the pragma
     end: int
 
 
 class Refused(Exception):
-    """Ends the reading of a pragma; its fault is noted."""
+    """Ends the parsing of a pragma whose fault is noted."""
 
 
 class Comment(NamedTuple):
-    """A pragma as it is written: the text behind '#pragma', and where that begins in the line."""
+    """The comment of a pragma: the text after '#pragma', and its place."""
 
     text: str
     line: int
-    column: int  # of the '#', from 1 on, in bytes
-    offset: int  # of the text behind the '#'
+    column: int  # the column of the '#', counted from 1 in bytes
+    offset: int  # the distance from the '#' to the text
 
     def place(self, begin: int, end: int) -> Place:
         def column(at: int) -> int:
@@ -80,7 +80,7 @@ class Comment(NamedTuple):
 
 
 def parse_pragma(comment: Comment) -> Pragma | Fault:
-    """What the pragma says, or what is wrong with it."""
+    """The parsed pragma, or its fault."""
     reader = _Reader(comment)
     try:
         dimensions = "=>" in comment.text or len(_parts(comment.text)) > 1
@@ -290,10 +290,10 @@ class _Reader:
         arrow = self.comment.text.find("=>", first.begin)
         if arrow < 0:
             word = Token(self.comment.text[first.begin :].rstrip(), first.begin, len(self.comment.text.rstrip()))
-            continued = self.comment.text.rfind("=>", 0, first.begin) >= 0  # behind a dimension
+            continued = self.comment.text.rfind("=>", 0, first.begin) >= 0  # the word follows a dimension
             if continued and ":" not in word.text and first.text in _PROPERTIES:
                 before = self.comment.text[: first.begin].split()
-                apart = before[-1] == "=>"  # from its arrow
+                apart = before[-1] == "=>"  # a colon separates the property from its arrow
                 fix = f"write '{before[-2]}=>{first.text}'" if apart else f"write '{before[-1]},{first.text}'"
                 raise self._refuse("P030", first, f"'{first.text}' is separated from its dimension", fix)
             if first.text.isidentifier() and ":" not in word.text:
@@ -427,7 +427,7 @@ class _Reader:
 
 
 def _parts(text: str) -> list[str]:
-    """What stands between the colons that no bracket holds."""
+    """The parts of the text between colons outside of brackets."""
     parts, depth = [""], 0
     for sign in text:
         depth += (sign in "([{") - (sign in ")]}")

@@ -1,5 +1,5 @@
-"""Writes the requests of pragmas as labels of loops, which src/analysis/pragmas.h reads. Users cannot give a loop a
-label that begins with "pragma".
+"""Encodes the requests of pragmas as labels of loops, which src/analysis/pragmas.h decodes. A label of the user cannot
+begin with "pragma".
 """
 
 from __future__ import annotations
@@ -7,11 +7,11 @@ from __future__ import annotations
 from .words import Dim, LoopPragma, Place
 
 NOTHING = "pragma"
-"""The label of a dimension that a pragma says nothing about."""
+"""The label of a dimension that no pragma describes."""
 
 
 def label_of_loop(pragma: LoopPragma) -> str:
-    """For example "pragma@7:5:24 parallel simd block=128 shared=s"; the numbers are the line and columns."""
+    """The label, such as "pragma@7:5:24 parallel simd block=128 shared=s"; the numbers are the line and the columns."""
     words = [_begin(pragma.place)]
     words += ["parallel"] if pragma.parallel else []
     words += ["sequential"] if pragma.sequential else []
@@ -23,7 +23,7 @@ def label_of_loop(pragma: LoopPragma) -> str:
 
 
 def label_of_dim(dim: Dim) -> str:
-    """For example "pragma@7:13:33 parallel block=2"."""
+    """The label, such as "pragma@7:13:33 parallel block=2"."""
     words = [_begin(dim.place)]
     words += ["parallel"] if dim.parallel else []
     words += ["simd"] if dim.simd or dim.reduction else []

@@ -1,4 +1,4 @@
-"""Compares the dimensions that a pragma names with the slices of its statement: they run over the same if their bounds
+"""Compares the dimensions in a pragma with the slices of its statement: they run over the same range if both bounds
 differ by the same constant."""
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ Bound = ast.expr | None
 
 
 def runs_over(dim: Dim, part: ast.Slice) -> bool | None:
-    """Whether the slice runs over the dimension; None where that is not known, because a bound is left out or counts
-    from the end."""
+    """Whether the slice runs over the dimension; None if this is unknown, because a bound is missing or counts from the
+    end."""
     if part.step is not None and constant_of(part.step) != 1:
         return False
     low, high = _difference(part.lower, dim.low), _difference(part.upper, dim.high) if part.upper else None
@@ -28,14 +28,14 @@ def constant_of(node: Bound) -> int | None:
 
 
 def _difference(a: Bound, b: Bound) -> int | None:
-    """a - b, where that is a constant; a bound that is left out is 0."""
+    """The difference a - b if it is a constant, otherwise None; a missing bound counts as 0."""
     left, right = _terms(a), _terms(b)
     found = {key: left.get(key, 0) - right.get(key, 0) for key in (*left, *right)}
     return found.pop("", 0) if not any(value for key, value in found.items() if key) else None
 
 
 def _terms(node: Bound) -> Counter[str]:
-    """The expression as a sum: how often each term stands in it; '' is 1."""
+    """The expression as a sum: the coefficient of each term; the term '' is the constant 1."""
     if node is None:
         return Counter()
     if isinstance(node, ast.Constant) and isinstance(node.value, int):

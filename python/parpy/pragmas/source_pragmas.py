@@ -1,4 +1,4 @@
-"""The pragmas of a captured source, found once."""
+"""The pragmas of a captured source, which are parsed once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .words import Fault, Pragma
 
 
 class Pragmas:
-    """Those of a function's text, by its statements."""
+    """The pragmas of a function's text, by its statements."""
 
     __slots__ = ("_bound",)
 
@@ -24,7 +24,7 @@ class Pragmas:
         return bool(self._bound)
 
     def of(self, node: ast.stmt) -> Pragma | None:
-        """The pragma in front of a statement; a node with its place counts as the statement."""
+        """The pragma before a statement, or before the statement at the place of `node`; None without one."""
         return self._bound.get((node.lineno, node.col_offset)) if self._bound else None
 
 
@@ -32,7 +32,7 @@ NO_PRAGMAS = Pragmas({})
 
 
 def read_pragmas(text: str, first_line: int, shift: int, tree: Function, source: _native.Source) -> Pragmas:
-    """Raises CompileError with everything that is wrong with pragmas of the text."""
+    """Parses the pragmas of a text. Raises CompileError with all faults in them."""
     bound, faults = bind(text, first_line, shift, tree)
     if faults:
         refuse(faults, source)

@@ -1,4 +1,4 @@
-"""The parts of pragmas: the data that the grammar makes from a comment, each with its place."""
+"""The parts of pragmas, which the grammar makes from a comment, each with its place."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import ast
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-OPERATORS = ("+", "*", "max", "min", "&", "|", "^")  # of reduction(op: v) in front of loops
-REDUCTIONS = ("sum", "max", "min", "prod", "any", "all")  # of reduce(op) in tensor statements
-LARGEST_BLOCK = 1024  # threads of a block
+OPERATORS = ("+", "*", "max", "min", "&", "|", "^")  # the operators of reduction(op: v) before loops
+REDUCTIONS = ("sum", "max", "min", "prod", "any", "all")  # the operators of reduce(op) in tensor statements
+LARGEST_BLOCK = 1024  # the most threads of a block
 
 
 class Place(NamedTuple):
-    """Columns, from 1 on and in bytes, of a line of the file; `end` is the one behind."""
+    """A range of columns, counted from 1 in bytes, in a line of the file; `end` is exclusive."""
 
     line: int
     begin: int
@@ -31,8 +31,8 @@ class Names:
 
 @dataclass(frozen=True)
 class LoopPragma:
-    """`#pragma parallel for simd …`, `#pragma sequential for`, `#pragma simd`. `width` is that of simd(n) and block(n),
-    0 where none is given; `warps` that of num_warps(n)."""
+    """`#pragma parallel for simd …`, `#pragma sequential for`, `#pragma simd`. `width` is the n of simd(n) or block(n),
+    0 if missing; `warps` is the n of num_warps(n)."""
 
     place: Place
     parallel: bool = False
@@ -49,8 +49,8 @@ class LoopPragma:
 
 @dataclass(frozen=True)
 class Dim:
-    """`low:high=>properties` of a tensor statement. `width`: of block(n) and simd(n), a number or a name of one;
-    `most` is that of le(n), and of single_block with block(n)."""
+    """`low:high=>properties` of a tensor statement. `width` is the n of block(n) or simd(n), a number or the name of
+    one. `most` is the n of le(n), or of block(n) with single_block."""
 
     place: Place
     low: ast.expr | None
@@ -80,7 +80,7 @@ Pragma = LoopPragma | StatementPragma
 
 @dataclass
 class Fault:
-    """An error of the user's in a pragma."""
+    """A user's error in a pragma."""
 
     code: str
     place: Place

@@ -1,1 +1,1 @@
-"""Beyond one device: halos of blocks of iterations, partitioned arrays, and calls that several devices share."""
+"""Calls on several devices: halos of blocks of iterations, partitioned arrays, and engines that share a call."""

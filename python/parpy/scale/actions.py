@@ -1,4 +1,4 @@
-"""The hook of ``run_part`` for every engine: which action of a plan a part carries out, on which of its arrays."""
+"""The common part of the hooks of ``run_part``: finds the action of a plan and the part's array for it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def combine_of(action: Action) -> Callable[[Any, Any], Any]:
 
 
 class Actions(ABC):
-    """Calls `number`, `reduce` or `move` for an action. An engine says how parts do these together."""
+    """Calls `number`, `reduce` or `move` for an action. Each engine implements these for its parts."""
 
     def __init__(self, plan: Plan, arrays: Mapping[str, _Array]) -> None:
         self._plan, self._arrays = plan, arrays
@@ -54,7 +54,7 @@ class Actions(ABC):
         return None
 
     def _array(self, action: Action, address: int) -> _Array:
-        """The part's array: an argument, or one that the program made, which lies in C order at this address."""
+        """The part's array: an argument, or an array that the program made, in C order at this address."""
         if action.name in self._arrays:
             return self._arrays[action.name]
         shape, scalar = self._plan.shapes[action.name]
@@ -63,12 +63,12 @@ class Actions(ABC):
 
     @abstractmethod
     def number(self, action: Action, value: Any) -> Any:
-        """The number with which the part goes on."""
+        """The value of a reduced number with which the part continues."""
 
     @abstractmethod
     def reduce(self, action: Action, array: _Array) -> None:
-        """Gives the array the elements with which the part goes on."""
+        """Sets the elements of a reduced array with which the part continues."""
 
     @abstractmethod
     def move(self, action: Action, array: _Array) -> None:
-        """Gives the array the rows of other parts that the action names."""
+        """Copies the rows that the action needs from other parts to the array."""

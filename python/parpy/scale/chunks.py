@@ -1,8 +1,8 @@
-"""Chunks: blocks along several axes at once, each computed by the function itself from its rows and those of a halo.
+"""Chunks: blocks along several axes, each of which the function computes from its rows and the rows of a halo.
 
-A chunk with its halo is a smaller array. A call on such arrays computes the same rows as the call on the whole ones if
-both have the same form (`Halo.forms`), and if the rows that the smaller call leaves out, or that it computes beyond
-those of the whole one, are far enough from the rows of the chunk. Both are found out here, before anything runs.
+A chunk with its halo is a smaller array. A call on such arrays computes the same rows as the call on the whole arrays
+if both have the same form (`Halo.forms`), and if the rows that only one of the two calls computes are far enough from
+the rows of the chunk. This module decides both conditions before anything runs.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from .groups import loops_along, touched_by
 from .halo import Halo
 
 Shapes = tuple[tuple[int, ...] | None, ...]
-"""The extents of the arguments by their numbers; None for what is no array."""
+"""The extents of the arguments by their numbers; None for arguments other than arrays."""
 
 
 class Refused(Exception):
-    """Why a call cannot run on chunks."""
+    """The reason why a call cannot run on chunks."""
 
 
 @dataclass(frozen=True)
 class Direction:
     """Axes that are cut alike, by array. ``cuts`` are the first rows of the chunks, and the end of the shortest array.
-    A chunk gets ``before`` rows in front of its own and ``behind`` rows behind them, where there are such rows: all
-    around where the direction is ``periodic``. It has ``least`` rows at least, if there are so many."""
+    A chunk gets ``before`` rows before its own rows and ``behind`` rows after them, as far as the array has such rows;
+    a ``periodic`` direction wraps around. A chunk with its halo has at least ``least`` rows if the array has them."""
 
     axes: Mapping[str, int]
     cuts: tuple[int, ...]
@@ -42,12 +42,12 @@ class Direction:
         return len(self.cuts) - 1
 
     def own(self, chunk: int, extent: int) -> tuple[int, int]:
-        """The first row of a chunk and its end, of an array of this extent: the last chunk has all that remain."""
+        """The first row and the end of a chunk in an array of this extent; the last chunk has all remaining rows."""
         return self.cuts[chunk], extent if chunk == self.count - 1 else self.cuts[chunk + 1]
 
     def held(self, chunk: int, extent: int) -> tuple[int, int]:
-        """The same with the halo; periodic ones go beyond the array, and are counted modulo the extent. An array that
-        is longer than the shortest one has so many rows more."""
+        """The first row and the end of a chunk with its halo. In a periodic direction rows beyond the array are counted
+        modulo the extent. For an array longer than the shortest one, the chunk has as many more rows."""
         first, last = self.cuts[chunk] - self.before, self.cuts[chunk + 1] + self.behind
         if self.periodic:
             more = max(self.least - (last - first) + 1, 0) // 2
@@ -58,8 +58,8 @@ class Direction:
         return first, last + extent - shortest
 
     def runs(self, chunk: int, extent: int) -> Iterator[tuple[int, int, int, int]]:
-        """Where the rows that a chunk holds come from: the number of another chunk, the first of its rows and their
-        end, counted from its own first one, and the place where they begin in what is held."""
+        """The origins of the rows that a chunk holds: the number of a chunk, the first row and the end of the rows
+        counted from its own first row, and the place of these rows among the held rows."""
         first, last = self.held(chunk, extent)
         at = first
         while at < last:
@@ -72,8 +72,7 @@ class Direction:
 
 
 def directions_of(whole: Halo, chunked: Mapping[tuple[str, int], tuple[int, ...]]) -> list[Direction]:
-    """The directions of a call in which the chunks of some axes are given by their cuts; those of axes that are cut
-    together are alike."""
+    """The directions of a call, from the cuts of some axes. Axes that are cut together get the same chunks."""
     if not whole.complete:
         raise Refused("Python runs a part of it, as parpy.explain shows")
     extents = {(each.array, each.axis): each.extent for each in whole.axes}
@@ -112,12 +111,12 @@ def _check_reductions(whole: Halo, directions: Iterable[Direction]) -> None:
                 raise Refused(f"loop '{loop.variable}' in line {loop.line} reduces '{each.name}' over all chunks")
 
 
-# ---------------------------------------------------------------- which rows are right
+# ---------------------------------------------------------------- the correct rows
 
 
 @dataclass
 class _Rows:
-    """Of each array the first and the last row that are right, in the rows of a chunk with its halo; None: all are."""
+    """For each array, the first and the last correct row of a chunk with its halo; None if there is no limit."""
 
     first: dict[str, int | None]
     last: dict[str, int | None]
@@ -126,12 +125,12 @@ class _Rows:
         return _Rows(dict(self.first), dict(self.last))
 
     def beyond(self, limit: int) -> bool:
-        """Whether some array has no right row any more."""
+        """Whether an array has no correct row left."""
         late = any(row is not None and row > limit for row in self.first.values())
         return late or any(row is not None and row < -limit for row in self.last.values())
 
     def join(self, other: _Rows) -> None:
-        """What is right in both."""
+        """Keeps the rows that are correct in both."""
         for name, row in other.first.items():
             self.first[name] = _most(self.first[name], row)
         for name, row in other.last.items():
@@ -147,7 +146,7 @@ def _least(a: int | None, b: int | None) -> int | None:
 
 
 def _range(loop: LoopHalo) -> range:
-    """The rows of a loop."""
+    """The rows of a loop's iterations, in increasing order."""
     if loop.trips is None or loop.first is None:
         raise Refused(f"loop '{loop.variable}' in line {loop.line} has no constant bounds")
     rows = range(loop.first, loop.first + loop.trips * loop.scale, loop.scale)
@@ -155,18 +154,18 @@ def _range(loop: LoopHalo) -> range:
 
 
 class _Chunk:
-    """One chunk along one direction: the loops of the whole call, those of the call on the chunk, and how many rows of
-    the whole array are in front of those of the chunk."""
+    """One chunk along one direction: the loops of the whole call, the loops of the call on the chunk, and the number of
+    rows of the whole array before the rows of the chunk."""
 
     def __init__(
         self, direction: Direction, whole: Mapping[int, LoopHalo], own: Mapping[int, LoopHalo], offset: int, edges: int
     ) -> None:
-        """``edges``: the extent of the whole array along the direction."""
+        """``edges`` is the extent of the whole array along the direction."""
         self._direction, self._whole, self._own = direction, whole, own
         self._offset, self._extent = offset, edges
 
     def loop(self, number: int, rows: _Rows) -> None:
-        """What remains right behind a loop."""
+        """Restricts the rows to those that are correct after a loop."""
         loop, whole = self._own[number], self._whole[number]
         mine, all_ = _range(loop), _range(whole)
         if not all_:
@@ -191,7 +190,7 @@ class _Chunk:
                 rows.last[each.array] = _least(rows.last[each.array], last + each.writes.low)
 
     def _limits(self, loop: LoopHalo, mine: range, whole: range) -> tuple[int | None, int | None]:
-        """The first and the last row that both loops compute, where only one of them has others beyond that."""
+        """The first and the last row that both loops compute; None at an end beyond which neither computes rows."""
         if not mine:
             return 2**62, -(2**62)
         if self._direction.periodic:
@@ -213,7 +212,8 @@ class _Chunk:
 
 
 def _after(steps: tuple[Step, ...], chunk: _Chunk, numbers: Mapping[int, list[int]], rows: _Rows, limit: int) -> None:
-    """What remains right behind these steps. Stops where nothing does. ``numbers``: the loops of the nests."""
+    """Restricts the rows to those that are correct after these steps, and stops if none are. ``numbers`` has the
+    numbers of the loops of each nest."""
     for step in steps:
         if step.kind == "nest":
             for number in numbers.get(id(step), ()):
@@ -235,8 +235,8 @@ def _after(steps: tuple[Step, ...], chunk: _Chunk, numbers: Mapping[int, list[in
 
 
 class Chunks:
-    """How a call runs on chunks. ``facts(shapes)`` are those of a call with arrays of these shapes; ``names`` are the
-    arrays by the numbers of their arguments."""
+    """The chunks of a call. ``facts(shapes)`` is the halo of a call with arrays of these shapes. ``names`` are the
+    names of arrays by the numbers of their arguments."""
 
     def __init__(
         self,
@@ -258,14 +258,14 @@ class Chunks:
         return itertools.product(*(range(each.count) for each in self.directions))
 
     def along(self, array: str, axis: int) -> int | None:
-        """The number of the direction in which an axis is cut."""
+        """The number of the direction along which an axis is cut; None if it is not cut."""
         for number, each in enumerate(self.directions):
             if each.axes.get(array) == axis:
                 return number
         return None
 
     def _shapes_of(self, chunk: Sequence[int | None], directions: Sequence[Direction]) -> Shapes:
-        """None for a direction: all rows."""
+        """The shapes of the arrays of a chunk; None in place of a number means all rows along that direction."""
         found: list[tuple[int, ...] | None] = []
         for number, shape in enumerate(self.shapes):
             name = self._names.get(number)
@@ -290,7 +290,7 @@ class Chunks:
         return [loop for each in loops_along(self._whole.steps, direction.axes).values() for loop in each]
 
     def _deep_enough(self, place: int, direction: Direction) -> Direction:
-        """With the halo that the chunks need: the depths of parpy.halo, and more where loops leave rows out."""
+        """The direction with the halo that its chunks need: the depths of parpy.halo, and more if loops omit rows."""
         depths = [self._whole.depth(array).get(axis) for array, axis in direction.axes.items()]
         if None in depths:
             raise Refused("a loop runs an unknown number of times, so no depth of a halo is known")
@@ -314,7 +314,7 @@ class Chunks:
                 raise Refused(f"chunks need more than a halo of {_listed(direction.axes)}")
 
     def _least(self, direction: Direction) -> int:
-        """So many rows that each loop leaves out what it does on the whole arrays and still has some iterations."""
+        """The least number of rows with which each loop omits the same rows at the ends and still has iterations."""
         loops = self._loops(direction)
         ends = [(rows[0], direction.cuts[-1] - 1 - rows[-1]) for rows in map(_range, loops) if rows]
         reaches = [reach for loop in loops for each in loop.touched for reach in each.reaches if reach.bounded]
@@ -322,8 +322,8 @@ class Chunks:
         return max((each[0] for each in ends), default=0) + max((each[1] for each in ends), default=0) + 4 * reach + 4
 
     def _needed(self, direction: Direction, place: int, chunk: int) -> tuple[int, int]:
-        """How many rows are wrong when the call ends on what a chunk holds, in front and behind; 0 where none of its
-        own are."""
+        """The numbers of incorrect rows of a chunk at its begin and its end after the call; 0 if its own rows are
+        correct."""
         own = self._alone(direction, place, chunk)
         self._check_form(own)
         numbers, whole, mine = self._paired(direction, own)
@@ -345,12 +345,12 @@ class Chunks:
         return before, behind
 
     def _alone(self, direction: Direction, place: int, chunk: int) -> Halo:
-        """The call on the rows of a chunk along one direction, and all rows along the others."""
+        """The halo of the call on the rows of a chunk along one direction and all rows along the others."""
         directions = [direction if i == place else each for i, each in enumerate(self.directions)]
         return self._of(self._shapes_of([chunk if i == place else None for i in range(len(directions))], directions))
 
     def _given(self, direction: Direction, chunk: int) -> _Rows:
-        """What is right in front of the call: what the chunk holds. Beyond the ends of the array there is nothing."""
+        """The correct rows before the call: those that the chunk holds, without a limit at the ends of the array."""
         first: dict[str, int | None] = {}
         last: dict[str, int | None] = {}
         for array, axis in direction.axes.items():
@@ -363,7 +363,7 @@ class Chunks:
     def _paired(
         self, direction: Direction, own: Halo
     ) -> tuple[dict[int, list[int]], dict[int, LoopHalo], dict[int, LoopHalo]]:
-        """The loops of both calls that move along the direction, by number; the first has the numbers of each nest."""
+        """The loops of both calls that move along the direction, by number; the first dict has each nest's numbers."""
         numbers: dict[int, list[int]] = {}
         found: tuple[dict[int, LoopHalo], dict[int, LoopHalo]] = {}, {}
         ours, theirs = (loops_along(each.steps, direction.axes) for each in (self._whole, own))
@@ -396,7 +396,7 @@ class Chunks:
             raise Refused(f"{where} depends on the extents of the arrays, which are others in a chunk")
 
     def _check_forms(self) -> None:
-        """Of all chunks, which `_needed` has looked at along one direction."""
+        """Checks the forms of all chunks, which `_needed` has checked only along one direction at a time."""
         for chunk in self.grid():
             shapes = self._shapes_of(chunk, self.directions)
             if shapes in self._known:

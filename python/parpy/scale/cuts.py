@@ -1,4 +1,4 @@
-"""Arrays in blocks of rows, one block for each part, and the rows that parts need of each other."""
+"""Arrays in blocks of rows, one block for each part, and the rows that parts need from each other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Transfer(NamedTuple):
-    """Rows ``first … last - 1`` that one part has and another one needs."""
+    """The rows ``first … last - 1`` that the part ``source`` owns and another part needs."""
 
     source: int
     first: int
@@ -17,9 +17,9 @@ class Transfer(NamedTuple):
 
 @dataclass(frozen=True)
 class Cut:
-    """An array in blocks: part p owns the rows ``cuts[p] … cuts[p + 1] - 1`` along the axis, as far as the array goes.
-    ``low`` and ``high`` are the farthest that any nest touches beyond its rows; 0 where it touches none. ``row`` counts
-    the elements of a row."""
+    """An array in blocks: part p owns the rows ``cuts[p] … cuts[p + 1] - 1`` along the axis that the array has. ``low``
+    and ``high`` are the farthest offsets beyond its rows that a nest touches, or 0. ``row`` is the number of elements
+    of a row."""
 
     axis: int
     extent: int
@@ -34,7 +34,7 @@ class Cut:
         return first, last
 
     def missing(self, part: int, low: int, high: int, periodic: bool) -> Iterator[Transfer]:
-        """The rows of ``first + low … last + high`` that the part does not own, by the parts that do."""
+        """The rows of ``first + low … last + high`` that the part does not own, by the parts that own them."""
         first, last = self.own(part)
         if first == last:
             return

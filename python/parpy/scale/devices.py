@@ -1,7 +1,7 @@
-"""``opts.devices``: the iterations of a call shared by several devices, each with its blocks of the arrays.
+"""``opts.devices``: several devices share the iterations of a call, each with its blocks of the arrays.
 
-On the CPU and the simulator devices are virtual: threads of their own, with memory of their own, that exchange rows as
-devices do. GPUs are the subject of `gpus`.
+On the CPU and the simulator, devices are virtual: threads with separate memory that exchange rows as devices do. The
+module `gpus` runs calls on GPUs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _bounds(value: Any) -> tuple[int, int]:
 
 
 class _Arguments:
-    """The arguments of a call, and those of its parts."""
+    """The arguments of a call and of its parts."""
 
     def __init__(self, values: tuple[Any, ...], plan: Plan) -> None:
         self.values, self._plan = values, plan
@@ -37,7 +37,7 @@ class _Arguments:
         self._copies = {number: self._split(number) for number, value in enumerate(values) if is_array(value)}
 
     def _split(self, number: int) -> Partitioned | list[_Array]:
-        """In blocks, or a copy for each part."""
+        """The argument in blocks, or a copy of it for each part."""
         value = self.values[number]
         cut = self._plan.cut.get(self._names.get(number, ""))
         if cut is None:
@@ -68,7 +68,7 @@ class _Arguments:
         return {name: self._own(number, part) for number, name in self._names.items()}
 
     def give_back(self) -> None:
-        """Stores what the parts have written to the arguments of the call."""
+        """Copies the results of the parts to the arguments of the call."""
         for number, copies in self._copies.items():
             value = self.values[number]
             if copies is value or self._names.get(number, "") not in self._plan.written:
@@ -107,7 +107,7 @@ def _overlap(a: Any, b: Any) -> bool:
 
 @hides_frames
 def call(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOptions) -> Any:
-    """A call with ``opts.devices``."""
+    """Makes a call with ``opts.devices``."""
     backend = backend_of(opts)
     if backend not in (CompileBackend.Cpu, CompileBackend.Sim, CompileBackend.Cuda):
         refuse_call("P560", f"several devices do not share a call on {backend.name}", "use CUDA, or the CPU")
@@ -143,7 +143,7 @@ def _on_virtual_devices(
 
 
 def returns_array(value: Any) -> bool:
-    """Whether a result is, or contains, an array, of which each part has its rows alone."""
+    """Whether a result is or contains an array, of which each part would have only its own rows."""
     if isinstance(value, tuple):
         return any(map(returns_array, value))
     return value is not None and not isinstance(value, bool | int | float | complex | np.generic)

@@ -1,4 +1,4 @@
-"""Which engine runs a call whose iterations several parts share."""
+"""Chooses the engine for a call whose iterations several parts share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..calls.tracebacks import hides_frames
 
 @hides_frames
 def call(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOptions) -> Any:
-    """A call with ``opts.devices`` or ``opts.comm``."""
+    """Makes a call with ``opts.devices`` or ``opts.comm``."""
     if opts.comm is None:
         from . import devices
 

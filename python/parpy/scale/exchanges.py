@@ -1,4 +1,4 @@
-"""Exchanges between parts that are threads of one process: each carries out the actions of a plan on its own arrays."""
+"""Exchanges between parts that are threads of one process. Each thread carries out the actions on its own arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Array = np.ndarray[Any, Any]
 
 
 class Meeting:
-    """The threads of one call meet here. If one fails, those that wait for it fail as well."""
+    """The synchronisation of the threads of one call. If a thread fails, the threads that wait for it fail as well."""
 
     def __init__(self, parts: int) -> None:
         self._barrier = threading.Barrier(parts)
@@ -26,7 +26,7 @@ class Meeting:
         self._changed = threading.Condition()
 
     def wait(self) -> None:
-        """Raises BrokenBarrierError if another part failed."""
+        """Waits until all parts have arrived. Raises BrokenBarrierError if another part failed."""
         self._barrier.wait()
 
     def fail(self) -> None:
@@ -35,13 +35,13 @@ class Meeting:
             self._changed.notify_all()
 
     def give(self, key: Any, value: Any) -> None:
-        """Something for those who take it."""
+        """Publishes a value under a key for `take`."""
         with self._changed:
             self._given[key] = value
             self._changed.notify_all()
 
     def take(self, key: Any) -> Any:
-        """What is given under this key, when it is. Raises BrokenBarrierError if another part failed."""
+        """Waits for the value of this key and returns it. Raises BrokenBarrierError if another part failed."""
         with self._changed:
             self._changed.wait_for(lambda: key in self._given or self._barrier.broken)
             if key not in self._given:
@@ -59,13 +59,13 @@ class Exchanges(Actions):
     def __init__(self, plan: Plan, part: int, meeting: Meeting, arrays: Mapping[str, _Array]) -> None:
         super().__init__(plan, arrays)
         self._part, self._meeting = part, meeting
-        self._turns: dict[str, int] = {}  # how often a reduction in order was done
+        self._turns: dict[str, int] = {}  # by name, the number of completed ordered reductions
 
     def __call__(self, number: int, value: Any) -> Any:
         return value if self._plan.parts == 1 else super().__call__(number, value)
 
     def _post(self, value: Any) -> list[Any]:
-        """Returns the values that all parts have posted, when all have."""
+        """Posts a value, and returns the values of all parts once all have posted one."""
         self._meeting.posted[self._part] = value
         self._meeting.wait()
         return self._meeting.posted
@@ -91,7 +91,7 @@ class Exchanges(Actions):
         return int(result) if isinstance(value, int) else float(result)
 
     def _in_order(self, action: Action, value: Any) -> Any:
-        """Before the loop: what the part before this one ended with. Behind it: what the last one ended with."""
+        """The value for an ordered reduction: before the loop the previous part's, after it the last part's."""
         if action.kind == "keep" or (action.kind == "start" and self._part == 0):
             return value
         turn = self._turns.get(action.name, 0)
@@ -102,7 +102,7 @@ class Exchanges(Actions):
             return value
         result = self._meeting.take((action.name, turn, self._plan.parts - 1))
         self._turns[action.name] = turn + 1
-        self._meeting.wait()  # all have taken what this part gave
+        self._meeting.wait()  # all parts have received the value
         self._meeting.forget((action.name, turn, self._part))
         return result
 

@@ -11,14 +11,14 @@ _WORST: tuple[Kind, ...] = ("block", "periodic", "all", "irregular")
 
 
 def span(low: int, high: int) -> str:
-    """Two offsets as a text."""
+    """The text for two offsets, or for one if they are equal."""
     first, last = (f"{each:+d}" if each else "0" for each in (low, high))
     return first if low == high else f"{first} … {last}"
 
 
 @dataclass(frozen=True)
 class Access:
-    """A place of the program that touches an array."""
+    """An access to an array in the program."""
 
     line: int
     text: str
@@ -29,14 +29,15 @@ class Access:
 
 @dataclass(frozen=True)
 class Reach:
-    """How the elements that a block of iterations touches along one axis lie to the rows ``first … last`` of the block.
+    """The elements that a block of iterations touches along one axis, relative to the rows ``first … last`` of the
+    block.
 
-    ``kind``: ``'block'``, it touches ``first + low … last + high`` at most; ``'periodic'``, the same, counted modulo
-    the extent; ``'all'``, any block may touch elements all along the axis, or all blocks the same ones;
-    ``'irregular'``, which elements it touches depends on data, or the array shares memory with another one. ``low`` and
-    ``high`` are exact: for each there is an iteration that touches such an element, unless data decide whether it does.
-    They are None where the kind is ``'all'`` or ``'irregular'``. ``access`` decides the kind, ``lowest`` and
-    ``highest`` decide the offsets.
+    ``kind`` is ``'block'`` if the block touches at most ``first + low … last + high``; ``'periodic'`` if these rows are
+    counted modulo the extent; ``'all'`` if any block may touch elements all along the axis, or all blocks touch the
+    same elements; ``'irregular'`` if the elements depend on data, or the array shares memory with another one. ``low``
+    and ``high`` are exact: for each there is an iteration that touches such an element, unless a condition on data
+    prevents it. They are None if the kind is ``'all'`` or ``'irregular'``. ``access`` is the access that determines the
+    kind, and ``lowest`` and ``highest`` are those that determine the offsets.
     """
 
     kind: Kind
@@ -48,7 +49,7 @@ class Reach:
 
     @property
     def bounded(self) -> bool:
-        """Whether there are offsets."""
+        """Whether ``low`` and ``high`` are known."""
         return self.low is not None and self.high is not None
 
     def __str__(self) -> str:
@@ -60,11 +61,11 @@ class Reach:
 
 @dataclass(frozen=True)
 class Touched:
-    """One axis of one array, as the blocks of one loop touch it.
+    """The accesses of the blocks of one loop along one axis of one array.
 
-    ``reads`` and ``writes`` are None where there are none. ``argument`` is the number of the parameter, or None for an
-    array that the function makes. ``scalar`` is the type of the elements, as IR text spells it.
-    ``accesses`` counts the different accesses to the array.
+    ``reads`` and ``writes`` are None if there are none. ``argument`` is the number of the parameter, or None for an
+    array that the function makes. ``scalar`` is the name of the element type in IR text.
+    ``accesses`` is the number of different accesses to the array.
     """
 
     array: str
@@ -87,15 +88,15 @@ class Touched:
 
     @property
     def worst(self) -> Reach:
-        """The reach that stands most in the way of a partition."""
+        """The reach that is the worst obstacle to a partition."""
         return max(self.reaches, key=lambda each: _WORST.index(each.kind))
 
 
 @dataclass(frozen=True)
 class Reduced:
-    """The iterations of a loop reduce this together: a number, or (``array``) elements of an array, which parts combine
-    by the operator ``op``. ``scattered``: data say which elements. ``alone``: the loop touches the array by these
-    updates alone."""
+    """A number or, if ``array``, elements of an array that the iterations of a loop reduce and parts combine by the
+    operator ``op``. ``scattered`` tells that the elements depend on data, and ``alone`` that the loop touches the array
+    only by these updates."""
 
     name: str
     op: str
@@ -109,12 +110,12 @@ class Reduced:
 class LoopHalo:
     """A loop that may run in parallel, and the elements that blocks of its iterations touch.
 
-    The row of an iteration is ``scale * counter + shift``, a subscript that it writes, or reads where it writes
-    nothing; 0 stands for a scale where no subscript moves with the loop. ``proved`` is False of a reduction. ``key``
-    names the loop as `parpy.explain` does, ``depth`` counts the loops of its nest around it; ``trips`` is None where
-    the number of iterations is not constant. ``arrays`` are all that it touches, those without axes as well.
-    ``first`` is the row of the first iteration, None where that is not constant. ``position`` is the first line that
-    depends on the number of the row otherwise than by subscripts that move with it, None where there is none.
+    The row of an iteration is ``scale * counter + shift``, a subscript of a write or, without writes, of a read; the
+    scale is 0 if no subscript moves with the loop. ``proved`` is False for a reduction. ``key`` is the name of the loop
+    in `parpy.explain`, ``depth`` the number of loops of its nest around it. ``trips`` is None if the number of
+    iterations is not constant. ``arrays`` are all arrays that the loop touches, including those without axes.
+    ``first`` is the row of the first iteration, or None if it is not constant. ``position`` is the first line that
+    depends on the number of the row in another way than by subscripts that move with it, or None.
     """
 
     key: str
@@ -133,7 +134,7 @@ class LoopHalo:
     position: int | None = None
 
     def axes(self, array: str) -> tuple[Touched, ...]:
-        """Those of an array, in their order; nothing if the loop does not touch it."""
+        """The axes of an array that the loop touches, in order; empty if it does not touch the array."""
         return tuple(each for each in self.touched if each.array == array)
 
 
@@ -141,13 +142,13 @@ class LoopHalo:
 class Step:
     """A part of the call, in the order of the text.
 
-    ``kind``: ``'nest'``, whose ``loops`` begin with its outermost loop that may run in parallel, followed by proved
-    ones inside of it; ``'repeat'``, ``inside`` runs ``trips`` times, None where that is not known; ``'branch'``,
-    ``inside`` or ``otherwise`` runs; ``'serial'``, statements that touch the arrays of ``touched`` where nothing may
-    run in parallel, as ``why`` says. ``arrays`` are all of these; ``repeated`` is True of the condition of a while
-    loop, ``calls`` where functions are called that may touch other arrays. ``overlaps``, of ``'repeat'``: steps of a
-    stencil that cannot fail, so that a block may compute rows of its neighbours too, some of them wrong: its own rows
-    come out right as long as what is wrong has not reached them.
+    ``kind`` is ``'nest'`` (``loops`` begin with the outermost loop that may run in parallel, followed by proved loops
+    inside of it), ``'repeat'`` (``inside`` runs ``trips`` times, None if unknown), ``'branch'`` (``inside`` or
+    ``otherwise`` runs), or ``'serial'`` (statements that touch the arrays of ``touched`` and cannot run in parallel for
+    the reason ``why``). ``arrays`` are all touched arrays. ``repeated`` is True for the condition of a while loop, and
+    ``calls`` if called functions may touch other arrays. ``overlaps`` of a ``'repeat'`` tells that its steps are those
+    of a stencil that cannot fail, so that a block may also compute rows of its neighbours, some of them incorrectly;
+    its own rows are correct as long as incorrect rows have not reached them.
     """
 
     kind: Literal["nest", "repeat", "branch", "serial"]
@@ -166,7 +167,7 @@ class Step:
 
     @property
     def outermost(self) -> LoopHalo:
-        """Of a nest: the loop that is partitioned."""
+        """The loop of a nest that is partitioned."""
         return self.loops[0]
 
 
@@ -179,7 +180,7 @@ def flat(steps: tuple[Step, ...]) -> Iterator[Step]:
         yield from flat(step.otherwise)
 
 
-# ---------------------------------------------------------------- from what the core returns
+# ---------------------------------------------------------------- conversion of the core's results
 
 
 def _reach(found: dict[str, Any] | None) -> Reach | None:
@@ -222,7 +223,7 @@ def _names(arrays: list[dict[str, Any]]) -> tuple[str, ...]:
 
 
 def steps_of(nodes: list[dict[str, Any]]) -> tuple[Step, ...]:
-    """The steps of what the core returns."""
+    """The steps for the nodes that the core returns."""
     return tuple(
         Step(
             node["kind"],

@@ -18,8 +18,8 @@ _Array = np.ndarray[Any, Any]
 
 
 class GpuArray:
-    """An array in C order on one of the GPUs that share it. There are addresses for all of it, and memory for the rows
-    that were asked for; along other axes than the first all of it is there."""
+    """An array in C order on one of the GPUs that share it. It has addresses for all rows, and memory for the covered
+    rows; if the axis is not the first one, it has memory for all rows."""
 
     def __init__(
         self, shape: tuple[int, ...], dtype: np.dtype[Any], axis: int, device: int, peers: Sequence[int]
@@ -36,7 +36,7 @@ class GpuArray:
         return self._memory.pointer
 
     def cover(self, first: int, last: int) -> None:
-        """Memory for these rows; what is there stays."""
+        """Allocates memory for these rows; rows that have memory keep their elements."""
         if self._axis == 0 and first < last:
             self._memory.cover(first * self._row, last * self._row)
 
@@ -44,7 +44,7 @@ class GpuArray:
         return rows(self.view, self._axis, first, last)
 
     def upload(self, first: int, last: int, host: _Array) -> None:
-        """Stores rows of the whole array ``host`` to these rows."""
+        """Copies rows of the whole array ``host`` to these rows."""
         if first < last:
             self.cover(first, last)
             store(self.rows(first, last), rows(host, self._axis, first, last))
@@ -55,8 +55,8 @@ class GpuArray:
 
 
 class GpuBlocks(Partitioned):
-    """An array whose blocks are in the memory of GPUs. ``shards`` are buffers, which CuPy and PyTorch read where they
-    are, and ``devices`` are the numbers of the GPUs."""
+    """An array whose blocks are in the memory of GPUs. ``shards`` are buffers, which CuPy and PyTorch read in place,
+    and ``devices`` are the numbers of the GPUs."""
 
     def __init__(
         self, shape: tuple[int, ...], dtype: np.dtype[Any], axis: int, cuts: tuple[int, ...], devices: tuple[int, ...]
@@ -97,7 +97,7 @@ class GpuBlocks(Partitioned):
 
 
 def split_on_gpus(array: Any, devices: Iterable[int], axis: int = 0) -> GpuBlocks:
-    """An array in blocks on these GPUs."""
+    """Copies an array to blocks on these GPUs."""
     numbers = tuple(devices)
     given, along, cuts = blocks_of(array, numbers, axis)
     made = GpuBlocks(given.shape, given.dtype, along, cuts, numbers)

@@ -1,8 +1,8 @@
-"""``opts.devices`` on GPUs: each runs a part of the call, enqueued by a thread of its own.
+"""``opts.devices`` on GPUs: each GPU runs a part of the call, which a separate thread enqueues.
 
-Rows go from device to device by copies that the run-time system enqueues between the kernels
-(src/runtime/parts/device_team.h), so that no thread waits for a GPU. Numbers that loops reduce are on the host anyway,
-and are combined there, as of virtual devices; so are arrays that loops reduce.
+Rows are exchanged by device-to-device copies that the run-time system enqueues between the kernels
+(src/runtime/parts/device_team.h), so that no thread waits for a GPU. Reduced numbers are on the host anyway and are
+combined there, as for virtual devices; so are reduced arrays.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _Array = np.ndarray[Any, Any]
 
 
 _teams: dict[tuple[int, ...], _native.DeviceTeam] = {}
-"""By the devices of their parts, those that no call uses."""
+"""The idle teams by the devices of their parts."""
 _running = threading.Lock()
-"""Held by a call while it runs: a program whose kernels may fail runs once at a time on each device, so that parts of
+"""Held by a running call: a program whose kernels may fail runs once at a time on each device, so that parts of
 two calls would wait for each other."""
 
 
 class _Arguments:
-    """The arguments of a call, and those of its parts."""
+    """The arguments of a call and of its parts."""
 
     def __init__(self, values: tuple[Any, ...], plan: Plan, devices: tuple[int, ...]) -> None:
         self.values, self._plan, self._devices = values, plan, devices
@@ -43,7 +43,7 @@ class _Arguments:
         self._held = {number: self._split(number) for number, value in enumerate(values) if is_array(value)}
 
     def _split(self, number: int) -> GpuBlocks | list[GpuArray]:
-        """In blocks, or a copy for each part."""
+        """The argument in blocks, or a copy of it for each part."""
         value = self.values[number]
         cut = self._plan.cut.get(self._names.get(number, ""))
         if cut is None:
@@ -88,8 +88,8 @@ class _Arguments:
         return held.arrays[part] if isinstance(held, GpuBlocks) else held[part]
 
     def fills(self) -> list[tuple[int, Action]]:
-        """What arrays that stayed on the devices get from each other before the call, by number: the rows of halos, or
-        all rows."""
+        """The exchanges before the call between arrays that stayed on the devices, by number: rows of halos, or all
+        rows."""
         found = []
         for number, held in self._held.items():
             if held is not self.values[number] or not isinstance(held, GpuBlocks):
@@ -107,7 +107,7 @@ class _Arguments:
         return self._array(number, part).pointer
 
     def give_back(self) -> None:
-        """Stores what the parts have written to the arguments of the call."""
+        """Copies the results of the parts to the arguments of the call."""
         for number, held in self._held.items():
             value = self.values[number]
             if held is value or self._names.get(number, "") not in self._plan.written:
@@ -124,7 +124,7 @@ class _Arguments:
 
 
 class _GpuExchanges(Exchanges):
-    """What Python does where the program of a part exchanges: reductions."""
+    """The hook for exchanges that Python carries out, which are reductions."""
 
     def __init__(self, plan: Plan, part: int, meeting: Meeting, stream: int) -> None:
         super().__init__(plan, part, meeting, {})
@@ -139,7 +139,7 @@ class _GpuExchanges(Exchanges):
 
 
 def call(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOptions, plan: Plan) -> list[Any]:
-    """Runs a call with ``opts.devices`` on these GPUs; returns what the parts return."""
+    """Runs a call with ``opts.devices`` on these GPUs, and returns the results of the parts."""
     devices = opts.devices or ()
     count = _native.device_count()
     if max(devices) >= count:

@@ -1,8 +1,8 @@
-"""Which axes of which arrays are cut together, and what stands in the way.
+"""Finds the axes of arrays that are cut together, and the obstacles.
 
-Two arrays whose rows one loop touches are cut alike: its blocks own the same rows of both. That makes groups of axes,
-at most one of each array. A group can be cut if every nest that touches one of its arrays has a loop whose blocks own
-parts of them.
+Two arrays whose rows one loop touches are cut alike, since a block owns the same rows of both. This defines groups of
+axes with at most one axis of each array. A group can be cut if every nest that touches one of its arrays has a loop
+whose blocks own parts of these arrays.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from .facts import LoopHalo, Reach, Step, Touched, flat
 
 @dataclass
 class Group:
-    """Axes that are cut together, by array. ``whole``: arrays that are never written and that each block needs all of.
-    ``gathered``: arrays of the group that the blocks of some nests need all of, by array. ``why`` says what stands in
-    the way; nothing does where it is empty."""
+    """Axes that are cut together, by array. ``whole`` are arrays that are never written and that each block reads as a
+    whole. ``gathered`` are arrays of the group that the blocks of some nests read as a whole. ``why`` is the obstacle
+    to the cut, or empty."""
 
     axes: dict[str, int]
     why: str = ""
@@ -26,8 +26,8 @@ class Group:
 
 
 def loops_in(step: Step, axes: Mapping[str, int]) -> list[LoopHalo]:
-    """The loops of a nest whose blocks own parts of these arrays along these axes, in their order: of loops inside of
-    each other the outermost."""
+    """The loops of a nest whose blocks own parts of these arrays along these axes, in order; among nested loops only
+    the outermost."""
     found: list[LoopHalo] = []
     for loop in step.loops:
         inside = found and found[-1].depth < loop.depth
@@ -37,7 +37,7 @@ def loops_in(step: Step, axes: Mapping[str, int]) -> list[LoopHalo]:
 
 
 def loops_along(steps: tuple[Step, ...], axes: Mapping[str, int]) -> dict[int, list[LoopHalo]]:
-    """Of each nest, by ``id`` of its step, the loops that are partitioned."""
+    """For each nest, by the ``id`` of its step, the loops that are partitioned."""
     return {id(step): loops_in(step, axes) for step in flat(steps) if step.kind == "nest"}
 
 
@@ -51,13 +51,13 @@ def _touches(step: Step, axes: Mapping[str, int]) -> bool:
 
 
 def _moving(loop: LoopHalo, array: str) -> Touched | None:
-    """The axis along which blocks of the loop own parts of an array."""
+    """The axis along which blocks of the loop own parts of an array; None if there is none."""
     moving = [each for each in loop.axes(array) if each.moves]
     return moving[0] if moving else None
 
 
 def _worst(touched: tuple[Touched, ...]) -> Reach:
-    """Of axes that do not move: a write, if there is one."""
+    """The worst reach of axes that do not move with a loop: a write, if there is one."""
     writes = [each.writes for each in touched if each.writes is not None]
     return next((each for each in writes if not each.bounded), touched[0].worst)
 
@@ -69,16 +69,16 @@ def _stands_in_the_way(array: str, reach: Reach) -> str:
 
 
 class _Growing:
-    """A group while nests are looked at."""
+    """A group during its construction from the nests."""
 
     def __init__(self, steps: tuple[Step, ...], group: Group, gather: bool) -> None:
         self._nests = list(flat(steps))
         self._group, self._gather = group, gather
-        self._reasons: dict[str, Touched] = {}  # of each array: what put it into the group
+        self._reasons: dict[str, Touched] = {}  # by array, the access that added it to the group
         self._whole: dict[str, Reach] = {}
 
     def grow(self) -> None:
-        """Looks at all nests that touch the group, and again where it has grown."""
+        """Adds axes by all nests that touch the group, until it grows no more."""
         known = -1
         while known != (known := len(self._group.axes)):
             for step in self._near():
@@ -96,7 +96,7 @@ class _Growing:
         return [step for step in self._nests if _touches(step, self._group.axes)]
 
     def _settle(self, step: Step) -> None:
-        """Refuses accesses outside of the loops that are cut."""
+        """Refuses accesses outside of the loops that are partitioned."""
         axes = self._group.axes
         if step.kind == "serial":
             at = next(each for each in step.touched if each.array in axes)
@@ -156,7 +156,7 @@ class _Growing:
         return f"'{name}' is cut by {first} and by {other.worst.access} along axis {other.axis}"
 
     def _without_loop(self, step: Step) -> None:
-        """No array of the group moves with a loop of the nest."""
+        """Handles a nest in which no array of the group moves with a loop: gathers its arrays, or refuses it."""
         loop, axes = step.outermost, self._group.axes
         mine = [each for each in loop.touched if axes.get(each.array) == each.axis]
         if self._gather and all(each.writes is None for each in loop.touched if each.array in axes):
@@ -192,9 +192,9 @@ def _reduces(loop: LoopHalo, name: str) -> str:
 
 
 def group_of(steps: tuple[Step, ...], array: str, axis: int, gather: bool = False) -> Group:
-    """Returns the axes that are cut together with one, or the reason why it cannot be cut.
+    """Returns the axes that are cut together with this one, or the reason why it cannot be cut.
 
-    ``gather``: nests may read all of an array that is cut, which is then gathered for them.
+    With ``gather``, nests may read all of an array that is cut; it is then gathered for them.
     """
     group = Group({array: axis})
     _Growing(steps, group, gather).grow()

@@ -1,6 +1,6 @@
-"""How far the rows that a block needs grow over a sequence of nests.
+"""Computes the rows beyond its own that a block needs for a sequence of nests.
 
-These are matrices of distances, as in the algebra of maximum and sum: a sequence is a product, a repetition a power.
+Growths are matrices over the max-plus algebra: a sequence of steps is a product, and a repetition a power.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from collections.abc import Mapping
 
 from .facts import LoopHalo, Step
 
-NONE = -(2**62)  # no way from one array to the other
+NONE = -(2**62)  # minus infinity: one array does not depend on the other
 
 
 class Growth:
-    """``rows[w][r]``: so many rows more of array r are needed before a step for each row of array w behind it. The
-    last array stands for the results of reductions, of which no row more is ever needed."""
+    """``rows[w][r]`` is the number of further rows of array r that are needed before a step for the rows of array w
+    after it. The last index is that of the results of reductions, which never need further rows."""
 
     def __init__(self, rows: list[list[int]]) -> None:
         self.rows = rows
@@ -29,7 +29,7 @@ class Growth:
     __hash__ = None  # type: ignore[assignment]
 
     def then(self, later: Growth) -> Growth:
-        """This step, and behind it another one."""
+        """The growth of this step followed by a later one."""
         count = range(len(self.rows))
         made = [[NONE] * len(self.rows) for _ in count]
         for i in count:
@@ -53,7 +53,7 @@ class Growth:
         return result
 
     def needed(self) -> list[int]:
-        """Of each array, so that all arrays have their own rows behind the step."""
+        """The number of further rows of each array with which all arrays have their own rows after the step."""
         return [max(0, *(row[j] for row in self.rows)) for j in range(len(self.rows) - 1)]
 
 
@@ -61,7 +61,7 @@ def _of_nest(loop: LoopHalo, axes: Mapping[str, int], below: bool) -> Growth:
     names = list(axes)
     made = Growth.nothing(len(names) + 1)
     of = {each.array: each for each in loop.touched if axes.get(each.array) == each.axis}
-    written: list[tuple[int, int]] = [(len(names), 0)]  # the place, and how far a write lies off its row
+    written: list[tuple[int, int]] = [(len(names), 0)]  # the index of an array, and the offset of its write
     for name, each in of.items():
         if each.writes is not None and each.writes.low is not None and each.writes.high is not None:
             written.append((names.index(name), each.writes.high if below else -each.writes.low))
@@ -78,8 +78,8 @@ def _of_nest(loop: LoopHalo, axes: Mapping[str, int], below: bool) -> Growth:
 def growth(
     steps: tuple[Step, ...], axes: Mapping[str, int], loops: Mapping[int, list[LoopHalo]], below: bool
 ) -> Growth | None:
-    """Of steps in which arrays are partitioned along the given axes, the nests (by ``id`` of their steps) by the given
-    loops. ``below``: of rows before a block, otherwise behind it. None if it grows without bounds that are known.
+    """The growth of steps whose arrays are partitioned along the given axes, and whose nests (by the ``id`` of their
+    steps) along the given loops. ``below`` selects rows before a block, otherwise after it. None if it is unbounded.
     """
     total = Growth.nothing(len(axes) + 1)
     for step in steps:

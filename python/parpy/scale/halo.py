@@ -1,4 +1,4 @@
-"""`parpy.halo`: how far blocks of iterations reach beyond their own rows."""
+"""`parpy.halo` computes the distances that blocks of iterations reach beyond their own rows."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from .growth import growth
 
 @dataclass(frozen=True)
 class AxisHalo:
-    """One axis of one array, over the whole call.
+    """The facts about one axis of one array over the whole call.
 
-    ``partitionable``: arrays may be cut into blocks along this axis (and along ``along``, which has the axis of every
-    array that is cut together with it), each block computed by its owner: all nests that touch them run blockwise, and
-    beside their own rows they read, or write, rows of a halo alone. Otherwise ``why`` says what stands in the way, with
-    the access and its line. ``low`` and ``high``: a block of rows ``first … last`` is computed for the whole call, all
-    nests and all time steps of it and nothing exchanged in between, if rows ``first + low … last + high`` of this array
-    are there when it begins (low <= 0 <= high); they are never too small. They are None if the axis is not
-    partitionable, or if a loop runs an unknown number of times. ``reads`` and ``writes`` are the least and greatest
-    offset in any one nest: what is exchanged if rows are exchanged between nests; None where there are none.
-    ``periodic``: they are counted modulo the extent. ``whole`` names arrays that are read, never written, and that each
-    block needs all of. ``gathered`` names arrays that are cut, but that the blocks of some nests need all of: where it
-    is not empty, the axis is not partitionable, but would be if these arrays were gathered before those nests.
+    ``partitionable`` tells that arrays may be cut into blocks along this axis: all nests that touch them run blockwise,
+    and besides their own rows blocks access only rows of a halo. ``along`` has the axis of every array that is cut
+    together with this one. If it is False, ``why`` is the obstacle, with the access and its line. Without exchanges
+    between nests or time steps, the block of rows ``first … last`` is computed for the whole call if the rows ``first +
+    low … last + high`` of this array are present at its begin (low <= 0 <= high); these bounds are never too small.
+    They are None if the axis is not partitionable, or if a loop runs an unknown number of times. ``reads`` and
+    ``writes`` are the least and the greatest offset in any single nest, which are needed if rows are exchanged between
+    nests, or None. ``periodic`` tells that offsets are counted modulo the extent. ``whole`` names arrays that are never
+    written and that each block reads as a whole. ``gathered`` names arrays that are cut, but that the blocks of some
+    nests read as a whole: if it is not empty, the axis would be partitionable if these arrays were gathered before
+    those nests.
     """
 
     array: str
@@ -55,13 +55,13 @@ class AxisHalo:
 
 @dataclass(frozen=True)
 class Halo:
-    """The result of `parpy.halo`. ``str()`` gives a text.
+    """The result of `parpy.halo`. ``str()`` returns a description.
 
-    ``steps`` are the parts of the call in the order of the text, repetitions with what is repeated inside (`Step`);
-    ``nests`` are its nests and serial statements alone. ``axes`` has an `AxisHalo` for each axis of each array.
-    ``complete`` is False where Python runs loops around the compiled parts, or gives arrays other names: then the facts
+    ``steps`` are the parts of the call in the order of the text; a repetition contains the repeated steps (`Step`).
+    ``nests`` are only the nests and serial statements. ``axes`` has an `AxisHalo` for each axis of each array.
+    ``complete`` is False if Python runs loops around the compiled parts, or makes aliases of arrays: the facts then
     hold for each compiled part, and no depth is known for the call. ``forms`` has a text for each compiled part: calls
-    with equal ones do the same for equal rows, where no loop has a `LoopHalo.position`, whatever the extents are.
+    with equal forms compute the same values for equal rows, for all extents, unless a loop has a `LoopHalo.position`.
     """
 
     function: str
@@ -87,9 +87,9 @@ class Halo:
         raise KeyError(f"{self.function} touches no axis {axis} of an array '{array}'")
 
     def depth(self, array: str, calls: int = 1) -> dict[int, tuple[int, int]]:
-        """Of each axis along which the array may be cut: how many rows a block needs before and after it when
-        so many calls begin, one after the other, between which nothing is exchanged. It is what
-        ``dask.array.map_overlap`` takes as ``depth`` of this array. Axes without such a number are left out."""
+        """Returns, for each axis along which the array may be cut, the numbers of rows that a block needs before
+        and after its own rows for ``calls`` successive calls without exchanges. This is the ``depth`` of the array
+        for ``dask.array.map_overlap``. Axes without a known number are left out."""
         found: dict[int, tuple[int, int]] = {}
         if not self.complete:
             return found
@@ -164,7 +164,7 @@ _MAKERS = {made + like for made in ("empty", "zeros", "ones") for like in ("", "
 
 
 def _makes_array(value: ast.expr) -> bool:
-    """Whether it is an array that has nothing of other arrays but their shapes."""
+    """Whether the value is a new array that depends only on the shapes of other arrays."""
     if not isinstance(value, ast.Call):
         return False
     function = value.func
@@ -172,8 +172,8 @@ def _makes_array(value: ast.expr) -> bool:
 
 
 def _is_sequence(driver: Driver | Structures, found: int) -> bool:
-    """Whether so many compiled parts are all of them, and run one after the other: Python makes arrays, gives each a
-    name of its own and returns arrays, nothing more."""
+    """Whether the ``found`` compiled parts are all parts and run in sequence, since Python only makes arrays, each
+    under a name of its own, and returns arrays."""
     if not isinstance(driver, Driver):
         return found == 1
     made: set[str] = set()
@@ -190,7 +190,7 @@ def _is_sequence(driver: Driver | Structures, found: int) -> bool:
 
 
 def halo_found(compiled: _native.JitFunction, opts: CompileOptions | None, args: tuple[Any, ...]) -> Halo:
-    """`halo`, of a jit function and its positional arguments."""
+    """The result of `halo` for a jit function and its positional arguments."""
     driver = driver_behind(compiled, args)
     parts = [_native.halo(compiled, args, opts)] if driver is None else driver.inspect(args, opts, _native.halo)
     steps = tuple(step for part in parts for step in steps_of(part["nodes"]))
@@ -200,16 +200,16 @@ def halo_found(compiled: _native.JitFunction, opts: CompileOptions | None, args:
 
 @hides_frames
 def halo(function: Callable[..., Any], *args: Any, opts: CompileOptions | None = None) -> Halo:
-    """Returns how far blocks of iterations of a call ``function(*args)`` reach beyond their own rows. Nothing runs.
+    """Returns the distances that blocks of iterations of a call ``function(*args)`` reach beyond their own rows.
 
-    The outermost loop of each nest that may run in parallel is thought of as cut into blocks, and so are the loops
-    inside of it that are proved to be independent. The result says, for each loop and each axis of each array, the
-    least and greatest offset at which a block reads and writes beyond its own rows; what the blocks reduce together;
-    and for each axis whether arrays may be cut along it, with the depth that a block needs for the whole call, or the
-    access that forbids it. The offsets are exact: they come from the subscripts, bounds and conditions of the loops,
-    whatever they look like, and hold for the extents and numbers of these arguments. The arguments are given as those
-    of the call, or as one list or tuple. Where Python runs a part of the function, the compiled parts count as one
-    sequence, and how often Python repeats them is not known to it.
+    The call is not run. The blocks are those of the outermost loop of each nest that may run in parallel, and of the
+    loops inside of it that are proved to be independent. For each loop and each axis of each array, the result has the
+    least and the greatest offset at which a block reads and writes beyond its own rows, and the values that blocks
+    reduce together. For each axis it tells whether arrays may be cut along it, with the depth that a block needs for
+    the whole call, or with the access that forbids it. The offsets are exact: they are derived from the subscripts,
+    bounds and conditions of the loops, for the extents and numbers of these arguments. The arguments are given as in
+    the call, or as one list or tuple. If Python runs a part of the function, the compiled parts count as one sequence,
+    and the number of its repetitions is unknown.
 
     >>> @parpy.jit
     ... def smooth(x, y):
@@ -218,7 +218,7 @@ def halo(function: Callable[..., Any], *args: Any, opts: CompileOptions | None =
     >>> parpy.halo(smooth, x, y).depth("x")
     {0: (1, 1)}
 
-    Raises CompileError where the call cannot be compiled at all.
+    Raises CompileError if the call cannot be compiled.
     """
     compiled = _as_jit(function)
     args, opts = arguments_of(compiled, args, opts)

@@ -1,4 +1,4 @@
-"""How a halo is written: nests with the offsets of their loops, then the axes of the arrays."""
+"""The text of a halo: nests with the offsets of their loops, then the axes of the arrays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .halo import AxisHalo, Halo
 
 
 def _accesses(each: Touched) -> str:
-    """The accesses that decide, as the program writes them."""
+    """The accesses that determine the reaches, in the notation of the program."""
     found: dict[str, None] = {}
     for reach in each.reaches:
         decisive = (reach.lowest, reach.highest) if reach.bounded and reach.kind == "block" else (reach.access,)
@@ -46,14 +46,14 @@ def _steps(steps: tuple[Step, ...]) -> list[str]:
 
 
 def offsets(low: int | None, high: int | None) -> str:
-    """-1 … +1, or what stands for it."""
+    """The text of a range of offsets, such as "-1 … +1"."""
     if low is None or high is None:
         return "an unknown number of rows"
     return span(low, high) if low or high else "no halo"
 
 
 def axis_text(each: AxisHalo) -> str:
-    """One axis in a sentence."""
+    """A sentence about one axis."""
     head = f"{each.array}, axis {each.axis}: "
     if not each.partitionable:
         gathered = f"; in blocks if {', '.join(each.gathered)} may be gathered" if each.gathered else ""
@@ -66,7 +66,7 @@ def axis_text(each: AxisHalo) -> str:
 
 
 def summary(halo: Halo) -> list[str]:
-    """A line for each group of axes that are cut together: how far the nests reach beyond their blocks."""
+    """A line for each group of axes that are cut together, with the offsets of the nests beyond their blocks."""
     lines: dict[frozenset[tuple[str, int]], str] = {}
     for first in (each for each in halo.axes if each.partitionable):
         parts = []

@@ -1,4 +1,4 @@
-"""Arrays in blocks, each in memory of its own."""
+"""Arrays in blocks with separate memory."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 
 def own_memory(shape: tuple[int, ...], dtype: np.dtype[Any], axis: int) -> np.ndarray[Any, Any]:
-    """Room for an array of which one part uses some rows along the axis, under the numbers that they have in the whole
-    array: pages of memory that nobody touches take no room. Rows lie one after the other."""
+    """Memory for an array of which one part uses some rows along the axis, with the row numbers of the whole array.
+    Untouched pages take no physical memory. Rows are contiguous."""
     moved = np.empty((shape[axis], *shape[:axis], *shape[axis + 1 :]), dtype)
     return np.moveaxis(moved, 0, axis)
 
@@ -22,10 +22,10 @@ def rows(array: np.ndarray[Any, Any], axis: int, first: int, last: int) -> np.nd
 
 
 class Partitioned:
-    """An array whose blocks along one axis are in memory of their own, one for each device.
+    """An array whose blocks along one axis have separate memory, one block for each device.
 
-    ``shards`` are NumPy arrays, views of the blocks; ``cuts`` the first row of each, and the end. ``numpy()`` gives the
-    whole array. Calls with ``opts.devices`` take it where they take an array, and leave its blocks where they are.
+    ``shards`` are NumPy arrays, views of the blocks; ``cuts`` has the first row of each block, and the end. ``numpy()``
+    returns the whole array. It may be an argument of calls with ``opts.devices``, which use its blocks in place.
     """
 
     def __init__(self, parts: list[np.ndarray[Any, Any]], axis: int, cuts: tuple[int, ...]) -> None:
@@ -34,7 +34,7 @@ class Partitioned:
 
     @property
     def stand_in(self) -> np.ndarray[Any, Any]:
-        """An array of this shape and type, for what does not look at elements."""
+        """A NumPy array of this shape and type with arbitrary elements, for uses that read no elements."""
         return self.parts[0]
 
     @property
@@ -52,7 +52,7 @@ class Partitioned:
         return tuple(rows(part, self.axis, first, last) for part, first, last in ends)
 
     def numpy(self) -> np.ndarray[Any, Any]:
-        """The whole array, a copy."""
+        """Returns a copy of the whole array."""
         return np.concatenate(self.shards, self.axis)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -61,7 +61,7 @@ class Partitioned:
         return self.numpy().astype(dtype or self.dtype, copy=False)
 
     def copy_from(self, source: Any) -> None:
-        """Stores the elements of an array of the same shape."""
+        """Copies the elements of an array of the same shape. Raises ValueError for another shape."""
         given = np.asarray(source)
         if given.shape != self.shape:
             raise ValueError(f"an array of shape {given.shape} cannot be stored to one of shape {self.shape}")
@@ -75,7 +75,7 @@ class Partitioned:
 
 
 def partitioned(array: Any, axis: int, cuts: tuple[int, ...]) -> Partitioned:
-    """The elements of an array in blocks."""
+    """Copies an array to blocks."""
     given = np.asarray(array)
     made = Partitioned([own_memory(given.shape, given.dtype, axis) for _ in cuts[1:]], axis, cuts)
     made.copy_from(given)
@@ -83,8 +83,8 @@ def partitioned(array: Any, axis: int, cuts: tuple[int, ...]) -> Partitioned:
 
 
 def blocks_of(array: Any, devices: Iterable[int], axis: int) -> tuple[np.ndarray[Any, Any], int, tuple[int, ...]]:
-    """The array, its axis, and the first rows of as many blocks as there are devices, of equal sizes if they divide the
-    extent."""
+    """The array as NumPy's, the axis as a number from 0, and the cuts for one block per device. Blocks have equal sizes
+    if the number of devices divides the extent."""
     given = np.asarray(array)
     parts = len(tuple(devices))
     if parts == 0:
@@ -97,5 +97,5 @@ def blocks_of(array: Any, devices: Iterable[int], axis: int) -> tuple[np.ndarray
 
 
 def split(array: Any, devices: Iterable[int], axis: int = 0) -> Partitioned:
-    """An array in blocks on virtual devices."""
+    """Copies an array to blocks on virtual devices."""
     return partitioned(*blocks_of(array, devices, axis))

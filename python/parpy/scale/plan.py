@@ -1,11 +1,12 @@
-"""How parts share a call: which rows each computes, and what they exchange where. No engine is named here.
+"""Plans the sharing of a call by parts: the rows that each part computes, and the exchanges, for any engine.
 
-A part is a device, a rank or whatever has memory of its own. All parts run the same program, each with the iterations
-of its own rows; the core calls a hook where rows or numbers are exchanged (src/passes/parts), with the number of an
-`Action`. An engine carries the actions out: `Action.transfers` says which rows come from which part.
+A part is a device, a rank or another unit with separate memory. All parts run the same program, each with the
+iterations of its own rows. At each exchange of rows or numbers (src/passes/parts), the core calls a hook with the
+number of an `Action`. An engine carries out the actions; `Action.transfers` has the rows and the parts that they come
+from.
 
-Arrays are *cut*, so that each part owns a block of rows and has room for those of a halo; or *everywhere*, with all
-elements in every part: those that are never written and of which each block needs all, and those that loops reduce.
+An array is *cut*, so that each part owns a block of rows and has memory for the rows of a halo, or *everywhere*, with
+all elements in every part. Arrays that loops reduce, and unwritten arrays that blocks read as a whole, are everywhere.
 """
 
 from __future__ import annotations
@@ -23,23 +24,23 @@ from .groups import group_of, touched_by
 from .spacing import Spacing, Speed
 
 _NO_COPY = ("min", "max", "minimum", "maximum", "fmin", "fmax", "and", "or", "&", "|")
-"""Operators of which a part may begin with the value that all have: it counts once, however often it is there."""
+"""Idempotent operators: all parts may begin with the present value, because repeating it has no effect."""
 
 
 class Refused(Exception):
-    """Why parts cannot share the call."""
+    """The reason why parts cannot share the call."""
 
 
 @dataclass(frozen=True)
 class Action:
-    """One step that all parts take together, at one place of the program.
+    """One collective operation of all parts at one place of the program.
 
-    ``'halo'``: each gets the rows of a cut array that it touches beyond its own. ``'gather'``: all rows. ``'return'``:
-    each gets back those of its rows that others have written, by ``low`` beyond theirs. ``'start'`` and ``'combine'``
-    stand around a loop that reduces a number or an array that is everywhere. Where they are ``ordered``, a part begins
-    with what the one before it has, and all have the result of the last one: the bits are those of one part alone. Such
-    a part hands on its own (``'pass'``) before it waits for the last one, and ``'keep'`` changes nothing.
-    Otherwise each begins with what changes nothing, and the results are combined in the order of the parts.
+    ``'halo'``: each part gets the rows of a cut array that it touches beyond its own. ``'gather'``: each gets all rows.
+    ``'return'``: each gets back its rows that others have written, at the offset ``low``. ``'start'`` and ``'combine'``
+    precede and follow a loop that reduces a number or an array that is everywhere. If they are ``ordered``, a part
+    begins with the result of the previous part, and all get the result of the last part, so that the bits are those of
+    a single part. Such a part passes on its own result (``'pass'``) before it waits for the last one; ``'keep'`` has no
+    effect. If not, each part begins with the identity, and the results are combined in the order of the parts.
     """
 
     kind: Literal["halo", "gather", "return", "start", "pass", "keep", "combine"]
@@ -54,7 +55,7 @@ class Action:
     ordered: bool = False
 
     def transfers(self, part: int) -> list[Transfer]:
-        """The rows that this part gets, along ``cut.axis``; what it gives is what others get from it."""
+        """The rows along ``cut.axis`` that this part gets; it sends the rows that other parts get from it."""
         if self.cut is None:
             return []
         if self.kind == "gather":
@@ -72,17 +73,17 @@ class Action:
 
     @property
     def identity(self) -> int | None:
-        """The value that all parts but the first begin with; None: each begins with the value that it has."""
+        """The value that all parts except the first begin with; None if each keeps its present value."""
         return None if self.op in _NO_COPY else 1 if self.op == "*" else 0
 
 
 Copy = tuple[int, int, int, Sequence[Sequence[tuple[int, int, int]]]]
-"""So many times, so many bytes apart (the third), lie rows of so many bytes; and for each part what it gets, as
-`Transfer` says it."""
+"""The number of runs of rows, the bytes of a row, the distance of two runs in bytes, and for each part the
+`Transfer` objects."""
 
 
 class _Rows(NamedTuple):
-    """What a part does in a step: its rows, with so many more before and behind them, and the words of exchanges."""
+    """The work of a part in a step: its rows, the numbers of further rows before and after them, and exchanges."""
 
     cuts: tuple[int, ...] | None
     below: int
@@ -92,10 +93,10 @@ class _Rows(NamedTuple):
 
 @dataclass
 class Plan:
-    """How parts share a call.
+    """The plan by which parts share a call.
 
-    ``cut`` and ``everywhere`` are the arrays by name. ``arguments`` has the numbers of those that are parameters,
-    ``written`` those that the call stores to, ``shapes`` their extents, with the type of the elements.
+    ``cut`` and ``everywhere`` are the arrays by name. ``arguments`` has the numbers of the arrays that are parameters,
+    ``written`` the arrays that the call stores to, and ``shapes`` the extents and the type of the elements.
     """
 
     parts: int
@@ -108,7 +109,7 @@ class Plan:
     _steps: list[_Rows] = field(default_factory=list)
 
     def text(self, part: int) -> str:
-        """The text by which the core makes the program of this part (src/passes/parts/part_text.h)."""
+        """The text from which the core makes the program of this part (src/passes/parts/part_text.h)."""
         made = []
         for cuts, below, above, words in self._steps:
             low = "" if cuts is None or part == 0 else max(cuts[part] - below, 0)
@@ -118,12 +119,12 @@ class Plan:
 
     @cached_property
     def copies(self) -> list[Copy | None]:
-        """By number of the action, where rows lie in memory in C order, and which ones each part gets; None of
+        """For each action, the layout of rows in C order and the rows that each part gets; None for
         reductions."""
         return [self.copy(action) for action in self.actions]
 
     def copy(self, action: Action) -> Copy | None:
-        """The same of an action that need not be one of the plan."""
+        """The copy for an action, which need not belong to the plan; None for a reduction."""
         if action.cut is None or action.kind not in ("halo", "gather", "return"):
             return None
         shape, scalar = self.shapes[action.name]
@@ -139,7 +140,7 @@ def _moving(loop: LoopHalo) -> list[Touched]:
 
 
 def _written_by(step: Step) -> set[str]:
-    """The arrays that a step stores to otherwise than by reductions."""
+    """The arrays that a step stores to, except by reductions."""
     reduced = {each.name for each in step.outermost.reduced if each.array} if step.kind == "nest" else set()
     return {each.array for each in touched_by(step) if each.writes is not None} - reduced
 
@@ -189,7 +190,7 @@ class _Planner:
         return self.plan
 
     def _spaced(self, alone: set[int]) -> dict[int, Spacing]:
-        """The nests of loops over time that exchange in front of several steps at a time, by ``id`` of their steps."""
+        """The nests in loops over time that exchange once for several time steps, by the ``id`` of their steps."""
         found: dict[int, Spacing] = {}
         for repeat in self._speed.repeats(self._all) if self._speed is not None else ():
             if alone & {id(step) for step in repeat.inside}:
@@ -210,8 +211,8 @@ class _Planner:
                 words.append(f"*{place}:{self._act('halo', name, cut, low, high)}:{spacing.steps}")
 
     def _run_by_all(self) -> set[int]:
-        """Steps that every part runs as a whole: serial ones, nests of which no array moves with the loop, and nests
-        that store to arrays that are everywhere. Such arrays are those that loops reduce, or that such nests store to.
+        """The steps that every part runs as a whole: serial ones, nests in which no array moves with the loop, and
+        nests that store to arrays that are everywhere. Those are arrays that loops reduce, or that such nests store to.
         """
         nests = [step for step in self._leaves if step.kind == "nest"]
         everywhere = {each.name for step in nests for each in step.outermost.reduced if each.array}
@@ -243,8 +244,8 @@ class _Planner:
         return replace(loop, touched=touched, arrays=names)
 
     def _aligned(self, loops: dict[int, LoopHalo]) -> dict[int, LoopHalo]:
-        """Returns the loops. If arrays may be gathered, the loops lack those that they read along another axis than the
-        one that the array is stored along."""
+        """The loops. If arrays may be gathered, they are without the arrays that they read along another axis than that
+        of the stores to the array."""
         if not self._gather:
             return loops
         axes: dict[str, int] = {}
@@ -261,7 +262,7 @@ class _Planner:
         return made
 
     def _cuts_of(self, moving: list[Touched]) -> tuple[int, ...]:
-        """The rows of a nest: those of the arrays that it touches blockwise. Where it gathers all of them, its own."""
+        """The cuts for the rows of a nest: those of the arrays that it touches blockwise, or, without any, its own."""
         for each in moving:
             cut = self.plan.cut[each.array]
             if cut.axis == each.axis:
@@ -272,7 +273,7 @@ class _Planner:
         return tuple(part * extent // self.plan.parts for part in range(self.plan.parts + 1))
 
     def _cut(self, nests: tuple[Step, ...], first: Touched) -> None:
-        """Cuts an array, and all that are cut together with it."""
+        """Cuts an array and all arrays that are cut together with it."""
         group = group_of(nests, first.array, first.axis, gather=self._gather)
         if group.why:
             raise Refused(group.why)
@@ -287,7 +288,7 @@ class _Planner:
         return len(self.plan.actions) - 1
 
     def _before_all(self, step: Step, words: list[str]) -> None:
-        """Adds the gathering of the arrays that a step reads which every part runs."""
+        """Adds the gathering of the arrays that a step reads, for a step that every part runs as a whole."""
         if step.calls:
             raise Refused(f"line {step.line} calls a function, whose loops are not partitioned")
         names = step.arrays if step.kind == "serial" else step.outermost.arrays
@@ -303,7 +304,7 @@ class _Planner:
 
     def _around(self, step: Step, words: list[str]) -> None:
         loop = step.outermost
-        last: list[str] = []  # behind the loop, when all parts have been handed what they begin with
+        last: list[str] = []  # the actions after the loop that follow all actions of kind 'pass'
         for number, each in enumerate(loop.reduced):
             if each.array and not each.alone:
                 raise Refused(f"loop '{loop.variable}' in line {loop.line} reduces '{each.name}', which it also uses")
@@ -334,7 +335,7 @@ class _Planner:
                 self._rows(name, place, cut, loop.axes(name)[cut.axis], words)
 
     def _rows(self, name: str, place: int, cut: Cut, each: Touched, words: list[str]) -> None:
-        """The rows of a cut array that are exchanged around a nest."""
+        """Adds the exchanges of rows of a cut array before and after a nest."""
         written = 0
         if each.writes is not None:
             if each.writes.low != each.writes.high or each.writes.kind != "block":
@@ -369,6 +370,7 @@ def make_plan(
     deterministic: bool = False,
     speed: Speed | None = None,
 ) -> Plan:
-    """How so many parts share a call. ``gather``: they may gather arrays of which a nest needs all. ``speed``: what
-    exchanges cost, so that loops over time exchange once for several steps where that is faster. Raises Refused."""
+    """Plans a call for this number of parts. ``gather`` allows gathering arrays that a nest reads as a whole. ``speed``
+    has the cost of exchanges, by which loops over time exchange once for several steps if it is faster. Raises
+    Refused."""
     return _Planner(steps, parts, gather, deterministic, speed).make()

@@ -1,4 +1,4 @@
-"""Plans of calls, and the programs of their parts, kept for calls that are alike."""
+"""Caches the plans of calls and the programs of their parts for calls with arguments of the same kinds."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .partitioned import Partitioned
 from .plan import Plan, Refused, make_plan
 from .spacing import Speed
 
-_MOST_KEPT = 256  # plans and parts of one function
+_MOST_KEPT = 256  # the most plans, and the most parts, of one function
 
 
 @dataclass
 class _Kept:
-    """What was found for one function, while what it reads outside of itself stays as it is."""
+    """The cached plans and parts of one function, valid while the values that it captures do not change."""
 
     surface: Surface
     captured: tuple[Any, ...]
@@ -39,7 +39,7 @@ _kept: WeakKeyDictionary[_native.JitFunction, _Kept] = WeakKeyDictionary()
 
 
 def _values(captures: tuple[Capture, ...]) -> tuple[Any, ...]:
-    """What is captured now, so that equal ones mean the same programs."""
+    """A key of the captured values: programs for equal keys are equal."""
     return tuple(_identity(each.read()) for each in captures)
 
 
@@ -72,7 +72,7 @@ def is_array(value: Any) -> bool:
 
 
 def plain(opts: CompileOptions) -> CompileOptions:
-    """The options without those that share a call."""
+    """The options without the fields by which parts share a call."""
     return CompileOptions(**{**opts._values, "devices": None, "gather": False, "comm": None})
 
 
@@ -89,7 +89,7 @@ def _stand_in(value: Any) -> Any:
 
 
 def part_of(function: _native.JitFunction, plan: Plan, part: int, values: tuple[Any, ...]) -> _native.JitFunction:
-    """The function as one part of a call of these arguments, those of the call: a jit function of its own."""
+    """The jit function that runs one part of a call; ``values`` are the arguments of the whole call."""
     text = plan.text(part)
     made = _kept_of(function).parts
     key = (text, _kinds(values))
@@ -101,7 +101,7 @@ def part_of(function: _native.JitFunction, plan: Plan, part: int, values: tuple[
 
 _GPU = Speed(exchange=25e-6, bytes=4e12, gain=3.0, restart=1.5)
 _HOST = Speed(exchange=60e-6, bytes=1e10, gain=2.0, restart=0.5)
-"""Of GPUs that access each other's memory, and of threads or ranks on the cores of a machine."""
+"""The speeds of GPUs that access each other's memory, and of threads or ranks on the cores of a machine."""
 
 
 def backend_of(opts: CompileOptions) -> CompileBackend:
@@ -114,7 +114,7 @@ def backend_of(opts: CompileOptions) -> CompileBackend:
 
 
 def plan_of(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOptions, parts: int) -> Plan:
-    """How so many parts share a call of these arguments. Raises ParallelError if they cannot."""
+    """The plan by which this number of parts share the call. Raises ParallelError if they cannot share it."""
     kept = _kept_of(function)
     options = {name: value for name, value in opts._values.items() if name not in ("devices", "comm", "stream")}
     key = (_kinds(values), parts, repr(options))

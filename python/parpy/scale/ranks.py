@@ -1,7 +1,7 @@
-"""``opts.comm``: the iterations of a call shared by the ranks of an MPI communicator, each with blocks of the arrays.
+"""``opts.comm``: the ranks of an MPI communicator share the iterations of a call, each with blocks of the arrays.
 
-Every rank makes the same call. Messages travel on a copy of the communicator, so that they meet none of the program's
-own. A rank that waits looks for news of failures: whoever fails tells all others, and nobody waits for ever.
+Every rank makes the same call. Messages use a copy of the communicator, so that they cannot match the program's own
+messages. A failing rank sends a message to all others, and waiting ranks poll for such messages and have a timeout.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ from .plan import Action, Plan
 from .plans import backend_of, part_of, plain, plan_of
 
 _Array = np.ndarray[Any, Any]
-_DATA, _FAILED = 1, 2  # the tags
-_SPIN = 200  # so many looks before a rank that waits sleeps in between
+_DATA, _FAILED = 1, 2  # the tags of messages
+_SPIN = 200  # the number of polls before a waiting rank sleeps between polls
 
 
 def _seconds() -> int:
-    """How long a rank waits for another one: PARPY_MPI_TIMEOUT, else ten minutes."""
+    """The timeout of a waiting rank: PARPY_MPI_TIMEOUT, or else ten minutes."""
     given = os.environ.get("PARPY_MPI_TIMEOUT", "")
     return int(given) if given.isascii() and given.isdecimal() and int(given) > 0 else 600
 
 
 class _Channel:
-    """A communicator of the calls alone, and how a rank waits on it."""
+    """A communicator that only calls of ParPy use, and the operations of a rank on it."""
 
     def __init__(self, comm: Any) -> None:
         from mpi4py import MPI
 
         self._mpi, self.comm = MPI, comm
         self.rank, self.size = comm.Get_rank(), comm.Get_size()
-        self._private = False  # whether `comm` is the copy
+        self._private = False  # whether `comm` is the copy yet
         copy, request = comm.Idup()
         self.wait([request])
         self.comm, self._private = copy, True
 
     def wait(self, requests: Sequence[Any]) -> None:
-        """Returns when these requests have ended. Raises ParallelError if a rank failed, or does not come."""
+        """Waits until these requests have ended. Raises ParallelError if a rank failed, or after the timeout."""
         end, looks = time.monotonic() + _seconds(), 0
         while not self._mpi.Request.Testall(list(requests)):
             looks += 1
@@ -63,7 +63,7 @@ class _Channel:
                 os.sched_yield()
                 continue
             if time.monotonic() > end:
-                atexit.register(self._mpi.COMM_WORLD.Abort, 1)  # or MPI would wait for them when the program ends
+                atexit.register(self._mpi.COMM_WORLD.Abort, 1)  # MPI would wait for the requests at the program's end
                 raise ParallelError(
                     f"rank {self.rank} of {self.size} waited {_seconds()} s for other ranks of a call: all must make "
                     "it (PARPY_MPI_TIMEOUT sets the seconds)"
@@ -78,14 +78,14 @@ class _Channel:
         raise ParallelError(f"rank {status.Get_source()} failed in a call that all ranks share: {text}")
 
     def fail(self, text: str) -> None:
-        """Tells all other ranks that this one does not go on."""
+        """Tells all other ranks that this rank has failed."""
         others = [rank for rank in range(self.size) if rank != self.rank]
         sent = [self.comm.isend(text, rank, _FAILED) for rank in others]
         end = time.monotonic() + 5
         while not self._mpi.Request.Testall(sent) and time.monotonic() < end:
             time.sleep(1e-3)
 
-    # ------------------------------------------------------------ what ranks tell each other
+    # ------------------------------------------------------------ messages
 
     def send(self, array: _Array, to: int) -> Any:
         return self.comm.Isend([_bytes(array), self._mpi.BYTE], to, _DATA)
@@ -94,20 +94,20 @@ class _Channel:
         return self.comm.Irecv([_bytes(array), self._mpi.BYTE], source, _DATA)
 
     def from_all(self, array: _Array) -> _Array:
-        """Arrays of one shape and type: those of all ranks, in their order."""
+        """The arrays of all ranks, which have one shape and type, in the order of the ranks."""
         mine = np.ascontiguousarray(array)
         found = np.empty((self.size, *mine.shape), mine.dtype)
         self.wait([self.comm.Iallgather([_bytes(mine), self._mpi.BYTE], [_bytes(found), self._mpi.BYTE])])
         return found
 
     def from_last(self, array: _Array) -> _Array:
-        """The array that the last rank has."""
+        """The array of the last rank."""
         found = np.array(array, order="C")
         self.wait([self.comm.Ibcast([_bytes(found), self._mpi.BYTE], self.size - 1)])
         return found
 
     def texts(self, mine: str) -> list[str]:
-        """A text of each rank."""
+        """The texts of all ranks."""
         given = np.frombuffer(mine.encode(), np.uint8)
         sizes = self.from_all(np.array([given.size]))[:, 0]
         padded = np.zeros(int(sizes.max()), np.uint8)
@@ -117,7 +117,7 @@ class _Channel:
 
 
 def _bytes(array: _Array) -> _Array:
-    """The memory of an array that lies in C order."""
+    """The bytes of a contiguous array in C order."""
     return array.reshape(-1).view(np.uint8)
 
 
@@ -126,7 +126,7 @@ _keyval: list[int] = []
 
 
 def _channel_of(comm: Any) -> _Channel:
-    """That of a communicator, until the program frees it."""
+    """The channel of a communicator, which is kept until the program frees the communicator."""
     from mpi4py import MPI
 
     if not _keyval:
@@ -145,14 +145,14 @@ def _channel_of(comm: Any) -> _Channel:
 
 
 class _Exchanges(Actions):
-    """What one rank does where the program exchanges: the hook of ``run_part``."""
+    """The hook of ``run_part`` for one rank, which carries out the exchanges."""
 
     def __init__(self, plan: Plan, channel: _Channel, arrays: dict[str, _Array]) -> None:
         super().__init__(plan, arrays)
         self._channel = channel
 
     def move(self, action: Action, array: _Array) -> None:
-        """Rows from the ranks that have them: all messages are on their way at the same time."""
+        """Receives rows from the ranks that own them, and sends rows; all messages overlap."""
         assert action.cut is not None
         channel, axis = self._channel, action.cut.axis
         places, requests, sent = [], [], []
@@ -180,7 +180,7 @@ class _Exchanges(Actions):
         return self._reduced(action, given)[()].item()
 
     def _reduced(self, action: Action, array: _Array) -> _Array:
-        """What the rank goes on with, in front of the loop and behind it."""
+        """The value with which the rank continues, before or after the loop."""
         channel = self._channel
         if action.ordered:
             return self._in_order(action, array)
@@ -191,7 +191,7 @@ class _Exchanges(Actions):
         return result
 
     def _in_order(self, action: Action, array: _Array) -> _Array:
-        """In front of the loop: what the rank before this one ended with. Behind it: what the last one ended with."""
+        """The value for an ordered reduction: before the loop the previous rank's, after it the last rank's."""
         channel = self._channel
         if action.kind == "combine":
             return channel.from_last(array)
@@ -205,7 +205,7 @@ class _Exchanges(Actions):
 
 
 def _described(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOptions) -> str:
-    """The call as a text, a line for each argument: what must be the same on all ranks before it runs."""
+    """A text that must be equal on all ranks before the call runs, with a line for each argument."""
     source = function.__parpy_source__
     lines = [f"the function {function.__qualname__}, text {hashlib.sha256(source.text.encode()).hexdigest()[:16]}"]
     for number, value in enumerate(values):
@@ -232,7 +232,7 @@ def _check_equal(channel: _Channel, texts: list[str], name: str) -> None:
 
 
 def _check_whole(channel: _Channel, plan: Plan, arrays: dict[str, _Array], name: str) -> None:
-    """Arrays that are everywhere have the same elements on all ranks."""
+    """Raises ParallelError if an array that is everywhere has different elements on some ranks."""
     for array in sorted(plan.everywhere & arrays.keys()):
         digest = hashlib.blake2b(np.ascontiguousarray(arrays[array]).tobytes(), digest_size=16).digest()
         found = channel.from_all(np.frombuffer(digest, np.uint8))
@@ -246,7 +246,7 @@ def _check_whole(channel: _Channel, plan: Plan, arrays: dict[str, _Array], name:
 
 
 def _exchange_at_first(hook: _Exchanges, plan: Plan, arrays: dict[str, _Array]) -> None:
-    """The rows of halos are those of the ranks that own them, whatever stands there."""
+    """Replaces the rows of halos by the rows of the ranks that own them."""
     for name, cut in plan.cut.items():
         if name in arrays and (cut.low or cut.high):
             hook.move(Action("halo", name, cut, cut.low, cut.high, cut.periodic), arrays[name])
@@ -261,7 +261,7 @@ def _gather_at_last(hook: _Exchanges, plan: Plan, arrays: dict[str, _Array]) -> 
 
 @hides_frames
 def call(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOptions) -> Any:
-    """A call with ``opts.comm``: of all its ranks."""
+    """Makes a call with ``opts.comm``, which all its ranks must make."""
     if backend_of(opts) is not CompileBackend.Cpu:
         refuse_call(
             "P560",
@@ -284,6 +284,6 @@ def call(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOp
         _gather_at_last(hook, plan, arrays)
     except BaseException as failure:
         channel.fail(f"{type(failure).__name__}: {failure}")
-        _channels.pop(id(channel), None)  # messages of the call may still be on their way
+        _channels.pop(id(channel), None)  # messages of the call may still be in flight
         raise
     return result

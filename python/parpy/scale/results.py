@@ -1,4 +1,4 @@
-"""The arrays that a call gives back."""
+"""Finds the arrays that a call returns."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ..syntax.source import FunctionSource
 
 
 def returned_names(source: FunctionSource) -> tuple[str, ...] | None:
-    """The names of the arrays that a function returns, in order; none if it returns nothing. None if its text does not
-    tell: there are several returns, or something else is returned than names that stand for one array each."""
+    """The names of the arrays that a function returns, in order; empty if it returns nothing. None if the text does not
+    show them, because there are several returns or other values than names of one array each."""
     node = source.tree()
     if not isinstance(node, ast.FunctionDef):
         return None

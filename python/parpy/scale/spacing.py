@@ -1,8 +1,8 @@
-"""How many steps of a loop over time parts compute between two exchanges.
+"""Chooses the number of steps of a loop over time between two exchanges.
 
-A part may compute rows of its neighbours too. Those at the edge come out wrong, and each nest makes the wrong rows
-more; its own are right as long as the wrong ones have not reached them. So rows for several steps may be exchanged at
-once: fewer exchanges, against more rows that two parts compute.
+A part may also compute rows of its neighbours. The rows at the edge become incorrect, and each nest spreads incorrect
+rows; the part's own rows are correct until incorrect rows reach them. So rows for several steps may be exchanged at
+once, which saves exchanges but makes two parts compute the same rows.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from .facts import Step, Touched
 
 @dataclass(frozen=True)
 class Spacing:
-    """``steps`` between two exchanges; each nest computes ``below`` and ``above`` more rows than the part owns.
-    ``reach``: the rows of each array, beyond the part's own, that the nests read or write. ``exchanged``: the arrays
-    of which rows are exchanged, with the first nest that touches each."""
+    """A spacing of ``steps`` between two exchanges. Each nest computes ``below`` and ``above`` rows beyond those that
+    the part owns. ``reach`` has the rows of each array beyond the part's own that the nests access. ``exchanged`` has
+    the arrays whose rows are exchanged, with the first nest that touches each."""
 
     steps: int
     below: int
@@ -30,10 +30,10 @@ class Spacing:
 
 @dataclass(frozen=True)
 class Speed:
-    """What exchanges and rows cost: seconds of an exchange, and bytes that a part moves in a second.
+    """The costs of exchanges and rows: the seconds of an exchange, and the bytes that a part moves in a second.
 
-    Where several steps of arrays with up to two dimensions run in time tiles, each row costs ``gain`` times less, and
-    each group of steps as much as ``restart`` steps of the plain loops beside.
+    If several steps on arrays with up to two dimensions run in time tiles, each row costs ``gain`` times less, and each
+    group of steps costs an additional ``restart`` steps of the plain loops.
     """
 
     exchange: float
@@ -42,7 +42,7 @@ class Speed:
     restart: float = 0.0
 
     def repeats(self, steps: tuple[Step, ...]) -> Iterator[Step]:
-        """Loops over time whose parts may overlap."""
+        """The loops over time whose blocks may overlap."""
         for step in steps:
             nests = all(each.kind == "nest" and not each.outermost.reduced for each in step.inside)
             if step.kind == "repeat" and step.overlaps and nests:
@@ -52,7 +52,7 @@ class Speed:
                 yield from self.repeats(step.otherwise)
 
     def spacing(self, repeat: Step, cuts: Mapping[str, Cut], written: set[str]) -> Spacing | None:
-        """That of a loop over time; None where its nests exchange one by one."""
+        """The spacing of a loop over time; None if its nests exchange one by one."""
         touched = {id(step): self._of_cut(step, cuts) for step in repeat.inside}
         if any(found is None for found in touched.values()):
             return None
@@ -68,7 +68,7 @@ class Speed:
             reached = (max(0, -min(lows, default=0)), max(0, max(highs, default=0)))
             below, above = below + reached[0], above + reached[1]
             if step is repeat.inside[0]:
-                right = reached  # what it reads beyond the rows of the part has been exchanged
+                right = reached  # the rows beyond the part's own that it reads have been exchanged
             for each in own:
                 low, high = reach.get(each.array, (0, 0))
                 if each.reads is not None:
@@ -98,8 +98,8 @@ class Speed:
         )
 
     def _of_cut(self, step: Step, cuts: Mapping[str, Cut]) -> list[Touched] | None:
-        """The cut arrays that a nest touches, along the axes of the cuts; None if it touches one otherwise than at
-        fixed distances, or stores beside its own row."""
+        """The cut arrays that a nest touches, along the axes of the cuts; None if it accesses one at other than fixed
+        offsets, or stores to another row than its own."""
         loop, found = step.outermost, []
         for name in loop.arrays:
             if name not in cuts:
@@ -113,5 +113,5 @@ class Speed:
         return found
 
     def _row(self, each: Touched, cut: Cut) -> float:
-        """Seconds for the elements of one row of an array, of which so many bytes are moved."""
+        """The seconds for moving the elements of one row of an array."""
         return cut.row * SIZES[each.scalar].size() * len(each.reaches) / self.bytes

@@ -1,4 +1,4 @@
-"""The parts of a call as threads of this process."""
+"""Runs the parts of a call as threads of this process."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 
 def run_parts(parts: int, run: Callable[[int], Any], fail: Callable[[], None]) -> list[Any]:
-    """Returns what ``run(part)`` returns for each part, in a thread of its own. If one raises an exception, ``fail()``
-    ends the waiting of the others, and the exception is raised again."""
+    """Runs ``run(part)`` for each part in a separate thread, and returns the results. If one raises an exception,
+    ``fail()`` ends the waiting of the others, and the exception is raised again."""
     results: list[Any] = [None] * parts
     failures: dict[int, BaseException] = {}
 
@@ -26,7 +26,7 @@ def run_parts(parts: int, run: Callable[[int], Any], fail: Callable[[], None]) -
     try:
         for thread in threads:
             thread.join()
-    except BaseException:  # Ctrl-C: the parts end where they meet next
+    except BaseException:  # Ctrl-C: the parts end when they next wait for each other
         fail()
         for thread in threads:
             thread.join()
@@ -37,6 +37,6 @@ def run_parts(parts: int, run: Callable[[int], Any], fail: Callable[[], None]) -
 
 
 def _first(failures: dict[int, BaseException]) -> BaseException:
-    """The failure that is none of waiting for another part."""
+    """The first failure that is not a broken wait for another part."""
     own = [failures[part] for part in sorted(failures)]
     return next((each for each in own if not isinstance(each, threading.BrokenBarrierError)), own[0])

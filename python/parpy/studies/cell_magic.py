@@ -1,4 +1,4 @@
-"""``%load_ext parpy`` and the cell magic ``%%parpy``: the code that the calls of a cell run, and their time."""
+"""``%load_ext parpy`` and the cell magic ``%%parpy``, which shows the code and the time of a cell's calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FLAGS = {
     "--once": "runs each call once, and does not time it on copies of its arguments",
 }
 _CALL = "__parpy_seen_call__"
-_OF_FRAMES = ("super", "locals", "globals", "vars", "dir", "eval", "exec")  # they look at the frame that calls them
+_OF_FRAMES = ("super", "locals", "globals", "vars", "dir", "eval", "exec")  # they inspect the frame of their caller
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -28,12 +28,12 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """Takes ``%%parpy`` away."""
+    """Unregisters ``%%parpy``."""
     shell.magics_manager.magics["cell"].pop("parpy", None)
 
 
 class SeenCall:
-    """A call of a jit function in a cell: what it ran and how long that took, as text or for a notebook."""
+    """A call of a jit function in a cell: the code that it ran and its times, as text or HTML."""
 
     def __init__(self, title: str, times: str, code: str, explanation: Any) -> None:
         self.title, self.times, self.code, self.explanation = title, times, code, explanation
@@ -55,8 +55,8 @@ class SeenCall:
 
 
 def run_cell(shell: Any, line: str, cell: str) -> None:
-    """Runs the cell as it is. For each call of a jit function among its statements, outside of functions that it
-    defines, the generated code and the times are displayed behind it."""
+    """Runs the cell unchanged, then displays the generated code and the times of each call of a jit function in its
+    statements. Calls inside functions that the cell defines are not shown."""
     flags = shlex.split(line)
     for each in flags:
         if each not in _FLAGS:
@@ -100,7 +100,7 @@ def _described(
     by_python = keywords.pop("seq", False)
     keywords.pop("debug", None)
     times = f"{_duration(seconds)}, with what had to be compiled"
-    if by_python or keywords:  # arguments by name: what runs is known, what it runs for is not taken apart
+    if by_python or keywords:  # arguments by name: the call is not repeated or explained
         return SeenCall(function.__name__, "run by Python" if by_python else times, "", None)
     if "--once" not in flags:
         try:
@@ -114,7 +114,7 @@ def _described(
 
 
 class _Calls(ast.NodeTransformer):
-    """Gives each call among the statements to a function, and leaves functions and classes as they are."""
+    """Passes each call among the statements to a function; leaves functions and classes unchanged."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         return node

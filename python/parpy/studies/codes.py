@@ -1,7 +1,7 @@
-"""The meaning of each diagnostic code: its title, the exception that it raises, an example and the ways to mend it.
+"""The meaning of each diagnostic code: its title, the exception that it raises, an example and its remedies.
 
-The titles are those of the compiler's registry, and the examples are the tests' own. A wheel carries both in the folder
-``parpy/diagnostics``; in a checkout they are read from where the compiler and the tests keep them.
+The titles come from the compiler's registry and the examples from the tests. A wheel has copies of both in the folder
+``parpy/diagnostics``; a checkout reads the files of the compiler and of the tests.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _ROOT = _PACKAGE.parent.parent
 _CLASSES = {"Compile": "CompileError", "Parallel": "ParallelError", "Backend": "BackendError"}
 _CLASSES |= {"Internal": "InternalError", "Raised": "the exception of the program"}
 
-# The cures of errors whose messages say nothing about them: they depend on the program alone.
+# Remedies for errors whose messages give no advice, because the remedy depends on the program.
 _CURES = {
     "P033": "pass a smaller array, or promise a larger bound with le(n)",
     "P206": "give the function the arguments that it declares",
@@ -47,8 +47,8 @@ _CURES = {
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One code. ``example`` is a program and ``message`` the text that its author gets; both are empty for codes that
-    no program of Python meets. ``cures`` are the advice of all messages with this code."""
+    """One code. ``example`` is a program and ``message`` the message that it causes; both are empty for codes that no
+    Python program can cause. ``cures`` are the advice of all messages with this code."""
 
     code: str
     title: str
@@ -95,7 +95,7 @@ def _diagnostic(code: str, flavour: str, title: str) -> Diagnostic:
     exception, message = _CLASSES.get(flavour, f"CompileError and {flavour}Error"), ""
     if programs:
         exception, _, message = told[programs[0]].partition("\n")
-        if f"[{code}]" in exception:  # no exception: a warning, or a text that is printed
+        if f"[{code}]" in exception:  # the text names no exception: it is a warning or printed output
             exception, message = "PerformanceWarning", told[programs[0]]
     return Diagnostic(
         code,
@@ -119,7 +119,7 @@ def _cures(code: str, text: str) -> list[str]:
 
 
 def explain_code(code: str) -> str:
-    """Returns, as text, the meaning of a diagnostic code such as ``"P401"``, an example and the ways to mend it.
+    """Returns, as text, the meaning of a diagnostic code such as ``"P401"``, an example and the remedies.
 
     Raises ValueError for a code that ParPy does not have.
     """

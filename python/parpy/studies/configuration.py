@@ -18,7 +18,7 @@ _OTHERS = ("numba", "cupy", "torch", "jax", "tqdm", "ml_dtypes", "nvidia-cuda-nv
 
 
 def facts() -> dict[str, dict[str, str]]:
-    """Versions, devices, compilers, cache and settings, in groups: what ``show_config`` prints."""
+    """Versions, devices, compilers, cache and settings, in the groups that ``show_config`` prints."""
     native = _native.configuration()
     package = Path(__file__).parents[1]
     return {
@@ -50,15 +50,15 @@ def facts() -> dict[str, dict[str, str]]:
 
 
 def show_config() -> None:
-    """Prints versions, devices, compilers, the cache and the settings of this machine: text for a report of a fault.
+    """Prints versions, devices, compilers, the cache and the settings of this machine, for use in bug reports.
 
-    ``python -m parpy`` prints the same. What is missing says what to install.
+    ``python -m parpy`` prints the same text. Each missing component is listed with the package to install.
     """
     print(text())
 
 
 def text() -> str:
-    """What ``show_config`` prints."""
+    """The text that ``show_config`` prints."""
     lines = []
     for title, group in facts().items():
         lines.append(f"{title}:")
@@ -67,7 +67,7 @@ def text() -> str:
 
 
 def others(package: Path) -> list[str]:
-    """Further packages of this name that an import could find, and modules that hide some."""
+    """Paths of other packages or modules named parpy on ``sys.path``, which may hide this one."""
     places = [Path(each or ".") for each in sys.path]
     found = [place / name for place in places for name in ("parpy", "parpy.py")]
     there = [each for each in found if (each / "__init__.py").is_file() or (each.suffix and each.is_file())]

@@ -1,4 +1,4 @@
-"""parpy.explain shows the facts and decisions of the compiler about a call, for a terminal, a notebook or a tool."""
+"""parpy.explain shows the facts and decisions of the compiler about a call, in a terminal, a notebook or a tool."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .explain_pragmas import pragmas_of
 from .explain_text import in_turns, page, remarks_of, shortened, table, width, wrapped
 from .tune_arguments import time_of_call
 
-# Nominal figures of the machine that estimates are for: bytes and operations on float64 per second (of Metal float32).
+# Nominal bytes and float64 operations per second of the machine that estimates assume (Metal: float32 operations).
 _ROOFLINES = {
     "Cpu": ("8 cores of a server", 100e9, 200e9),
     "Cuda": ("one NVIDIA H200", 4.2e12, 30e12),
     "Metal": ("one Apple M2 Max", 400e9, 13e12),
 }
 
-# Marks beside the verdicts, seen on white and on black.
+# Colours of the marks beside the verdicts, visible on white and on black.
 _COLOURS = {"proved": "#2e9e4f", "reduction": "#2a7fd4", "refuted": "#d64545", "unknown": "#b8860b"}
 
 
@@ -54,15 +54,15 @@ def _duration(seconds: float) -> str:
 
 
 class Explanation:
-    """What `explain` found. ``str()`` gives a text, a notebook shows a tree, `json` and `facts` are for programs."""
+    """The result of `explain`. ``str()`` gives a text, a notebook shows a tree, `json` and `facts` serve programs."""
 
     def __init__(self, facts: dict[str, Any]) -> None:
         self.facts = facts
-        """Everything, as dicts, lists, strings and numbers."""
+        """All facts, as dicts, lists, strings and numbers."""
 
     @property
     def mapping(self) -> dict[str, LoopPar]:
-        """The mapping that is used. ``opts=parpy.par(mapping)`` uses it again, if ``restructure=`` is as it was."""
+        """The mapping of the call. ``opts=parpy.par(mapping)`` reproduces it under the same ``restructure=``."""
         loops = {
             loop["key"]: LoopPar()._set(loop["threads"], loop["reduce"], loop["tpb"])
             for loop in self.facts["loops"]
@@ -72,7 +72,7 @@ class Explanation:
 
     @property
     def opts(self) -> CompileOptions:
-        """The mapping as options, with the order of the loops, and what parpy.tune varied beside it."""
+        """The mapping as options, with the order of the loops and the other fields that parpy.tune varied."""
         backend = CompileBackend[self.facts["backend"] or "Auto"]
         restructure = self.facts["restructured"]
         return CompileOptions(
@@ -81,13 +81,13 @@ class Explanation:
 
     @property
     def pragmas(self) -> list[tuple[int, str]]:
-        """The mapping as pragmas: lines of the program, and what to write in front of them. Those of statements over
-        slices need upper bounds that are written out."""
+        """The mapping as pragmas: pairs of a line of the program and the pragma to insert before it. Statements over
+        slices get one only if the program writes the upper bounds of the slices."""
         return pragmas_of(self.facts["loops"])
 
     @property
     def bytes(self) -> float:
-        """Bytes that are read or written at least once."""
+        """The number of bytes that the call reads or writes, each counted once."""
         return float(sum(array["read"] + array["written"] for array in self.facts["arrays"]))
 
     def json(self, **options: Any) -> str:
@@ -96,7 +96,7 @@ class Explanation:
 
     @property
     def seconds(self) -> float:
-        """The least time that memory and arithmetic allow on a typical machine, every byte moved once."""
+        """A lower bound of the time on a typical machine: the roofline model, with every byte moved once."""
         _, bandwidth, rate = _ROOFLINES[self._machine]
         return float(max(self.bytes / bandwidth, self.facts["flops"] / rate))
 
@@ -130,7 +130,7 @@ class Explanation:
         return rows
 
     def _shape(self, index: int) -> str:
-        """The numbers of blocks and threads in the kernels of a loop that was to have several blocks."""
+        """The blocks and threads in the kernels of a loop; '' unless several blocks run it or should have run it."""
         shapes = {}
         for kernel in self.facts["kernels"]:
             for placed in kernel["loops"]:
@@ -174,7 +174,7 @@ class Explanation:
         return [f"measured: {_duration(found['seconds'])} a call, the median of {runs} on copies of the arrays"]
 
     def _python(self) -> list[str]:
-        """What Python itself runs, as lines."""
+        """The lines of the program that Python runs, with their numbers."""
         found = self.facts.get("python", [])
         wide = max((len(str(line)) for line, _ in found), default=0)
         return [f"  {line:>{wide}}  {text}" for line, text in found]
@@ -205,7 +205,7 @@ class Explanation:
     # ---------------------------------------------------------------- HTML
 
     def _repr_html_(self) -> str:
-        """The loops as a tree that opens and closes. Colours mark, text has those of the page: light or dark."""
+        """The loops as a collapsible tree. Only marks are coloured; text has the page's colours, light or dark."""
         lines = "".join(f"<div>{html.escape(line)}</div>" for line in self._summary())
         notes = "".join(f"<pre>{html.escape(note)}</pre>" for note in self.facts["notes"])
         python = "\n".join(self._python())
@@ -214,12 +214,12 @@ class Explanation:
         return f"<div><b>{html.escape(self._head())}</b>{self._tree()}{self.svg()}{lines}{python}{notes}</div>"
 
     def html(self) -> str:
-        """A page of its own, to be written to a file: it loads nothing, and is light or dark as the reader has it."""
+        """A complete HTML page: it loads no other files, and follows the reader's light or dark mode."""
         return page(self._head(), self._repr_html_())
 
     def _tree(self) -> str:
         out: list[str] = []
-        depths: list[int] = []  # of the branches that are not at their end
+        depths: list[int] = []  # the depths of the branches that are still open
         loops = in_turns(self.facts["loops"])
         for (line, text, trips, verdict, level), (_, loop, count) in zip(self._rows(), loops, strict=True):
             while depths and depths[-1] >= loop["depth"]:
@@ -243,7 +243,7 @@ class Explanation:
 def explain(
     function: Callable[..., Any], *args: Any, opts: CompileOptions | None = None, measured: bool = False
 ) -> Explanation:
-    """Explains what a call ``function(*args, opts=opts)`` would do, without running it.
+    """Explains how a call ``function(*args, opts=opts)`` would run, without running it.
 
     The arguments are given as in a call, or as one list or tuple, ``explain(f, [x, n])``. The result shows for each
     loop whether it may run in parallel, with the reason or with two iterations that conflict, and where it runs. It

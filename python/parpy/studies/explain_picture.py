@@ -1,8 +1,8 @@
 """The picture of parpy.explain: each nest on the grid of the GPU, or on the workers and lanes of the CPU, as SVG.
 
-No scripts, no style sheets, nothing from the network. Text has the colour of the page around it; the colours of the
-levels lie half transparent beneath, so that it can be read on light and on dark pages. Iterations that are named are
-those that run there: on a GPU every so-many-th one, on the CPU neighbours.
+The SVG has no scripts or style sheets and loads nothing. Text has the colour of the page around it, over translucent
+colours of the levels, so that it is legible on light and on dark pages. The iterations that are named in a thread or
+lane are those that it runs: on a GPU iterations with a stride, on the CPU consecutive ones.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _COLOURS = {
     "vector": "#2e9e4f",
     "sequential": "#888888",
 }
-_SIZE = 12  # of the text
-_WIDE = 7.3  # a character of it
-_LINE = 18  # from one line to the next
+_SIZE = 12  # font size
+_WIDE = 7.3  # width of a character
+_LINE = 18  # distance of two lines
 _WARP = 32
-_LANES = 8  # that are drawn
+_LANES = 8  # number of lanes that are drawn
 
 Loop = dict[str, Any]
 
 
 class _Canvas:
-    """Shapes, and how much room they take. `y` is where the next line goes."""
+    """The shapes and their extent. `y` is the position of the next line."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -39,7 +39,7 @@ class _Canvas:
         self.width = max(self.width, x)
 
     def text(self, x: float, y: float, text: str, size: float = _SIZE, weight: str = "", middle: bool = False) -> float:
-        """Text whose line begins at `y`; returns where it ends."""
+        """Adds text at `y`; returns the x coordinate of its end."""
         wide = len(text) * _WIDE * size / _SIZE
         extra = f' font-weight="{weight}"' if weight else ""
         extra += ' text-anchor="middle"' if middle else ""
@@ -74,7 +74,7 @@ class _Canvas:
 
 
 def _value(loop: Loop, number: int) -> str:
-    """What the variable is in the iteration of this number, from 0."""
+    """The value of the variable in the iteration of this number, from 0."""
     if loop["first"] is None or loop["step"] is None:
         return f"{loop['variable']} no. {number}"
     return f"{loop['variable']}={loop['first'] + loop['step'] * number}"
@@ -89,7 +89,7 @@ def _times(loop: Loop) -> str:
 
 
 def _strided(loop: Loop, position: int, width: int) -> str:
-    """The iterations of one of `width` threads or blocks: "i=0, 64, 128, … 640"."""
+    """The iterations that one of `width` threads or blocks runs: "i=0, 64, 128, … 640"."""
     count = _count(loop)
     if count is not None and position >= count:
         return "idle"
@@ -104,7 +104,7 @@ def _strided(loop: Loop, position: int, width: int) -> str:
 
 
 def _some(count: int, most: int) -> list[int | None]:
-    """Positions to draw of so many: the first ones, None for those left out, the last one."""
+    """The positions to draw, at most `most`: the first positions, None for a gap, the last position."""
     if count <= most:
         return list(range(count))
     return [*range(most - 2), None, count - 1]
@@ -118,7 +118,7 @@ def _plural(count: int, what: str) -> str:
 
 
 class _Kernel:
-    """One kernel: its grid, one of its blocks, the threads of one warp after the other."""
+    """Draws one kernel: its grid and one of its blocks, warp by warp."""
 
     def __init__(self, canvas: _Canvas, kernel: dict[str, Any], loops: Sequence[Loop]) -> None:
         self._canvas, self._kernel = canvas, kernel
@@ -141,7 +141,7 @@ class _Kernel:
         canvas.y += _LINE / 2
 
     def _started_by(self) -> None:
-        """The loops of the host around the kernel."""
+        """Names the loops of the host around the kernel."""
         if self._kernel["loops"] and (around := _around(self._all, self._kernel["loops"][0]["loop"])):
             self._canvas.line_of_text(0, f"launched by the host for each {around}, one launch after the other")
 
@@ -155,7 +155,7 @@ class _Kernel:
         return "one after the other"
 
     def _grid(self) -> None:
-        """The blocks: the innermost level along x, the next one along y, others only told."""
+        """Draws the blocks: the innermost level along x, the next along y; further levels are named in text."""
         canvas = self._canvas
         levels = [(loop, placed) for loop, placed in self._placed if placed["blocks"] > 1]
         if not levels:
@@ -192,7 +192,7 @@ class _Kernel:
             canvas.line_of_text(60, f"and so for each of {placed['blocks']} blocks of {loop['variable']}")
 
     def _of_block(self, loop: Loop, placed: dict[str, Any], position: int) -> str:
-        """What a block does of a loop."""
+        """The iterations of a loop that a block runs."""
         if placed["level"] == "blocks":
             return _strided(loop, position, placed["threads"])
         per_block = placed["threads"] // placed["blocks"]
@@ -206,7 +206,7 @@ class _Kernel:
         return f"{_value(loop, first)}…{_value(loop, last).rpartition('=')[2]}{again}"
 
     def _block(self, size: int) -> None:
-        """One block: its threads in warps, for each of the loops that they run."""
+        """Draws one block: its threads in warps, for each of the loops that they run."""
         canvas = self._canvas
         canvas.text(0, canvas.y, "block")
         runs = [(loop, placed) for loop, placed in self._placed if placed["level"] == "threads"]
@@ -243,7 +243,7 @@ def _nest_line(canvas: _Canvas, loop: Loop, depth: int, level: str, where: str) 
 
 
 def _around(loops: Sequence[Loop], index: int) -> str:
-    """The loops around one, the outermost first: "t (10), k (5)"."""
+    """The loops around a loop, outermost first: "t (10), k (5)"."""
     found: list[str] = []
     depth = loops[index]["depth"]
     for loop in reversed(loops[:index]):
@@ -263,7 +263,7 @@ def _inside(loops: Sequence[Loop], index: int) -> list[Loop]:
 
 
 def _lanes(canvas: _Canvas, x: float, loop: Loop, wide: int = _LANES) -> float:
-    """Neighbouring iterations side by side; returns where they end."""
+    """Draws consecutive iterations side by side; returns the x coordinate of their end."""
     count = _count(loop)
     shown = [_value(loop, n) for n in range(wide) if count is None or n < count]
     for number, value in enumerate(shown):
@@ -278,7 +278,7 @@ def _lanes(canvas: _Canvas, x: float, loop: Loop, wide: int = _LANES) -> float:
 
 
 def _on_cpu(canvas: _Canvas, loops: Sequence[Loop], index: int) -> None:
-    """One nest of parallel loops."""
+    """Draws one nest of parallel loops."""
     root = loops[index]
     nest = [root, *_inside(loops, index)]
     vectors = [loop for loop in nest if loop["level"] == "vector"]
@@ -315,7 +315,7 @@ def _on_cpu(canvas: _Canvas, loops: Sequence[Loop], index: int) -> None:
 
 
 def _pieces(root: Loop, many: int) -> list[str]:
-    """The first, those between and the last: how many there are, and of what size, is decided when they run."""
+    """The labels of the first, the middle and the last pieces, whose number and size are chosen at run time."""
     count = _count(root)
     first = _value(root, 0)
     if many == 1 or count == 1:
@@ -324,11 +324,11 @@ def _pieces(root: Loop, many: int) -> list[str]:
     return [f"{first}, …", last] if many == 2 else [f"{first}, …", "…", last]
 
 
-# ---------------------------------------------------------------- all of it
+# ---------------------------------------------------------------- the picture
 
 
 def picture(facts: dict[str, Any], title: str) -> str:
-    """The nests that run in parallel; of a call that has none, that it runs on one thread."""
+    """Draws the nests that run in parallel; a call without such nests gets its loops as lines of text."""
     canvas = _Canvas()
     loops: list[Loop] = facts["loops"]
     parallel = [loop["level"] != "sequential" for loop in loops]
@@ -342,7 +342,7 @@ def picture(facts: dict[str, Any], title: str) -> str:
         for kernel in facts["kernels"]:
             _Kernel(canvas, kernel, loops).draw()
         return canvas.svg(title)
-    end = -1  # of the nest drawn last
+    end = -1  # the end of the nest drawn last
     for index in range(len(loops)):
         if parallel[index] and index > end:
             _on_cpu(canvas, loops, index)

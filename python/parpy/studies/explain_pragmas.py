@@ -12,7 +12,7 @@ _INNER = ("threads", "vector")
 
 
 def pragmas_of(loops: Sequence[dict[str, Any]]) -> list[tuple[int, str]]:
-    """The lines, and the pragmas to write in front of them, for loops as `explain` describes them."""
+    """Pairs of a line and the pragma to insert before it, for loops as `explain` describes them."""
     found: list[tuple[int, str]] = []
     index = 0
     while index < len(loops):
@@ -32,7 +32,7 @@ def pragmas_of(loops: Sequence[dict[str, Any]]) -> list[tuple[int, str]]:
 
 
 def _around(loops: Sequence[dict[str, Any]], index: int) -> bool:
-    """Whether a loop that runs in parallel stands around this one."""
+    """Whether a loop around this one runs in parallel."""
     depth = loops[index]["depth"]
     for each in reversed(loops[:index]):
         if each["depth"] < depth:
@@ -53,7 +53,7 @@ def _of_loop(loop: dict[str, Any], around: bool) -> str:
 def _of_statement(loops: Sequence[dict[str, Any]]) -> str:
     """`#pragma :M=>parallel :N=>reduce(sum)`; '' where the statement does not write the bounds of its slices."""
     slices: list[ast.expr] = []
-    others: list[str] = []  # that only the value has
+    others: list[str] = []  # texts of slices that occur in the value alone
     operator = "sum"
     with suppress(SyntaxError):
         node = ast.parse(loops[0]["text"].strip()).body[0]
@@ -80,7 +80,7 @@ def _of_statement(loops: Sequence[dict[str, Any]]) -> str:
 
 
 def _operator(value: ast.expr) -> str:
-    """What the first reduction of an expression is called in a pragma."""
+    """The name in pragmas of the first reduction of an expression."""
     for part in ast.walk(value):
         if isinstance(part, ast.Call):
             name = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")

@@ -1,4 +1,4 @@
-"""How an explanation is laid out: rows of loops, lines that fit a terminal, a page of its own."""
+"""The layout of explanations: rows of loops, lines that fit a terminal, a complete HTML page."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import textwrap
 from typing import Any
 
 _NARROWEST = 60
-_OF_SOURCE = re.compile(r" *(\d+)? \| ")  # lines of diagnostics that show the program, which stay as they are
+_OF_SOURCE = re.compile(r" *(\d+)? \| ")  # lines of diagnostics that quote the program, which are never wrapped
 
 
 def width() -> int:
-    """Columns of the terminal, or those that COLUMNS in the environment says; 100 where there is none."""
+    """The columns of the terminal, or the value of the environment variable COLUMNS; 100 without a terminal."""
     return max(shutil.get_terminal_size((100, 24)).columns, _NARROWEST)
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]], remarks: list[list[str]], most: int) -> list[str]:
-    """Rows below a head, of which the second column gets shorter where a line would be longer than `most`; behind each
-    row its remarks."""
+    """Rows below a head, each followed by its remarks. The second column is shortened if a line would be longer than
+    `most`."""
     widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
     others = sum(widths) - widths[1] + 2 * (len(head) - 1)
     widths[1] = min(widths[1], max(most - others, 16))
@@ -36,12 +36,12 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]], remarks: list[list
 
 
 def shortened(text: str, most: int) -> str:
-    """The text, with an ellipsis for its end where it is too long."""
+    """The text, cut and ended with an ellipsis if it is longer than `most`."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def wrapped(text: str, most: int) -> list[str]:
-    """The lines of a text, those that are too long in several; those that show a program as they are."""
+    """The lines of a text, wrapped at `most` characters; lines that quote a program are not wrapped."""
     lines: list[str] = []
     for line in text.split("\n"):
         if len(line) <= most or _OF_SOURCE.match(line):
@@ -53,7 +53,7 @@ def wrapped(text: str, most: int) -> list[str]:
 
 
 def page(title: str, body: str) -> str:
-    """HTML that needs nothing besides itself: light or dark as the reader has it."""
+    """A complete HTML page, which follows the reader's light or dark mode."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -67,9 +67,9 @@ Loop = dict[str, Any]
 
 
 def in_turns(loops: list[Loop]) -> list[tuple[int, Loop, int]]:
-    """The loops, each with its number and how often it is there. Names that arrays take in turns make a loop one for
-    each choice of arrays, which is one loop of the program: it is shown once where its copies run alike."""
-    if any(loop["steps"] for loop in loops):  # parts of loops are alike, and are not the same
+    """The loops, each with its index and its number of copies. A loop in which names refer to other arrays in each
+    turn is compiled once for each choice of arrays; copies that run alike are listed once."""
+    if any(loop["steps"] for loop in loops):  # the parts of a split loop look alike but are different loops
         return [(number, loop, 1) for number, loop in enumerate(loops)]
     shown: list[tuple[int, Loop, int]] = []
     places: dict[tuple[Any, ...], int] = {}
@@ -92,7 +92,7 @@ _TURN = re.compile(r"'turn_of_\w+' carries a value from one iteration to the nex
 
 
 def remarks_of(loop: Loop, count: int) -> list[str]:
-    """What is said below a loop that is there so often."""
+    """The remarks below a loop that has `count` copies."""
     because = loop["witness"] or loop["reason"]
     because = _TURN.sub("its names refer to other arrays in the next iteration", because)
     turns = f"compiled {count} times, once for each array that its names refer to" if count > 1 else ""

@@ -1,9 +1,9 @@
 """parpy.tune: measures mappings of a call and remembers the fastest.
 
-The core says which mappings are one step away from a given one (src/tune.cpp); here they are run and timed.
-The search climbs: the neighbours of the best mapping so far race against it in small heats, in each of which those
-that fall behind drop out (successive halving), and the winner's neighbours are next. At the end the fastest ones and
-the automatic mapping run once more, in turns, and the lowest median decides.
+The core lists the mappings that are one step away from a given mapping (src/tune.cpp); this module runs and times them.
+The search is a hill climb: the neighbours of the best mapping so far race against it in small heats, in which slower
+mappings drop out (successive halving); the neighbours of the winner follow. At the end the fastest mappings and the
+automatic mapping run once more, in turns, and the lowest median decides.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from .tune_arguments import Copies, difference, returned, snapshot
 from .tune_report import Progress, Trial, TunedOptions, Tuning
 
 _HEAT = 6  # challengers at a time
-_GAIN = 0.98  # of the time so far: what is less is chance
-_GAIN_ONCE = 0.8  # where one run is all that there was time for
-_SHARE = 0.5  # of the time left: what one candidate may take
-_FINAL = 0.15  # of all the time, for the comparison at the end
+_GAIN = 0.98  # a new best needs at most this part of the old best's time; smaller gains may be noise
+_GAIN_ONCE = 0.8  # the same limit for mappings that ran only once
+_SHARE = 0.5  # the part of the remaining time that one candidate may use
+_FINAL = 0.15  # the part of all the time that the final comparison gets
 _FINALISTS = 4
 _BRIEF = 2e-3  # seconds: runs that take less are repeated within a heat
-_LONG = 2e-2  # seconds: the first run of what takes longer counts, though nothing is warm
-_START = 3e-6  # seconds, to start a kernel or to wake the workers
+_LONG = 2e-2  # seconds: the first run of a longer call counts, although caches are cold
+_START = 3e-6  # seconds to launch a kernel or to wake the workers
 _Part = tuple[_native.JitFunction, tuple[Any, ...], CompileOptions | None]
 _VARIED = (
     "parallelize",
@@ -114,7 +114,7 @@ def _check(seconds: float, opts: CompileOptions | None) -> None:
 
 
 class _Call:
-    """The call that is tuned: the function, its arguments and the options that stay."""
+    """The call that is tuned: the function, its arguments and the options that the search keeps."""
 
     def __init__(self, compiled: _native.JitFunction, args: tuple[Any, ...], opts: CompileOptions | None) -> None:
         self.compiled, self.args, self.given = compiled, args, opts
@@ -125,7 +125,7 @@ class _Call:
             self.base = CompileOptions(**{**fixed, "automatic": True, "debug_print": False})
         found = self.neighbours(self.base)
         self.backend: str = found["backend"]
-        if self.base is None:  # a plain call runs where its arguments are
+        if self.base is None:  # a call without options runs on the back end of its arguments
             self.base = CompileOptions(automatic=True, backend=CompileBackend[self.backend])
             found = self.neighbours(self.base)
         if not found["loops"]:
@@ -135,7 +135,7 @@ class _Call:
         self.start = found
 
     def parts(self, opts: CompileOptions | None) -> list[_Part]:
-        """The compiled parts of the function, as a call gets to them."""
+        """The compiled parts of the function, with their arguments and options, in the order of a call."""
         if self.driver is None:
             return [(self.compiled, self.args, opts)]
         found: list[_Part] = []
@@ -145,7 +145,7 @@ class _Call:
         return found
 
     def neighbours(self, opts: CompileOptions | None) -> dict[str, Any]:
-        """The mappings that differ in one part of the function by one step."""
+        """The mappings that differ by one step in one part of the function."""
         each = [_native.neighbours(*part) for part in self.parts(opts)]
         if len(each) == 1:
             return each[0]
@@ -180,7 +180,7 @@ class _Call:
             made.legality = "strict"
         return made
 
-    # ------------------------------------------------------------ what is remembered
+    # ------------------------------------------------------------ remembered results
 
     def recall(self) -> TunedOptions | None:
         known = [_native.recall(*part) for part in self.parts(self.base)]
@@ -191,7 +191,7 @@ class _Call:
         for others, _, _ in found[1:]:
             first, second = (others, fields) if fields["automatic"] else (fields, others)
             fields = {**first, "parallelize": first["parallelize"] | second["parallelize"]}
-        if not seconds:  # somebody else is at it
+        if not seconds:  # another search of this call is running
             return None
         best = Trial(self.candidate(fields), "best", "tried", seconds)
         base = Trial(self.candidate({**fields, "parallelize": {}, "automatic": True}), "automatic", "tried", automatic)
@@ -199,7 +199,7 @@ class _Call:
         return TunedOptions(self.fields(best.opts), tuning)
 
     def forget(self) -> list[Any]:
-        """Automatic calls choose for themselves; what they were told before."""
+        """Makes automatic calls ignore remembered mappings; returns the mappings remembered so far."""
         before = [_native.recall(*part) for part in self.parts(self.base)]
         if any(part is not None for part in before):
             for function, arguments, options in self.parts(self.base):
@@ -238,7 +238,7 @@ class _Call:
 
 
 class _Search:
-    """One search, until `deadline`."""
+    """A search that ends at `deadline`."""
 
     def __init__(self, call: _Call, deadline: float, bar: Progress) -> None:
         self._call, self._deadline, self._bar = call, deadline, bar
@@ -248,7 +248,7 @@ class _Search:
         self._trials: list[Trial] = []
         self._seen: list[CompileOptions] = []
         self._expected: list[tuple[str, Any]] = []
-        self._compiling = 0.0  # seconds of a compilation, and a run
+        self._compiling = 0.0  # seconds of a compilation and one run
         self._clock = _clock(call, self._copies)
         assert call.base is not None
         self._exact = call.base.deterministic
@@ -257,7 +257,7 @@ class _Search:
 
     def run(self) -> Tuning:
         try:
-            with quiet():  # candidates are none of the user's mappings
+            with quiet():  # warnings about candidates do not concern the user
                 return self._run()
         finally:
             self._wait()  # kernels may still use the copies
@@ -306,7 +306,7 @@ class _Search:
         try:
             steps: list[Any] = self._call.neighbours(self._best.opts)["neighbours"]
             return steps
-        except Exception:  # what can be run but not taken apart again is the end of its branch
+        except Exception:  # a mapping that runs but has no neighbours ends its branch
             return []
 
     def _given(self) -> Iterator[tuple[CompileOptions, str, float]]:
@@ -318,7 +318,7 @@ class _Search:
             yield self._call.candidate({**fields, "parallelize": loops}), "as given", 0.0
 
     def _steps(self, neighbours: list[Any]) -> list[tuple[CompileOptions, str, float]]:
-        """With an estimate of the seconds of a call."""
+        """The candidates of these neighbours, each with an estimate of the seconds of a call."""
         here = self._best.seconds
         return [
             (self._call.candidate(fields), change, here * slowdown + starts * _START)
@@ -326,7 +326,7 @@ class _Search:
         ]
 
     def _entry(self, opts: CompileOptions, change: str, estimate: float) -> Trial | None:
-        """A candidate that was not seen before and leaves time for others."""
+        """The trial of a candidate; None if it was seen before or may need too much of the remaining time."""
         if any(opts == other for other in self._seen):
             return None
         self._seen.append(opts)
@@ -338,13 +338,13 @@ class _Search:
         return trial
 
     def _compiled(self, heat: list[Trial]) -> Iterator[Trial]:
-        """Those that the compiler takes, which works on several at a time."""
+        """The trials that compile; several are compiled at a time."""
         if self._call.driver is not None:
             yield from heat
             return
         from concurrent.futures import ThreadPoolExecutor
 
-        if self._call.backend == "Cuda":  # on the GPU of this thread
+        if self._call.backend == "Cuda":  # the workers compile for the GPU of this thread
             pool = ThreadPoolExecutor(_HEAT, "parpy-tune", _native.select_device, (_native.current_device(),))
         else:
             pool = ThreadPoolExecutor(_HEAT, "parpy-tune")
@@ -369,7 +369,7 @@ class _Search:
         trial.outcome, trial.note, trial._function = "refused", str(error), None
 
     def _is_right(self, trial: Trial) -> bool:
-        """Whether its results are those of the automatic mapping."""
+        """Whether the results agree with those of the automatic mapping."""
         if self._left() < self._best.seconds:
             trial.note, trial._function = "no time was left", None
             return False
@@ -386,7 +386,7 @@ class _Search:
         return not differs
 
     def _first_run(self, trial: Trial) -> Any:
-        """Each candidate has a function of its own, whose programs go with it."""
+        """Runs a trial with a function of its own, so that its programs are freed with the trial."""
         compiled = trial._function is not None
         if not compiled:
             trial._function = jit_of_source(self._call.compiled.__parpy_source__)
@@ -446,7 +446,7 @@ class _Search:
                 trial._function = None
 
     def _final(self) -> None:
-        """The winner, and others that were about as fast, against the automatic mapping, in turns."""
+        """Compares the winner and the next fastest mappings with the automatic mapping, in turns."""
         first = self._automatic
         others = [trial for trial in self._trials if trial.outcome == "tried" and trial is not first]
         others.sort(key=lambda trial: (trial is not self._best, trial.seconds))
@@ -486,7 +486,7 @@ _Clock = Callable[[Any, tuple[Any, ...], CompileOptions], float]
 
 
 def _clock(call: _Call, copies: Copies) -> _Clock:
-    """Seconds of a call: those that pass on the GPU where its arguments are there, else those of the host."""
+    """The clock of a call: GPU time if its arguments are on the GPU, else the time of the host."""
     if call.backend != "Cuda":
         return _host_seconds
     if not copies.on_device:
@@ -510,7 +510,7 @@ def _host_seconds_with_gpu(function: Any, arguments: tuple[Any, ...], opts: Comp
 
 
 class _GpuClock:
-    """Events around a few calls, so that the launches of the later ones are hidden behind the earlier."""
+    """Times a few calls between two events; the launch times of later calls overlap earlier ones."""
 
     _CALLS = 5
 

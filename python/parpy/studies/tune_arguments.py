@@ -1,7 +1,7 @@
-"""The arguments that candidates of parpy.tune run on: copies of what a call may write.
+"""The arguments that candidates of parpy.tune run on: copies of the arrays that a call may write.
 
-A copy has the layout of the original, and its place within a cache line; arrays that share memory have copies that
-share memory in the same way. What is only read is passed as it is.
+A copy has the layout of the original and the same offset within a cache line; copies of arrays that share memory share
+memory in the same way. Arrays that are only read are not copied.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from ..buffer import Buffer, from_raw
 from ..calls.objects import is_object
 from ..calls.options import SIZES, CompileBackend, CompileOptions
 
-_LINE = 64  # bytes that are cached together
-_Key = tuple[int, Any]  # of a parameter, and of an entry of it that is a dict
+_LINE = 64  # bytes of a cache line
+_Key = tuple[int, Any]  # the index of a parameter, and the key of an entry if the parameter is a dict
 
 
 class _Array:
-    """One array among the arguments: where its elements are. ``device`` is None on the host."""
+    """An array among the arguments and the addresses of its elements. ``device`` is None on the host."""
 
     def __init__(self, name: str, value: Any) -> None:
         self.name, self.value = name, value
@@ -56,12 +56,12 @@ def _is_array(value: Any) -> bool:
 
 
 class _Copy(NamedTuple):
-    """What is given to a candidate in the place of an array, and how that becomes as the array is."""
+    """The array that candidates get in place of an argument; ``restore`` copies the contents of the original."""
 
     name: str
     given: Any
     contents: Any
-    """The elements, as `fetched` takes them."""
+    """The elements, as an argument of `fetched`."""
     restore: Callable[[], None]
 
 
@@ -76,7 +76,7 @@ def _copy_on_host(array: _Array, memory: Any, offset: int) -> _Copy:
 
 
 def _copy_on_device(array: _Array, memory: _native.DeviceMemory, shift: int) -> _Copy:
-    """A part of memory that is restored as a whole, so many bytes behind the array."""
+    """A copy that lies `shift` bytes after the original, in memory that is restored as a whole."""
     view = array.view
     buffer = from_raw(pointer_of(view) + shift, view.shape, view.dtype, CompileBackend.Cuda, view.strides, memory)
     given = buffer if isinstance(array.value, Buffer) else _OnStream(buffer, array.stream)
@@ -84,7 +84,7 @@ def _copy_on_device(array: _Array, memory: _native.DeviceMemory, shift: int) -> 
 
 
 class _OnStream:
-    """Memory of a GPU as the library has it that the original is of: with the stream that it works on."""
+    """A copy of another library's array on a GPU, which exports the stream of the original."""
 
     def __init__(self, buffer: Buffer, stream: int | None) -> None:
         self._buffer = buffer
@@ -93,14 +93,14 @@ class _OnStream:
 
 
 def _copy_of_tensor(array: _Array) -> _Copy:
-    """A tensor whose memory no other argument shares."""
+    """The copy of a tensor whose memory no other argument shares."""
     tensor, torch = array.value, importlib.import_module("torch")
     made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
     return _Copy(array.name, made, made, lambda: made.copy_(tensor))
 
 
 def _captured(value: Any) -> _Copy:
-    """An array that the function finds by its own name: it is used in place, and put back."""
+    """An array that the function captures: candidates write to it in place, and ``restore`` puts its contents back."""
     array = _Array("of a global or closure variable", value)
     if array.device is not None:
         raise TypeError("the function writes to a captured array on a GPU: pass it as an argument to tune it")
@@ -109,7 +109,7 @@ def _captured(value: Any) -> _Copy:
 
 
 def fetched(value: Any) -> Any:
-    """An array or number as NumPy has it."""
+    """An array or number as a NumPy array on the host."""
     if isinstance(value, Buffer):
         return value.numpy()
     if type(value).__module__.partition(".")[0] == "torch":
@@ -119,12 +119,12 @@ def fetched(value: Any) -> Any:
 
 
 class Copies:
-    """Arguments for candidates. ``given`` is passed to them; `restore` in front of each run."""
+    """Arguments for candidates: ``given`` is passed to them; call `restore` before each run."""
 
     def __init__(
         self, values: Sequence[Any], names: Sequence[str], written: set[_Key] | None, captured: Sequence[Any]
     ) -> None:
-        """``written`` names the parameters that may be written; None: all may be."""
+        """``written`` are the keys of the arrays that may be written; None if all may be."""
         arrays = _arrays_of(values, names)
         self.on_device = bool(arrays) and all(array.device is not None for array in arrays.values())
         self.streams = [array.stream for array in arrays.values() if array.stream is not None]
@@ -163,22 +163,22 @@ class Copies:
         return [_copy_on_device(each, memory, memory.pointer - low) for each in members]
 
     def restore(self) -> None:
-        """Everything is as the caller passed it."""
+        """Restores all contents to those that the caller passed."""
         for restore in self._restores:
             restore()
 
     def close(self) -> None:
-        """Puts back what was used in place."""
+        """Restores the captured arrays."""
         for part in self._captured:
             part.restore()
 
     def contents(self) -> list[tuple[str, Any]]:
-        """What a run left in the arrays that it may write, by name."""
+        """The contents of the arrays that a run may write, with their names."""
         return [(part.name, fetched(part.contents)) for part in self._parts]
 
 
 def _covers(written: set[_Key], key: _Key) -> bool:
-    # A field of records is written as an entry of a dict is, but its memory is that of the parameter.
+    # Writes to a field of records have a key like those to an entry of a dict, but change memory of the parameter.
     return key in written or (key[1] is None and any(index == key[0] for index, _ in written))
 
 
@@ -195,7 +195,7 @@ def _arrays_of(values: Sequence[Any], names: Sequence[str]) -> dict[_Key, _Array
 
 
 def _sharing(arrays: Mapping[_Key, _Array]) -> list[list[_Key]]:
-    """The arrays in groups that have no memory in common."""
+    """The arrays in groups; arrays of different groups share no memory."""
     groups: list[list[_Key]] = []
     place, end = None, 0
     on_host_first = sorted(arrays.items(), key=lambda each: (each[1].device is not None, each[1].device, each[1].low))
@@ -213,7 +213,7 @@ def _sharing(arrays: Mapping[_Key, _Array]) -> list[list[_Key]]:
 
 
 def difference(expected: Sequence[tuple[str, Any]], found: Sequence[tuple[str, Any]], exact: bool) -> str:
-    """Where two runs differ by more than reductions in another order may; empty: nowhere."""
+    """Where two runs differ by more than the rounding of reordered reductions; '' if nowhere."""
     for (name, want), (_, have) in zip(expected, found, strict=True):
         if want.dtype.names is not None:
             fields = [(f"{name}[{field!r}]", want[field], have[field]) for field in want.dtype.names]
@@ -247,25 +247,25 @@ def _agree(a: Any, b: Any, exact: bool) -> Any:
 
 
 def snapshot(contents: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """The same, kept."""
+    """A copy of the contents."""
     return [(name, np.array(value)) for name, value in contents]
 
 
 def returned(result: Any) -> list[tuple[str, Any]]:
-    """What a function returned, as contents are."""
+    """The results of a function in the form of contents."""
     values: Sequence[Any] = result if isinstance(result, tuple) else () if result is None else (result,)
     return [(f"result {index}", fetched(value)) for index, value in enumerate(values)]
 
 
 _TIME = 0.3  # seconds for the runs of one call
-_RUNS = 3, 30  # the least and the most
+_RUNS = 3, 30  # minimum and maximum
 
 
 def time_of_call(
     function: _native.JitFunction, args: tuple[Any, ...], opts: CompileOptions | None
 ) -> tuple[float, int]:
-    """The median time of a call in seconds, and how many runs it is of: on copies of the arrays, behind one run that
-    compiles. Raises TypeError for arguments that cannot be copied."""
+    """The median time of a call in seconds and the number of timed runs, which follow one run that compiles. All runs
+    use copies of the arrays. Raises TypeError for arguments that cannot be copied."""
     bound = signature(function).bind(*args)
     bound.apply_defaults()
     for name, value in bound.arguments.items():

@@ -14,15 +14,15 @@ from .explain import _duration
 
 @dataclass
 class Trial:
-    """One mapping that was considered.
+    """A mapping that the search considered.
 
-    ``outcome`` is 'tried', 'refused' (the call is not possible with it: ``note`` says why), 'differs' (its results
-    do) or 'skipped' (it would take too much of the time that was left).
+    ``outcome`` is 'tried', 'refused' (the call fails with it; ``note`` has the reason), 'differs' (its results differ
+    from those of the automatic mapping) or 'skipped' (it would need too much of the remaining time).
     """
 
     opts: CompileOptions
     change: str
-    """In which way it differs from the mapping that it was derived from."""
+    """The difference from the mapping that it was derived from."""
     outcome: str = "skipped"
     seconds: float = float("inf")
     """The median time of one call."""
@@ -32,11 +32,11 @@ class Trial:
 
     @property
     def mapping(self) -> dict[str, LoopPar]:
-        """From the names of the loops to how they run; empty for the automatic mode."""
+        """The settings of the loops by their names; empty for the automatic mode."""
         return dict(self.opts.parallelize)
 
     def describe(self) -> str:
-        """The mapping, and what goes with it, in a few words."""
+        """The mapping and the other varied options, in a few words."""
         if self.opts.automatic:
             return "automatic"
         words = [repr({name: loop for name, loop in self.mapping.items() if name != "gpu"})]
@@ -51,7 +51,7 @@ class Trial:
 
 @dataclass(repr=False, eq=False)
 class Tuning:
-    """How parpy.tune came to its answer. ``str()`` gives a table, the fastest first."""
+    """The report of parpy.tune on its trials. ``str()`` gives a table, fastest first."""
 
     function: str
     backend: str
@@ -59,18 +59,18 @@ class Tuning:
     best: Trial
     trials: list[Trial]
     remembered: bool = False
-    """Nothing was run: this was found before."""
+    """Whether an earlier search found the mapping, so that this call ran nothing."""
     spent: float = 0.0
-    """Seconds that the search took."""
+    """The seconds of the search."""
 
     @property
     def mapping(self) -> dict[str, LoopPar]:
-        """The best mapping; empty where that is the automatic mode's."""
+        """The best mapping; empty if the automatic mode is the fastest."""
         return self.best.mapping
 
     @property
     def speedup(self) -> float:
-        """How many times as fast the best mapping is as the automatic one: 1 or more."""
+        """The time of the automatic mapping divided by that of the best mapping: 1 or more."""
         return self.automatic.seconds / self.best.seconds if self.best.seconds else 1.0
 
     def _rows(self) -> list[tuple[str, str, str]]:
@@ -110,7 +110,7 @@ class TunedOptions(CompileOptions):
 
 
 class Progress:
-    """A bar over the seconds that there are. tqdm draws it; without tqdm a line at the end says what was found."""
+    """A progress bar over the available seconds. tqdm draws it; without tqdm one line at the end gives the result."""
 
     def __init__(self, name: str, seconds: float, shown: bool | None) -> None:
         self._seconds, self._bar, self._plain, self._last = seconds, None, bool(shown), ""
@@ -118,7 +118,7 @@ class Progress:
             return
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that it looks for a notebook is experimental
+                warnings.simplefilter("ignore")  # tqdm warns that its detection of notebooks is experimental
                 tqdm = importlib.import_module("tqdm.autonotebook").tqdm
                 in_terminal = importlib.import_module("tqdm.std").tqdm
         except ImportError:
@@ -133,7 +133,7 @@ class Progress:
             )
 
     def update(self, elapsed: float, tried: int, best: float, automatic: float) -> None:
-        """`best` and `automatic` are seconds of a call."""
+        """Shows the progress; `best` and `automatic` are the seconds of a call."""
         self._last = f"{tried} tried, best {_duration(best)}, automatic {_duration(automatic)}"
         if self._bar is not None:
             self._bar.n = round(min(elapsed, self._seconds), 1)

@@ -1,1 +1,1 @@
-"""The text of a user's function: its place, names, annotations and paths."""
+"""Analyses and rewrites the text of a user's function: its place, names, annotations and paths."""

@@ -15,8 +15,8 @@ _COORDINATES = ("x", "y", "z")
 
 
 def without_aliases(node: Function, shapes: bool = True) -> Function:
-    """The function with such names replaced by what they stand for; the tree that is given is left as it is. Without
-    `shapes`: those for functions and modules alone."""
+    """A copy of the function in which such names are replaced by their values. Without `shapes`, only names for
+    functions and modules are replaced."""
     if not any(_is_candidate(statement) for statement in node.body):
         return node
     found = _aliases(node, shapes)
@@ -35,12 +35,12 @@ def _is_candidate(node: ast.stmt) -> bool:
 def _aliases(node: Function, shapes: bool) -> dict[str, ast.expr]:
     parameters = {*node_parameters(node)}
     bound: dict[str, int] = {}
-    # Names in the places of functions and modules, and those of which a coordinate is taken, by the node.
+    # The nodes of names that are called or have attributes, and of names of which a coordinate is read.
     called: set[int] = set()
     defined: set[str] = set()
     for part in ast.walk(node):
         if isinstance(part, ast.FunctionDef):
-            if part.name in defined:  # it stands for one function here, and for another there
+            if part.name in defined:  # the name has several definitions
                 bound[part.name] = 2
             defined.add(part.name)
         if isinstance(part, ast.arg):
@@ -73,7 +73,7 @@ def _aliases(node: Function, shapes: bool) -> dict[str, ast.expr]:
 
 
 def _stays(shape: ast.Attribute, node: Function) -> bool:
-    """Whether x.shape of a parameter, or d['x'].shape, is the same throughout the function."""
+    """Whether x.shape of a parameter, or d['x'].shape, has one value throughout the function."""
     owner = shape.value
     if isinstance(owner, ast.Name):
         return True
@@ -83,8 +83,8 @@ def _stays(shape: ast.Attribute, node: Function) -> bool:
 
 
 def _keeps_entry(node: Function, name: str, key: object) -> bool:
-    """Whether d[key] is never set: d is used for nothing but its entries, and no dict of another name has any set."""
-    entries: set[int] = set()  # names of what entries are used of, by the node
+    """Whether d[key] is never assigned: d is used only for its entries, and no entry of another dict is assigned."""
+    entries: set[int] = set()  # the nodes of names whose entries are used
     for part in ast.walk(node):
         if not isinstance(part, ast.Subscript):
             continue

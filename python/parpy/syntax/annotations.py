@@ -1,6 +1,6 @@
 """The meaning of the annotations of a function's parameters, for the frontend and for the check of each call.
 
-Types of parpy.types count, and NumPy's scalar types; other annotations are for readers.
+Types of parpy.types and NumPy's scalar types have a meaning; other annotations have no effect.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _NONE = -1
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """One parameter's annotation as bindings/calls/annotations.h reads it. Numbers are those of symbols and
-    variables."""
+    """One parameter's annotation in the form that bindings/calls/annotations.h reads. Symbols and type variables are
+    given by their numbers."""
 
     shown: str
     is_array: bool
@@ -32,17 +32,17 @@ class Declared:
 
 
 def annotations_of(function: FunctionType) -> dict[str, Any]:
-    """The annotations that count, by parameter."""
+    """The annotations with a meaning, by parameter."""
     try:
         found = inspect.get_annotations(function, eval_str=True)
-    except Exception:  # text that does not evaluate is not ours
+    except Exception:  # some text does not evaluate, so each annotation is evaluated alone
         found = {name: _evaluated(text, function) for name, text in function.__annotations__.items()}
     found = {name: _number_or(_evaluated(value, function)) for name, value in found.items()}  # quoted twice
     return {name: value for name, value in found.items() if declared(value) is not None}
 
 
 def _number_or(annotation: Any) -> Any:
-    """An array without dimensions is a number."""
+    """The element type if the annotation is an array without dimensions, which is a number; else the annotation."""
     return annotation.elem if isinstance(annotation, BufferType) and not annotation.shape else annotation
 
 
@@ -57,7 +57,7 @@ def _evaluated(text: object, function: FunctionType) -> Any:
 
 
 def declared(annotation: object) -> Declared | None:
-    """What a call is checked against; None: nothing."""
+    """The declaration that calls are checked against; None if the annotation has no meaning."""
     shown = str(annotation).replace("ElemSize.", "parpy.types.").replace("MoreSizes.", "parpy.types.")
     if isinstance(annotation, BufferType):
         scalar = None if isinstance(annotation.elem, TypeVar) else annotation.elem.value
@@ -78,8 +78,8 @@ Places = dict[Symbol | TypeVar, tuple[str, int | None]]
 
 
 def symbol_places(annotations: dict[str, Any]) -> Places:
-    """For each symbol, the first parameter that tells its value, and the dimension; None: the parameter is the value.
-    For each type variable, the first parameter that has the type."""
+    """For each symbol, the first parameter that determines its value, and the dimension or, if the parameter is the
+    value itself, None. For each type variable, the first parameter that has the type, and None."""
     places: Places = {}
     for name, annotation in annotations.items():
         if isinstance(annotation, TypeVar):
@@ -97,7 +97,7 @@ def symbol_places(annotations: dict[str, Any]) -> Places:
 
 
 def converted_to(annotation: object) -> str | None:
-    """The scalar type that numbers get where the annotation asks for one that Python's own numbers do not have."""
+    """The scalar type that numbers are converted to; None if the annotation has the type of a Python number or none."""
     scalar = None if isinstance(annotation, BufferType | TypeVar | Symbol) else elem_size(annotation)
     if scalar is None or scalar.name in ("I64", "F64", "Bool", "C128"):
         return None
@@ -105,13 +105,13 @@ def converted_to(annotation: object) -> str | None:
 
 
 def number_of_numpy(value: Any) -> Any:
-    """Python's number for one of NumPy, also in an array without dimensions; other values as they are."""
+    """The Python number for a NumPy number or a 0-d array; other values are unchanged."""
     is_number = isinstance(value, np.number) or (isinstance(value, np.ndarray) and value.ndim == 0)
     return value.item() if is_number and value.dtype.kind in "iufc" else value
 
 
 def as_declared(value: Any, annotation: object) -> Any:
-    """A number as the annotation, for which `converted_to` gives a type, has it in compiled code."""
+    """A number converted to the type of the annotation, as in compiled code; `converted_to` must give a type."""
     scalar = converted_to(annotation) or ""
     value = number_of_numpy(value)
     if type(value) is int and scalar.startswith(("i", "u")):

@@ -1,5 +1,5 @@
-"""Calls of methods of base classes: `super().f(x)` in a method of C is `super(__class__, self).f(x)`, which Python runs
-anywhere. `__class__` is the variable in which it keeps C."""
+"""Calls of methods of base classes: `super().f(x)` in a method of C becomes `super(__class__, self).f(x)`, which works
+in any function. `__class__` is the closure variable in which Python keeps C."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CLASS = "__class__"
 
 
 def with_bases(node: Function, function: FunctionType) -> Function:
-    """The function with such calls; `node` itself if it has none."""
+    """The function with such calls rewritten; `node` itself if it has none."""
     if not _calls_base(function) or not node.args.args:
         return node
     made = copy.deepcopy(node)
@@ -22,7 +22,7 @@ def with_bases(node: Function, function: FunctionType) -> Function:
 
 
 def of_base(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
-    """The variables `__class__` and `self` of such a call of super; None of others."""
+    """The variables `__class__` and `self` of a rewritten call of super; None for other expressions."""
     match node:
         case ast.Call(func=ast.Name(id="super"), args=[ast.Name(id=name) as kind, owner]) if name == _CLASS:
             return kind, owner

@@ -1,5 +1,5 @@
-"""Work that recurses along the nesting of a program: CPython compiles chains of thousands of `elif`,
-operators or ternaries, more levels than its own default limit of recursion."""
+"""Runs work that recurses along the nesting of a program on a large stack. CPython compiles chains of
+thousands of `elif`, operators or ternaries, which nest more deeply than its recursion limit allows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import TypeVar
 T = TypeVar("T")
 
 _LIMIT = 60_000
-_BYTES = 1 << 30  # of which only what is used takes memory
+_BYTES = 1 << 30  # the size of the stack; only the used part takes memory
 _lock = threading.Lock()
 _worker: int | None = None
 
 
 def _in_child() -> None:
-    """Another thread of the parent may have held the lock; it does not live in a forked child."""
+    """Resets the lock in a forked child, where the thread that may have held it does not exist."""
     global _lock, _worker
     _lock, _worker = threading.Lock(), None
 
@@ -28,12 +28,12 @@ if hasattr(os, "register_at_fork"):
 
 
 def on_deep_stack() -> bool:
-    """Whether this thread is one that `with_deep_stack` made."""
+    """Whether this thread was started by `with_deep_stack`."""
     return _worker == threading.get_ident()
 
 
 def with_deep_stack(work: Callable[[], T]) -> T:
-    """work(), and once more on a thread with a large stack if it recursed too deeply."""
+    """The result of work(), which is repeated on a thread with a large stack if it recurses too deeply."""
     try:
         return work()
     except RecursionError:
@@ -52,7 +52,7 @@ def with_deep_stack(work: Callable[[], T]) -> T:
         finally:
             _worker = None
 
-    with _lock:  # the limit and the size of stacks are the interpreter's
+    with _lock:  # the recursion limit and the stack size are global settings of the interpreter
         limit = sys.getrecursionlimit()
         size = threading.stack_size(_BYTES)
         try:

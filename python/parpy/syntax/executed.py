@@ -1,7 +1,7 @@
-"""Finds the text that `exec` or `python -c` runs at the moment, which is kept nowhere by name.
+"""Finds the text that `exec` or `python -c` runs at present, which is not registered under any name.
 
-A candidate is any text that the frames around hold, those that the call of `exec` can see first, or that the command
-line has. It is the right one if it compiles to the very code that runs.
+Each text in the enclosing frames, nearest first, and on the command line is a candidate. The right one compiles to the
+code that is running.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ for _feature in __future__.all_feature_names:
 
 
 def executed_lines(code: CodeType) -> list[list[str]]:
-    """The lines of the running text that `code`, of a function, is a part of. Several where texts with other comments
-    would be the same code, none if it is not found."""
+    """The lines of the running text that contains `code`, the code of a function. There are several if texts differ
+    only in comments, and none if the text is not found."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not _is_part(code, frame.f_code):
         frame = frame.f_back
@@ -37,13 +37,13 @@ def executed_lines(code: CodeType) -> list[list[str]]:
 
 
 def lines_of(text: str) -> list[str]:
-    """Lines as Python counts them: other characters that end lines elsewhere (U+2028) are a part of them."""
+    """The lines as Python counts them; characters such as U+2028, which end lines elsewhere, do not end them."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
 
 def _is_part(code: CodeType, program: CodeType) -> bool:
-    """Whether this very object is among the functions of a program, which another program may have the like of."""
+    """Whether this code object, rather than an equal one, belongs to a function of the program."""
     if program.co_name != "<module>" or program.co_filename != code.co_filename:
         return False
     inner = [program]
@@ -56,11 +56,11 @@ def _is_part(code: CodeType, program: CodeType) -> bool:
 
 
 def _values(frame: FrameType | None) -> Iterator[Iterable[object]]:
-    """What each of the scopes around holds, the nearest first."""
+    """The values in each of the enclosing scopes, the nearest first."""
     while frame is not None:
         yield (*_of_variables(frame), *frame.f_code.co_consts)
         if frame.f_back is None or frame.f_back.f_globals is not frame.f_globals:
-            yield [*dict.values(frame.f_globals)]  # other threads may add some
+            yield [*dict.values(frame.f_globals)]  # a copy, because other threads may add values
         frame = frame.f_back
     yield sys.orig_argv
 
@@ -69,7 +69,7 @@ def _of_variables(frame: FrameType) -> list[object]:
     """The values of a frame's variables, which may be in any mapping that the user gives to exec."""
     variables = frame.f_locals
     if frame.f_code.co_flags & CO_OPTIMIZED:
-        return [*variables.values()]  # not to be changed: it is what the function goes on with under a trace function
+        return [*variables.values()]  # not changed: under a trace function the running function uses this mapping
     if isinstance(variables, dict):
         return [*dict.values(variables)]
     found = []

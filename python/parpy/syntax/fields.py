@@ -1,7 +1,7 @@
-"""Attributes of objects that are arguments, `p.dt`, as entries of dicts, `p["dt"]`, which calls read alike.
+"""Rewrites attributes of objects that are arguments, `p.dt`, to entries of dicts, `p["dt"]`, which calls read alike.
 
-A parameter is such an object if the function reads an attribute of it that neither arrays nor numbers have, and does
-nothing else with it than to read attributes and to pass it on.
+A parameter is such an object if the function reads an attribute that neither arrays nor numbers have, and uses the
+parameter only to read attributes and to pass it on.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ OF_VALUES = frozenset({*dir(np.ndarray), *dir(np.float64), *OF_GENERATORS})
 
 
 def with_fields(node: Function) -> Function:
-    """The function with subscripts in the place of these attributes; `node` itself if it has none."""
+    """The function with subscripts in place of these attributes; `node` itself if it has none."""
     given = {*node_parameters(node)}
     found = {
         part.value.id
@@ -42,9 +42,9 @@ def with_fields(node: Function) -> Function:
 
 
 def with_methods(node: Function, function: FunctionType) -> Function:
-    """The function with a mark at `p.laplace` in `p.laplace(x)` where the text shows that `p` is an object: it has
-    attributes that neither arrays nor generators have, or is what a method is called on. Of others this is a draw of
-    random numbers, or a method of arrays."""
+    """The function with a mark at `p.laplace` in `p.laplace(x)` if the text shows that `p` is an object: `p` has
+    attributes that neither arrays nor generators have, or is the self of a method. Without the mark, this is a draw of
+    random numbers or a method of an array."""
     given = node_parameters(node)
     names = [part for part in ast.walk(node) if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name)]
     called = {part.func for part in ast.walk(node) if isinstance(part, ast.Call)}
@@ -66,24 +66,24 @@ def with_methods(node: Function, function: FunctionType) -> Function:
 
 
 def is_of_value(node: ast.Attribute) -> bool:
-    """Whether arrays, numbers or generators have such an attribute, unless the text shows that it is an object's."""
+    """Whether arrays, numbers or generators have such an attribute and the text does not show an object."""
     return node.attr in OF_VALUES and not is_of_object(node)
 
 
 def is_of_object(node: ast.Attribute) -> bool:
-    """Whether the text shows that it is an attribute of an object."""
+    """Whether the text shows that this is an attribute of an object."""
     return getattr(node, _OF_OBJECT, False)
 
 
 def with_entries(node: Function, objects: Set[str]) -> Function:
-    """The function with subscripts in the place of all attributes of these objects: `p.f(x)` is `p["f"](x)`."""
+    """The function with subscripts in place of all attributes of these objects: `p.f(x)` is `p["f"](x)`."""
     made = copy.deepcopy(node)
     made.body = [_Fields(objects).visit(each) for each in made.body]
     return made
 
 
 def _used_otherwise(node: Function) -> set[str]:
-    """Names of which more is done than to read attributes and to pass them on."""
+    """The names that are used for more than to read attributes and to pass them on."""
     allowed: set[ast.AST] = set()
     called: set[str] = set()
     for part in ast.walk(node):
@@ -129,7 +129,7 @@ class _Attributes(ast.NodeTransformer):
 
 
 def as_written(node: ast.FunctionDef) -> ast.FunctionDef:
-    """The function with attributes where these were before they became subscripts; `node` itself is changed."""
+    """The function with the subscripts changed back to attributes; this changes `node` itself."""
     made: ast.FunctionDef = _Attributes().visit(node)
     return made
 

@@ -1,7 +1,7 @@
-"""Names that a function imports, elsewhere than in `try`: for compiled code they are outside of the function.
+"""Names that a function imports outside of `try`, which compiled code treats as names outside of the function.
 
-The statements are left out of the syntax tree; the modules are imported when the function is first looked at. A name
-that anything else in the function gives a value is a variable, and Python runs its import.
+The import statements are removed from the syntax tree, and the modules are imported when the function is first
+analysed. If another statement assigns to such a name, it is a variable, and Python runs its import.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Place = tuple[Mapping[str, Any], str]
 
 
 def note_imports(function: FunctionType, node: ast.AST | None) -> None:
-    """Notes what the function imports, as an attribute of it."""
+    """Stores the imports of the function as an attribute of it."""
     imports = [*_imports_in(node)] if isinstance(node, Function) else []
     if not isinstance(node, Function) or not imports:
         return
@@ -42,13 +42,13 @@ def note_imports(function: FunctionType, node: ast.AST | None) -> None:
 
 
 def imports_of(function: FunctionType) -> Mapping[str, Place]:
-    """Where what the names stand for is found, a mapping and a key, by name."""
+    """The place, a mapping and a key, of each imported object, by name."""
     found: Mapping[str, Place] = getattr(function, _IMPORTS, {})
     return found
 
 
 def without_imports(node: Function, function: FunctionType) -> Function:
-    """The function without these statements; the tree that is given is left as it is."""
+    """A copy of the function without these statements."""
     found = imports_of(function)
     if not found:
         return node
@@ -78,13 +78,13 @@ def _imports_in(node: Function) -> Iterator[Import]:
 
 
 def _names(node: Import) -> set[str]:
-    """The names that an import gives values."""
+    """The names that an import assigns."""
     short = isinstance(node, ast.Import)
     return {each.asname or (each.name.partition(".")[0] if short else each.name) for each in node.names}
 
 
 def _places(node: Import, space: Mapping[str, Any]) -> dict[str, Place]:
-    """What an import gives; nothing where it fails, which Python will say."""
+    """The places of the objects of an import; empty if the import fails, which Python reports when it runs it."""
     found: dict[str, Place] = {}
     try:
         for each in node.names:

@@ -1,4 +1,4 @@
-"""An attribute that is computed when it is first asked for."""
+"""An attribute that is computed at its first access."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ T = TypeVar("T")
 
 
 class lazy(Generic[T]):
-    """`functools.cached_property` without its lock, which Python 3.11 has: a child that is forked while another thread
-    computes such an attribute would wait for ever."""
+    """`functools.cached_property` without the lock of Python 3.11, for which a child that is forked while another
+    thread computes the attribute would wait forever."""
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
         self.compute = compute

@@ -1,7 +1,7 @@
 """Lists, dicts and sets that a function makes.
 
-A list that is written out and only read is a tuple in compiled code. The others are Python's: Python runs the
-statements that contain them.
+A list display that is only read is a tuple in compiled code. Python runs the statements with other lists, dicts and
+sets.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _READERS = {builtins.len.__name__, builtins.enumerate.__name__, builtins.zip.__n
 
 
 def fixed_lists(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """The names among `nodes`, all of a function's, that stand for lists which are written out and only read: their
-    elements, their length, and what is among them."""
+    """The names among `nodes`, which are all nodes of a function, with list displays that are only read: by subscripts,
+    by their length, and by membership tests."""
     listed: Counter[str] = Counter()
     stored: Counter[str] = Counter()
     loads: Counter[str] = Counter()
@@ -36,10 +36,10 @@ def fixed_lists(nodes: Iterable[ast.AST]) -> frozenset[str]:
 
 
 def is_kept_by_python(node: ast.AST, fixed: frozenset[str]) -> bool:
-    """Whether the statement gives a name a list, dict or set that compiled code does not have, or returns one."""
+    """Whether the statement assigns to a name, or returns, a list, dict or set that compiled code does not support."""
     if not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return) or node.value is None:
         return False
-    if isinstance(node, ast.Assign) and isinstance(node.value, ast.List):  # to other targets the elements are assigned
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.List):  # other targets get the elements
         return any(isinstance(target, ast.Name) and target.id not in fixed for target in node.targets)
     return (
         any(starred_names(node))
@@ -54,8 +54,8 @@ def kept_names(
     gives_list: Callable[[ast.Call, int | None], bool],
     with_optional_tuples: bool,
 ) -> frozenset[str]:
-    """The names that such lists, dicts and sets have, those that calls give included: `gives_list` says whether a call
-    gives one, or a tuple with one in this place. `with_optional_tuples`: also those of what is a tuple or None."""
+    """The names of such lists, dicts and sets, including results of calls. `gives_list` tells whether a call returns
+    one, or a tuple with one at this place. `with_optional_tuples`: names of tuples that may be None are among them."""
     assigned = [node for node in nodes if isinstance(node, ast.Assign | ast.AnnAssign)]
     found: set[str] = set()
     pairs = [
@@ -82,7 +82,7 @@ def kept_names(
 
 
 def starred_names(node: ast.AST) -> Iterator[str]:
-    """The names that an assignment gives lists of what is left: b of `a, *b = x`."""
+    """The starred names of an assignment, which get lists: b of `a, *b = x`."""
     for target in node.targets if isinstance(node, ast.Assign) else []:
         for part in ast.walk(target) if isinstance(target, ast.Tuple | ast.List) else []:
             if isinstance(part, ast.Starred) and isinstance(part.value, ast.Name):
@@ -90,8 +90,8 @@ def starred_names(node: ast.AST) -> Iterator[str]:
 
 
 def _named(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.expr, int | None]]:
-    """The names in a target, with what each of them gets where that is written out, or the call that gives a tuple with
-    that in a place."""
+    """The names in a target, each with its value, or with the call that returns a tuple and the place of the value in
+    that tuple."""
     if isinstance(target, ast.Name):
         yield target, value, None
     elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Call):
@@ -127,7 +127,7 @@ def _is_plain(value: ast.List) -> bool:
 
 
 def _names_that_are_read(node: ast.AST) -> list[str]:
-    """Those of which `node` itself takes elements or the length alone."""
+    """The names of which `node` itself only reads elements or the length."""
     read: list[ast.expr] = []
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice):
         read.append(node.value)

@@ -17,7 +17,7 @@ _FUNCTIONS = {"len": len, "ord": ord}
 
 
 def with_constants(node: Function, function: FunctionType) -> Function:
-    """The function with constants in these places; the tree that is given is left as it is."""
+    """A copy of the function with constants in place of such calls."""
     code = function.__code__
     own = {*code.co_varnames, *code.co_cellvars, *code.co_freevars, *function.__globals__}
     if not any(_value(part) is not None and _function(part) not in own for part in ast.walk(node)):
@@ -31,7 +31,7 @@ def _function(node: ast.AST) -> str:
 
 
 def _value(node: ast.AST) -> int | None:
-    """What the expression is; None if it is no such thing."""
+    """The value of such an expression; None for other nodes."""
     try:
         match node:
             case ast.Call(args=[ast.Constant(value=str() | bytes() as text)], keywords=[]):

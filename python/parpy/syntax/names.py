@@ -1,9 +1,9 @@
 """The meaning of the names in a function.
 
-Python itself has decided which names are local (the code object says so); the others are looked up
-when the function is first compiled: closure cells, then globals, then builtins. Every look-up also
-says where the value came from, so that the call path can read captured values anew at each call and
-notice when a function or module is bound to another object.
+The code object tells which names are local. The others are looked up
+when the function is first compiled: in closure cells, then globals, then builtins. Every look-up also
+returns the place of the value, so that calls can read captured values anew and notice when the name of
+a function or module is bound to another object.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ class _Missing:
 
 
 MISSING: Final = _Missing()
-"""As the value of a guard: the container must not have the key."""
+"""The value of a guard whose container must not have the key."""
 
 
 AROUND: Final = object()
-"""In a closure cell: it stands for a variable of the function that a nested one is compiled with."""
+"""The content of a closure cell that represents a variable of the enclosing compiled function."""
 
 
 OBJECT: Final = object()
-"""What a parameter is known to be that is an object of a class of the user's, or a dict: no generator, no array."""
+"""The kind of a parameter that is a dict or an object of a user's class, neither a generator nor an array."""
 
 
 NO_PLACE: Final[dict[str, Any]] = {}
@@ -53,8 +53,8 @@ NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class Binding(NamedTuple):
-    """An object found under a name, and its place: a mapping and a key, or a closure cell. The same
-    key in one of the `nearer` places would hide it."""
+    """An object that a name refers to, and its place: a mapping and a key, or a closure cell. The same
+    key in one of the `nearer` places would hide the object."""
 
     value: Any
     container: Container
@@ -79,16 +79,16 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """A global or closure value that compiled code takes as an argument, read anew at each call."""
+    """A global or closure value that compiled code gets as an argument; each call reads it anew."""
 
     name: str
     kind: str  # "global" or "closure variable"
     container: Container = field(repr=False)
     key: str
-    generator: bool = False  # of random numbers: compiled code takes a key that is drawn from it
+    generator: bool = False  # whether it is a generator of random numbers, from which calls draw a key
 
     def read(self) -> Any:
-        """The value now, or MISSING."""
+        """The present value, or MISSING."""
         return read(self.container, self.key)
 
 
@@ -115,15 +115,15 @@ class Scope:
         builtins = self._globals.get("__builtins__", {})
         self._builtins: dict[str, Any] = builtins.__dict__ if isinstance(builtins, ModuleType) else builtins
         self.guards: dict[tuple[int, str], Guard] = {}
-        self.known: Mapping[str, Any] = NOTHING  # what parameters stand for, where that decides what is compiled
+        self.known: Mapping[str, Any] = NOTHING  # known values of parameters on which the meaning of the text depends
 
     def known_binding(self, name: str) -> Binding | None:
-        """The object that the parameter `name` is known to stand for; None of others."""
+        """The object that is the known value of the parameter `name`; None for other names."""
         value = self.known.get(name, OBJECT)
         return None if value is OBJECT else Binding(value, NO_PLACE, name)
 
     def lookup(self, name: str) -> Binding | None:
-        """The object that the non-local `name` stands for; None if it is undefined."""
+        """The object that the non-local `name` refers to; None if it is undefined."""
         cell = self._cells.get(name)
         if cell is not None:
             value = read(cell, name)
@@ -139,19 +139,19 @@ class Scope:
         return None
 
     def is_cell(self, name: str) -> bool:
-        """Whether it is a variable of an enclosing function, which may have no value yet."""
+        """Whether the name is a variable of an enclosing function, which may have no value yet."""
         return name in self._cells
 
     def kind_of(self, name: str) -> str:
         return "closure variable" if name in self._cells else "global"
 
     def name_of(self, value: object) -> str:
-        """A name of the closure or module that stands for this object; '' if none does."""
+        """A name of the closure or module that refers to this object; '' if there is none."""
         cells = ((name, read(cell, name)) for name, cell in self._cells.items())
         return next((name for name, found in (*cells, *self._globals.items()) if found is value), "")
 
     def rely_on(self, binding: Binding) -> None:
-        """Compiled code depends on which object this is, not only on its value."""
+        """Adds a guard, because compiled code depends on the identity of this object."""
         container, key = binding.container, binding.key
         value = binding.value
         if container is self._builtins:
@@ -172,9 +172,9 @@ class Scope:
 
 
 def attribute(owner: Any, name: str, spaces: dict[type, Mapping[str, Any]]) -> Binding | None:
-    """`owner.name` where owner is a module, class or plain object; None if there is none.
+    """`owner.name`, where owner is a module, class or plain object; None if there is no such attribute.
 
-    `spaces` keeps the one view of each class that stands for it: `__dict__` makes a new one each time.
+    `spaces` keeps one view of each class's `__dict__`, because each access of `__dict__` makes a new view.
     """
     try:
         value = getattr(owner, name)
@@ -194,7 +194,7 @@ def attribute(owner: Any, name: str, spaces: dict[type, Mapping[str, Any]]) -> B
 
 
 def is_unchanging(owner: object, value: object) -> bool:
-    """Whether `value`, found in `owner`, stays what it is for as long as `owner` is there."""
+    """Whether `value`, found in `owner`, never changes while `owner` exists."""
     return isinstance(value, Enum) or isinstance(owner, tuple | Enum)
 
 
@@ -209,7 +209,7 @@ def is_scalar(value: object) -> bool:
 
 
 def is_choice(value: object) -> TypeGuard[Enum]:
-    """Whether it is a member of an enum that is no number: compiled code compares it with others."""
+    """Whether the value is an enum member that is no number; compiled code can only compare it."""
     return isinstance(value, Enum) and not is_scalar(value)
 
 
@@ -225,20 +225,20 @@ def has_elements(kind: type) -> bool:
 
 
 def jit_source(value: object) -> FunctionSource | None:
-    """The captured source behind a jit function; None for anything else."""
+    """The captured source of a jit function; None for other values."""
     source = None if isinstance(value, dict) else getattr(value, "__parpy_source__", None)
-    if source is None and is_numba(value):  # of Numba's it is the function that was decorated
+    if source is None and is_numba(value):  # a function that Numba has decorated
         return callable_source(getattr(value, "py_func", None))
     return source if isinstance(source, FunctionSource) else None
 
 
 def callable_source(value: object) -> FunctionSource | None:
-    """The source of a function that compiled code calls: of a jit function, or of a plain one whose text is at hand."""
+    """The source of a function that compiled code can call: a jit function, or a plain function with a known text."""
     source = jit_source(value)
     if source is not None or not isinstance(value, FunctionType):
         return source
     of, known = getattr(value, _KNOWN, (None, None))
-    if of is value:  # decorators copy attributes
+    if of is value:  # a decorator may have copied the attribute of another function
         return known
     if is_of_library(value) or hasattr(value, "__wrapped__"):
         return None
@@ -249,28 +249,28 @@ def callable_source(value: object) -> FunctionSource | None:
 
 
 def keep_source(function: FunctionType, source: FunctionSource) -> None:
-    """Makes `source` that of the plain function."""
+    """Stores `source` as the source of the plain function."""
     setattr(function, _KNOWN, (function, source))
 
 
 def cell_of(function: FunctionType, name: str) -> CellType:
-    """The variable of a function around this one."""
+    """The closure cell of this variable of an enclosing function."""
     return (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
 
 
 def is_of_library(function: FunctionType) -> bool:
-    """Whether a function is compiled as the tables of the language say, or not at all. Those of parpy.library are
-    compiled like the user's."""
+    """Whether a function belongs to a library, so that it is compiled only if it has a lowering. Functions of
+    parpy.library are compiled like the user's."""
     module = str(function.__module__)
     return module.partition(".")[0] in LIBRARIES and not module.startswith("parpy.library.")
 
 
-_KNOWN = "__parpy_plain_source__"  # the attribute of a plain function that has its source
+_KNOWN = "__parpy_plain_source__"  # the attribute of a plain function that holds its source
 LIBRARIES = frozenset({"parpy", "numpy", "scipy", "torch", "cupy", "jax", "numba"}) | sys.stdlib_module_names
 
 
 def keep_texts(function: FunctionType) -> None:
-    """The plain functions that a function may call keep their texts as attributes, which are sent along with them."""
+    """Stores the texts of the plain functions that a function may call as their attributes, which pickles contain."""
     scope = Scope(function)
     for name in (*function.__code__.co_names, *function.__code__.co_freevars):
         binding = scope.lookup(name)
@@ -279,7 +279,7 @@ def keep_texts(function: FunctionType) -> None:
 
 
 def source_of(function: object) -> FunctionSource:
-    """The source of a jit function, a captured source itself, or a plain Python function."""
+    """The source of a jit function or of a plain Python function; a captured source itself."""
     if isinstance(function, FunctionSource):
         return function
     return callable_source(function) or capture(function)

@@ -1,4 +1,4 @@
-"""Functions that functions define, with the text of these; and walks over functions that leave them out."""
+"""Nested functions with their texts, and walks over functions that skip nested functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class NestedSource(FunctionSource):
-    """A function in the text of another."""
+    """A function that is defined in the text of another function."""
 
     def __init__(self, whole: FunctionSource, node: ast.FunctionDef, function: FunctionType) -> None:
         super().__init__(function, whole.name, whole.text, whole.first_line, node)
@@ -27,8 +27,8 @@ class NestedSource(FunctionSource):
 def nested_source(
     whole: FunctionSource, around: Iterable[str], node: ast.FunctionDef | ast.Lambda, name: str
 ) -> FunctionSource:
-    """The function that `node` in the text of `whole` defines, a lambda under this name. The variables `around` it are
-    closure variables, which hold AROUND; its defaults are left out."""
+    """The function that `node` in the text of `whole` defines; a lambda gets this name. The variables `around` it
+    become closure variables with the value AROUND. Its defaults are left out."""
     if isinstance(node, ast.Lambda):
         body: list[ast.stmt] = [ast.copy_location(ast.Return(node.body), node)]
         made = ast.copy_location(ast.FunctionDef(name, node.args, body, []), node)
@@ -48,7 +48,7 @@ def nested_source(
 
 
 def link(functions: Mapping[str, FunctionType]) -> None:
-    """Where the nested functions of one function name each other, these are what they stand for."""
+    """Sets the closure variables by which the nested functions of one function refer to each other."""
     for function in functions.values():
         for name in function.__code__.co_freevars:
             if name in functions:
@@ -56,7 +56,7 @@ def link(functions: Mapping[str, FunctionType]) -> None:
 
 
 def names_given(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Counter[str]:
-    """How often the function's parameters and statements give each name a value or a function."""
+    """The number of assignments and definitions of each name by the function's parameters and statements."""
     given = Counter(each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg))
     for part in own_nodes(node):
         if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
@@ -69,7 +69,7 @@ def names_given(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Counter[str]:
 def definitions(
     node: ast.FunctionDef | ast.AsyncFunctionDef, nodes: Iterable[ast.AST]
 ) -> Iterator[tuple[str, ast.stmt, ast.FunctionDef | ast.Lambda]]:
-    """The statements among `nodes` that define functions and lambdas under names that nothing else gives a value."""
+    """The statements among `nodes` that define functions and lambdas whose names have no other assignment."""
     given: Counter[str] = Counter()
     for each in nodes:
         target = each.targets[0] if isinstance(each, ast.Assign) and len(each.targets) == 1 else None
@@ -86,7 +86,7 @@ def definitions(
 
 
 def is_plain(node: ast.FunctionDef | ast.Lambda) -> bool:
-    """Whether a nested function is one that is compiled."""
+    """Whether a nested function can be compiled."""
     arguments = node.args
     decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
     others = (arguments.posonlyargs, arguments.kwonlyargs, arguments.vararg, arguments.kwarg, decorators)
@@ -94,13 +94,13 @@ def is_plain(node: ast.FunctionDef | ast.Lambda) -> bool:
 
 
 def walk_inside(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Iterator[ast.AST]:
-    """The nodes below a function, those of its nested functions too."""
+    """The nodes in a function's body, including those of nested functions."""
     for each in function.body if isinstance(function.body, list) else [function.body]:
         yield from ast.walk(each)
 
 
 def walk_own(node: ast.AST) -> Iterator[ast.AST]:
-    """`node` and what is below it, without what stands in functions, of which the defaults are met."""
+    """`node` and the nodes below it, without the bodies of functions; the defaults of functions are included."""
     left = [node]
     while left:
         part = left.pop()
@@ -112,13 +112,13 @@ def walk_own(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def own_nodes(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Iterator[ast.AST]:
-    """The nodes below a function, without what stands in nested ones."""
+    """The nodes in a function's body, without the bodies of nested functions."""
     for each in function.body if isinstance(function.body, list) else [function.body]:
         yield from walk_own(each)
 
 
 def free_names(node: ast.AST) -> frozenset[str]:
-    """The names of what stands around it that a nested function reads or assigns to."""
+    """The names of outer variables that a nested function reads or assigns to."""
     assert isinstance(node, _FUNCTIONS)
     own = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
     read: set[str] = set()

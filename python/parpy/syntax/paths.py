@@ -1,4 +1,4 @@
-"""Finds how the statements of a function end."""
+"""Finds the ways in which control leaves statements."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ def ends(body: list[ast.stmt]) -> bool:
 
 
 def leaves(body: list[ast.stmt]) -> bool:
-    """Whether nothing behind the statements is reached."""
+    """Whether control never reaches the end of the statements."""
     return any(isinstance(stmt, ast.Break | ast.Continue) or ends([stmt]) for stmt in body)
 
 
 def breaks(body: list[ast.stmt]) -> bool:
-    """Whether the statements, the body of a loop, hold a break of this very loop."""
+    """Whether the statements, the body of a loop, contain a break of this loop."""
     return _jumps(body, ast.Break)
 
 
 def continues(body: list[ast.stmt]) -> bool:
-    """Whether they hold a continue of this very loop."""
+    """Whether the statements, the body of a loop, contain a continue of this loop."""
     return _jumps(body, ast.Continue)
 
 

@@ -1,4 +1,4 @@
-"""Facts that the syntax tree alone shows: constants, keys, names, parameters."""
+"""Facts that the syntax tree shows without further analysis: constants, keys, names, parameters."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ class _Text(ast.Constant):
 
 
 def node_parameters(node: Function | ast.Lambda) -> list[str]:
-    """The names of the parameters, without those that have stars."""
+    """The names of the parameters without starred ones."""
     return [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
 
 
 def names_in(*nodes: ast.AST) -> set[str]:
-    """All variables that the nodes name."""
+    """The names of all variables in the nodes."""
     return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def stored_in(*nodes: ast.AST) -> set[str]:
-    """The variables that get values in the nodes."""
+    """The names of the variables that the nodes assign."""
     parts = (part for node in nodes for part in ast.walk(node))
     return {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
 
 
 def first_name(node: ast.expr) -> ast.expr:
-    """The x of x.a[i].b, or what stands in its place."""
+    """The expression x of x.a[i].b."""
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return node
 
 
 def root_of(node: ast.expr) -> str:
-    """The name of the variable x of x.a[i].b; empty where there is none."""
+    """The name of the variable x of x.a[i].b; empty if x is no variable."""
     first = first_name(node)
     return first.id if isinstance(first, ast.Name) else ""
 
@@ -47,13 +47,13 @@ def subscripts_of(node: ast.Subscript) -> list[ast.expr]:
 
 
 def slices_of(node: ast.expr) -> list[ast.Slice]:
-    """The slices among the subscripts of x[i, a:b]; none where it is something else."""
+    """The slices among the subscripts of x[i, a:b]; an empty list for other expressions."""
     parts = subscripts_of(node) if isinstance(node, ast.Subscript) else []
     return [part for part in parts if isinstance(part, ast.Slice)]
 
 
 def chosen_names(value: ast.expr) -> set[str]:
-    """The names among which `a if c else b` chooses, or the only one; empty: it is something else."""
+    """The names among which `a if c else b` chooses, or the single name; empty for other expressions."""
     if isinstance(value, ast.Name):
         return {value.id}
     if isinstance(value, ast.IfExp):
@@ -63,7 +63,7 @@ def chosen_names(value: ast.expr) -> set[str]:
 
 
 def names_given(node: ast.AST) -> list[tuple[str, ast.expr]]:
-    """What `a = b`, `a, b = c, d` and `a = b if … else c` of names give to which; empty: another statement."""
+    """The names that `a = b`, `a, b = c, d` or `a = b if … else c` assign, with their values; empty for others."""
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return []
     target, value = node.targets[0], node.value
@@ -77,7 +77,7 @@ def names_given(node: ast.AST) -> list[tuple[str, ast.expr]]:
 
 
 def integer_constant(node: ast.expr, limit: int = 64) -> int | None:
-    """The value of an integer constant below the limit, which may have a sign; None of others."""
+    """The value of an integer constant below the limit, which may have a sign; None for other expressions."""
     sign = 1
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         sign, node = -1, node.operand
@@ -87,34 +87,34 @@ def integer_constant(node: ast.expr, limit: int = 64) -> int | None:
 
 
 def string_key(node: ast.expr) -> str | None:
-    """The k of d['k']; None of others."""
+    """The key k of d['k']; None for other expressions."""
     return node.slice.value if isinstance(node, ast.Subscript) and is_text(node.slice) else None
 
 
 def is_text(node: ast.AST) -> TypeGuard[_Text]:
-    """Whether a text is written there."""
+    """Whether the node is a text literal."""
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def is_none(node: ast.AST | None) -> bool:
-    """Whether `None` is written there."""
+    """Whether the node is the literal `None`."""
     return isinstance(node, ast.Constant) and node.value is None
 
 
 def is_absent(node: ast.AST | None) -> bool:
-    """Whether an argument is left out, or `None` is written there, which means the same."""
+    """Whether an argument is missing or the literal `None`, which have the same meaning."""
     return node is None or is_none(node)
 
 
 def is_label(node: ast.stmt) -> bool:
-    """Whether it is `parpy.label('N')`, as far as its name tells."""
+    """Whether the statement is a call of a function with the name of `parpy.label`."""
     call = node.value if isinstance(node, ast.Expr) else None
     func = call.func if isinstance(call, ast.Call) else None
     return getattr(func, "attr", getattr(func, "id", "")) == "label"
 
 
 class GotEntry(NamedTuple):
-    """What `d.get("k", v)` asks for."""
+    """The parts of a call `d.get("k", v)`."""
 
     owner: ast.expr
     key: str
@@ -122,7 +122,7 @@ class GotEntry(NamedTuple):
 
 
 def got_entry(node: ast.AST) -> GotEntry | None:
-    """What such a call asks for; None of others."""
+    """The parts of a call `d.get("k", v)`; None for other nodes."""
     match node:
         case ast.Call(
             func=ast.Attribute(value=owner, attr="get") | ast.Subscript(value=owner, slice=ast.Constant(value="get")),
@@ -134,7 +134,7 @@ def got_entry(node: ast.AST) -> GotEntry | None:
 
 
 def chooses_place(node: ast.expr) -> bool:
-    """Whether it is one of several variables, attributes or parts of arrays: `a if c else b[1:]`."""
+    """Whether the node is a variable, an attribute or a subscript, or chooses among them: `a if c else b[1:]`."""
     if isinstance(node, ast.IfExp):
         return chooses_place(node.body) and chooses_place(node.orelse)
     return isinstance(node, ast.Name | ast.Attribute | ast.Subscript)

@@ -1,4 +1,4 @@
-"""Functions made of changed syntax trees, in the place of those that they were."""
+"""Makes functions of changed syntax trees that replace the original functions."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .imports import imports_of
 def rebuilt(
     function: FunctionType, node: ast.FunctionDef, constants: Mapping[str, object] | None = None, shift: int = 0
 ) -> FunctionType:
-    """`node`, whose parameters have no defaults, as a function in the place of `function`: with its globals and its
-    closure, and what it imports and `constants` as further closure variables. `shift`: from its lines to those of the
-    file, for tracebacks and debuggers."""
+    """Makes `node`, whose parameters have no defaults, a function in place of `function`. It has the globals and the
+    closure of `function`; its imports and `constants` are further closure variables. `shift` is the distance from the
+    lines of the tree to those of the file, for tracebacks and debuggers."""
     imports = {name: container[key] for name, (container, key) in imports_of(function).items()}
     more = {name: CellType(value) for name, value in (imports | {**(constants or {})}).items()}
     free = (*function.__code__.co_freevars, *more)
@@ -24,7 +24,7 @@ def rebuilt(
     outer = inner.body[0]
     assert isinstance(outer, ast.FunctionDef)
     made = copy.copy(node)
-    made.name = "__parpy_inner__"  # its own name is that of the function, which it may call
+    made.name = "__parpy_inner__"  # the original name must refer to the original function, which it may call
     outer.body = [made, ast.copy_location(ast.Return(ast.Name(made.name, ast.Load())), node)]
     code = compile(ast.fix_missing_locations(inner), function.__code__.co_filename, "exec")
     space: dict[str, Any] = {}
@@ -39,6 +39,6 @@ def rebuilt(
 
 
 def _shifted(code: CodeType, lines: int) -> CodeType:
-    """The code, so many lines further down."""
+    """The code with its lines shifted down by `lines`."""
     constants = tuple(_shifted(each, lines) if isinstance(each, CodeType) else each for each in code.co_consts)
     return code.replace(co_firstlineno=code.co_firstlineno + lines, co_consts=constants)

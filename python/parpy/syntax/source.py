@@ -1,9 +1,9 @@
 """Captures the source text of a function at the moment it is decorated.
 
-Later edits of the file, or the next notebook cell, do not matter then. Everything that has source
-lines in `linecache` works: files, zip imports, notebooks, `exec` of registered text. Positions are
-absolute: a nested function or a method is parsed where it stands, never dedented, so that lines and
-columns are those of the file. Comments are part of the captured text.
+Later edits of the file, or of a notebook cell, have no effect. All functions whose lines are in
+`linecache` work: those of files, zip imports, notebooks, and `exec` of registered text. Positions are
+absolute: a nested function or a method is parsed with its indentation, so that lines and
+columns are those of the file. The captured text includes comments.
 """
 
 from __future__ import annotations
@@ -36,31 +36,31 @@ from .text import as_text
 from .turns import note_turns, with_turns
 from .vectors import with_slices
 
-# An indented function is parsed behind this line, which makes its indentation legal.
+# An indented function is parsed after this line, which makes its indentation legal.
 _BLOCK = "if 1:\n"
 
 
 class DeclaredArray(NamedTuple):
-    """The type of an array parameter: its elements as IR text names them, and how many dimensions it has."""
+    """The type of an array parameter: the name of its element type in IR text, and the number of dimensions."""
 
     element: str
     ndim: int
 
 
 class CallDefaults(NamedTuple):
-    """How calls compile that bring no options of their own; bindings/module/options_object.h has the same."""
+    """The options of calls without options; bindings/module/options_object.h has the same fields."""
 
     fast_math: bool = False
     check_bounds: bool = False
 
 
 class FunctionSource:
-    """A Python function with the text it was made from. `declared`: the types of numbers, by parameter, that compiled
-    calls convert to, and under "return" that of the result ("void": there is none); `arrays`: the types of array
-    parameters. `shown` is the signature that says so. `alternatives`: the same function with one signature each, of
-    which a call takes the one that fits its arguments best, or, if `in_order`, the first to which they are converted
-    safely. `defaults`: those of its decorator. `only_pragmas`:
-    Python runs the statements without pragmas. `part`: Python runs the rest of the function."""
+    """A Python function with its text. `declared` has the types of numbers, by parameter, to which compiled calls
+    convert arguments, and under "return" the type of the result ("void" for none). `arrays` has the types of array
+    parameters. `shown` is the text of the signature. `alternatives` are versions of the function with one signature
+    each; a call uses the version that fits best or, if `in_order`, the first one with safe conversions of the
+    arguments. `defaults` are the options of the decorator. `only_pragmas` tells that Python runs the statements without
+    pragmas, and `part` that the function is a region of another function."""
 
     part = False
 
@@ -90,8 +90,8 @@ class FunctionSource:
             note_views(function, self._tree)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without a tree that the text has anyway, with annotations that are no text, whose names need not be where the
-        function is sent, and with the texts of the plain functions that it calls."""
+        """The state without a tree that can be parsed from the text, with evaluated annotations, whose names may be
+        missing where the pickle is loaded, and with the texts of the plain functions that it calls."""
         from .names import keep_texts
 
         keep_texts(self.function)
@@ -108,7 +108,7 @@ class FunctionSource:
 
     @property
     def pragmas(self) -> Pragmas:
-        """Raises CompileError, if any is wrong."""
+        """The pragmas in the text. Raises CompileError if one of them is wrong."""
         if self._pragmas is None:
             given = NO_PRAGMAS
             if has_pragmas(self.text):
@@ -122,7 +122,7 @@ class FunctionSource:
         return made
 
     def tree(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
-        """The syntax tree without aliases; `line_shift` plus its line numbers are those of the file."""
+        """The rewritten syntax tree; its line numbers plus `line_shift` are the lines of the file."""
         if self._plain is None:
             node = without_imports(self.written(), self.function)
             node = with_bases(with_slices(node, self.function), self.function)
@@ -132,7 +132,7 @@ class FunctionSource:
         return self._plain
 
     def written(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
-        """The syntax tree as it is written."""
+        """The syntax tree of the text without rewriting."""
         node: ast.AST | None = self._tree
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or not _matches(node, self.function.__code__):
             _refuse(
@@ -152,7 +152,7 @@ class FunctionSource:
         return self.first_line - (2 if self.text[:1] in (" ", "\t") else 1)
 
     def place(self, node: ast.stmt | ast.expr) -> tuple[int, int, int, int, int]:
-        """Where the node begins, for a message about this source alone."""
+        """The place of the node's begin, for a message about this source alone."""
         line, column = node.lineno + self.line_shift, node.col_offset + 1
         return (0, line, column, line, column + 1)
 
@@ -161,7 +161,7 @@ class FunctionSource:
 
 
 def _parse(text: str) -> ast.AST | None:
-    """The first statement of `text`; None if it has none or is no Python."""
+    """The first statement of `text`; None if there is none or `text` is no Python."""
     try:
         if text[:1] in (" ", "\t"):
             block = with_deep_stack(lambda: ast.parse(_BLOCK + text)).body[0]
@@ -173,13 +173,13 @@ def _parse(text: str) -> ast.AST | None:
 
 
 def _class_around(code: CodeType) -> str:
-    """The name of the innermost class that the function is defined in, functions between them or not; else ''."""
-    parts = pairwise(code.co_qualname.split("."))  # behind a function's name comes '<locals>'
+    """The name of the innermost class around the function, possibly with functions between them; '' if none."""
+    parts = pairwise(code.co_qualname.split("."))  # '<locals>' follows the name of a function
     return next((name for name, inner in reversed([*parts]) if "<locals>" not in (name, inner)), "")
 
 
 def _mangle(tree: ast.AST, class_name: str) -> None:
-    """Private names inside of a class (`__n`) as Python itself spells them there (`_Class__n`)."""
+    """Mangles private names inside of a class (`__n`) as Python does (`_Class__n`)."""
     prefix = "_" + class_name.lstrip("_")
     if prefix == "_":
         return
@@ -197,7 +197,7 @@ def _mangle(tree: ast.AST, class_name: str) -> None:
 
 
 def capture(function: object) -> FunctionSource:
-    """The source of `function`. Raises CompileError if it has none that could be compiled."""
+    """The source of `function`. Raises CompileError if there is no source that can be compiled."""
     if not isinstance(function, FunctionType):
         _refuse_object(function)
     code = function.__code__
@@ -207,7 +207,7 @@ def capture(function: object) -> FunctionSource:
     text, lines = next(iter(blocks.items())) if len(blocks) == 1 else ("", [])
     source = FunctionSource(function, name, text, first)
     if source.unparsed and text:
-        # Text inside brackets or strings may stand left of the function: ask the tokenizer.
+        # Text inside of brackets or strings may be less indented than the function; the tokenizer finds the end.
         with suppress(TokenError):
             source = FunctionSource(function, name, "".join(inspect.getblock(lines[first - 1 :])), first)
     if code.co_name == "<lambda>":
@@ -230,7 +230,7 @@ def capture(function: object) -> FunctionSource:
 
 
 def _texts_of(function: FunctionType) -> list[list[str]]:
-    """The lines of the file of a function, or of each of the texts that may be what exec runs."""
+    """The lines of the file of a function, or of each text that exec may be running."""
     name = function.__code__.co_filename
     linecache.checkcache(name)
     given = linecache.getlines(name, function.__globals__)
@@ -247,7 +247,7 @@ def capture_expression(function: FunctionType, name: str) -> FunctionSource:
     try:
         tree = with_deep_stack(lambda: ast.parse(text))
     except SyntaxError:
-        return capture(function)  # which refuses it
+        return capture(function)  # raises the error
     places = {(line, column) for line, _, column, _ in code.co_positions() if line is not None and column is not None}
     found = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and _holds(node, code, places)]
     if len(found) != 1:
@@ -262,7 +262,7 @@ def capture_expression(function: FunctionType, name: str) -> FunctionSource:
 
 
 def _holds(node: ast.Lambda, code: CodeType, places: set[tuple[int, int]]) -> bool:
-    """Whether the lambda may be what the code was compiled from: its parameters and where its instructions stand."""
+    """Whether the code may have been compiled from this lambda: the parameters and the places of instructions agree."""
     begin = (node.body.lineno, node.body.col_offset)
     end = (node.body.end_lineno or 0, node.body.end_col_offset or 0)
     inside = [place for place in places if place != (code.co_firstlineno, 0)]
@@ -271,7 +271,7 @@ def _holds(node: ast.Lambda, code: CodeType, places: set[tuple[int, int]]) -> bo
 
 
 def _block(lines: list[str], first: int, code: CodeType) -> str:
-    """The lines of the function that starts at line `first`, comments at its end included."""
+    """The text of the function that begins at line `first`, including comments at its end."""
     last = max((end for _, end, _, _ in code.co_positions() if end is not None), default=first)
     base = _indentation(lines[first - 1])
     end = first
@@ -290,7 +290,7 @@ def _indentation(line: str) -> int:
 
 
 def _matches(node: ast.FunctionDef | ast.AsyncFunctionDef, code: CodeType) -> bool:
-    """Whether `node` can be what `code` was compiled from: name and parameters agree."""
+    """Whether `code` may have been compiled from `node`: the name and the parameters agree."""
     count = code.co_argcount + code.co_kwonlyargcount
     return node.name == code.co_name and tuple(node_parameters(node)) == code.co_varnames[:count]
 

@@ -1,5 +1,5 @@
-"""Functions that take any number of arguments, `def f(a, *rest)`: to compiled code the last plain parameter is a tuple,
-`def f(a, rest=())`."""
+"""Functions with any number of arguments, `def f(a, *rest)`. In compiled code the starred parameter is a plain one that
+gets a tuple, `def f(a, rest=())`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .source import FunctionSource
 
 
 def takes_rest(function: FunctionType) -> bool:
-    """Whether the function has such a parameter."""
+    """Whether the function has a starred parameter."""
     return bool(function.__code__.co_flags & inspect.CO_VARARGS)
 
 
 def without_star(source: FunctionSource) -> FunctionSource:
-    """The function with a tuple in the place of such a parameter; `source` itself if it has none."""
+    """The function with a plain parameter in place of the starred one; `source` itself if it has none."""
     function = source.function
     if not takes_rest(function) or not isinstance(source.written(), ast.FunctionDef):
         return source
@@ -48,7 +48,7 @@ def without_star(source: FunctionSource) -> FunctionSource:
 
 
 def packed(call: ast.Call, function: FunctionType) -> ast.Call:
-    """The call of such a function with a tuple of what goes to that parameter."""
+    """The call of such a function, with a tuple of the arguments for the starred parameter."""
     count = function.__code__.co_argcount
     rest = call.args[count:]
     if not rest:
@@ -59,7 +59,7 @@ def packed(call: ast.Call, function: FunctionType) -> ast.Call:
 
 
 def hands_on_rest(call: ast.Call, function: FunctionType) -> bool:
-    """Whether the call hands on a tuple, and that parameter gets it: `f(a, *rest)`."""
+    """Whether the call passes a starred tuple to the starred parameter: `f(a, *rest)`."""
     starred = [place for place, each in enumerate(call.args) if isinstance(each, ast.Starred)]
     named = all(each.arg is not None for each in call.keywords)
     return bool(starred) and named and takes_rest(function) and starred[0] >= function.__code__.co_argcount

@@ -1,5 +1,5 @@
-"""Other shapes of arrays that statements store through, and generators that loops make to draw from: these get a name
-before the statement.
+"""Gives names to views of arrays through which statements store, and to generators that loops make to draw from. The
+names are assigned before the statement.
 
 x.T[i, j] = v                      x_T = x.T
                                    x_T[i, j] = v
@@ -28,17 +28,17 @@ _BRANCHES = (
     ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.NamedExpr,
 )  # fmt: skip
 _VIEWS = "__parpy_views__"
-# What the arguments of the methods consist of.
+# The nodes in the arguments of these methods.
 _PLAIN = (ast.Name, ast.Constant, ast.UnaryOp, ast.BinOp, ast.Tuple, ast.operator, ast.unaryop, ast.expr_context)
 
 
 def has_views(text: str) -> bool:
-    """Whether a text may have such views: most have none, and need not be looked at."""
+    """Whether a text may contain such views; most texts contain none, which this finds quickly."""
     return _WRITTEN.search(text) is not None
 
 
 def note_views(function: FunctionType, node: ast.AST | None) -> None:
-    """Notes the variables that `with_named_views` adds, as an attribute of the function."""
+    """Stores the variables that `with_named_views` adds as an attribute of the function."""
     if isinstance(node, Function) and (names := _rewritten(node)[1]):
         setattr(function, _VIEWS, names)
 
@@ -50,12 +50,12 @@ def views_of(function: FunctionType) -> frozenset[str]:
 
 
 def with_named_views(node: Function) -> Function:
-    """The function with names for such views; the tree that is given is left as it is."""
+    """A copy of the function with names for such views."""
     return _rewritten(node)[0]
 
 
 def _rewritten(node: Function) -> tuple[Function, frozenset[str]]:
-    """The function, with the variables that are new in it."""
+    """The rewritten function, and its new variables."""
     if not any(_is_view(part) or _is_generator(part) for part in ast.walk(node)):
         return node, frozenset()
     made = copy.deepcopy(node)
@@ -65,11 +65,11 @@ def _rewritten(node: Function) -> tuple[Function, frozenset[str]]:
 
 
 class _Views:
-    """Those of one function, whose statements are changed."""
+    """Rewrites the statements of one function."""
 
     def __init__(self, node: Function) -> None:
         self.names: set[str] = set()
-        self._loops = 0  # around
+        self._loops = 0  # the number of loops around the statement
         parts = [*ast.walk(node)]
         self._taken = {part.id for part in parts if isinstance(part, ast.Name)}
         self._objects = {
@@ -95,7 +95,7 @@ class _Views:
         return out
 
     def _named(self, node: ast.stmt) -> list[ast.stmt]:
-        """The statements that give names to what `node` stores through, which has these in the place of the views."""
+        """The assignments of names to the views through which `node` stores; `node` then contains the names."""
         made: list[ast.stmt] = []
         if self._loops and isinstance(node, ast.Assign | ast.AugAssign | ast.Expr):
             for owner in _evaluated(node.value):
@@ -118,11 +118,11 @@ class _Views:
         return made
 
     def _stores(self, target: ast.expr) -> bool:
-        """Whether the function stores to elements of what it assigns to one of these names."""
+        """Whether the function stores to elements of a value that it assigns to one of these names."""
         return any(isinstance(each, ast.Name) and each.id in self._stored for each in _single(target))
 
     def _name(self, value: ast.expr, made: list[ast.stmt]) -> ast.expr:
-        """The view under a name that `made` gives it; other values as they are."""
+        """A name for the view, whose assignment is appended to `made`; other values are unchanged."""
         if not _is_view(value):
             return value
         at = value.func if isinstance(value, ast.Call) else value
@@ -149,7 +149,7 @@ class _Views:
 
 
 def _is_view(node: ast.AST) -> bool:
-    """Whether it is x.T, x.real, x.reshape(n, m) or the like of a variable."""
+    """Whether the node is x.T, x.real, x.reshape(n, m) or a similar view of a variable."""
     at = node
     if isinstance(node, ast.Call):
         plain = all(isinstance(part, _PLAIN) for each in node.args for part in ast.walk(each))
@@ -162,7 +162,7 @@ def _is_view(node: ast.AST) -> bool:
 
 
 def _is_generator(node: ast.AST) -> bool:
-    """Whether it is np.random.default_rng(seed) or the like, of which the seed may be computed earlier."""
+    """Whether the node is np.random.default_rng(seed) or similar, with a seed that may be computed earlier."""
     if not isinstance(node, ast.Call) or node.keywords:
         return False
     name = getattr(node.func, "attr", getattr(node.func, "id", ""))
@@ -170,7 +170,7 @@ def _is_generator(node: ast.AST) -> bool:
 
 
 def _evaluated(node: ast.expr) -> Iterator[ast.expr]:
-    """The parts of an expression that are evaluated once, whatever others give."""
+    """The parts of an expression that are evaluated exactly once, unconditionally."""
     left = [node]
     while left:
         part = left.pop()
@@ -188,7 +188,7 @@ def _single(target: ast.expr) -> Iterator[ast.expr]:
 
 
 def _stored(parts: list[ast.AST]) -> set[str]:
-    """The names of variables whose elements statements store to, or that they update."""
+    """The names of the variables that statements update, or whose elements they store to."""
     found: set[str] = set()
     for part in parts:
         if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):

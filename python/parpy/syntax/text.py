@@ -1,5 +1,5 @@
-"""Python's text on its way to the core, which takes UTF-8: what is none there are lone surrogates, which stand for
-bytes of file names that are no text."""
+"""Converts Python's text for the core, which requires UTF-8. Lone surrogates, which represent bytes of file names that
+are no text, have no UTF-8 form."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ def is_text(text: str) -> bool:
 
 
 def as_text(text: str) -> str:
-    """``text`` with lone surrogates as Python's source code spells them: \\udc80."""
+    """``text`` with lone surrogates in the notation of Python's source code: \\udc80."""
     return text.encode("utf-8", "backslashreplace").decode()

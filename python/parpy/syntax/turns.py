@@ -1,8 +1,8 @@
-"""Names that arrays take in turns: `src, dst = dst, src`, `if t % 2: src = b`.
+"""Rewrites names that refer to several arrays in turn: `src, dst = dst, src`, `if t % 2: src = b`.
 
-Compiled code knows arrays, not names for several of them. So there is a number that says which arrays the names mean,
-one for all names that are assigned to each other, and a statement that uses them is there once for each choice of
-arrays that it may meet:
+A name in compiled code refers to one array only. So a number, the turn, tells which arrays the names refer to; all
+names that are assigned to each other share one number. A statement that uses the names is repeated for each choice of
+arrays that is possible there:
 
     src, dst = a, b                    turn = 1
     for t in range(n):                 for t in range(n):
@@ -14,8 +14,8 @@ arrays that it may meet:
                                                    a[i] = b[i] + t
                                            turn = 2 if turn == 1 else 1
 
-The arrays are parameters, or made once. Where a name that a loop gives an array does not depend on the iteration, it is
-given that in front of the loop.
+The arrays are parameters, or are made once. If the array that a loop assigns to a name does not depend on the
+iteration, the assignment is hoisted before the loop.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from types import FunctionType
 
 from .patterns import Function, chosen_names, is_label, names_given, names_in, node_parameters, stored_in
 
-Bindings = dict[str, ast.expr]  # what an assignment gives to names
-Roots = tuple[str | None, ...]  # the array that each name of a group stands for; None: none that is asked for
+Bindings = dict[str, ast.expr]  # the value that an assignment gives to each name
+Roots = tuple[str | None, ...]  # the array that each name of a group refers to; None if no use needs it
 Names = frozenset[str] | set[str]
 
-_MOST_TURNS = 8  # choices of arrays
+_MOST_TURNS = 8  # the most choices of arrays
 _TURNS = "__parpy_turns__"
-# What conditions consist of that have one value wherever their variables have.
+# The nodes of conditions whose values depend only on their variables.
 _PLAIN = (
     *(ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare),
     *(ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context),
@@ -51,7 +51,7 @@ _OPAQUE = (
 
 
 def note_turns(function: FunctionType, node: ast.AST | None) -> None:
-    """Notes the variables that `with_turns` adds, as an attribute of the function."""
+    """Stores the variables that `with_turns` adds as an attribute of the function."""
     if not isinstance(node, Function) or not _groups(node):
         return
     before, after = (names_in(each) for each in (node, with_turns(node)))
@@ -59,19 +59,19 @@ def note_turns(function: FunctionType, node: ast.AST | None) -> None:
 
 
 def note_variables(function: FunctionType, names: frozenset[str]) -> None:
-    """Notes other variables that are added to the function in such a way."""
+    """Adds further variables that a rewrite adds to the function to that attribute."""
     if names:
         setattr(function, _TURNS, turns_of(function) | names)
 
 
 def turns_of(function: FunctionType) -> frozenset[str]:
-    """The variables that `with_turns` adds, and those that are noted besides."""
+    """The variables that `with_turns` and other rewrites add."""
     found: frozenset[str] = getattr(function, _TURNS, frozenset())
     return found
 
 
 def with_turns(node: Function) -> Function:
-    """The function without names for several arrays; the tree that is given is left as it is."""
+    """A copy of the function without names that refer to several arrays."""
     groups = _groups(node)
     if not groups:
         return node
@@ -85,11 +85,11 @@ def with_turns(node: Function) -> Function:
     return made
 
 
-# ---------------------------------------------------------------- which names
+# ---------------------------------------------------------------- the groups of names
 
 
 def _groups(node: Function) -> list[list[str]]:
-    """The names that stand for several arrays, together with those that they are assigned to."""
+    """The groups of names that refer to several arrays and are assigned to each other."""
     assigned = [each for each in ast.walk(node) if isinstance(each, ast.Assign) and _bindings(each)]
     if not assigned:
         return []
@@ -138,7 +138,7 @@ def _connected(names: set[str], sources: dict[str, set[str]], together: Iterable
 
 
 def _neighbours(node: ast.AST, names: set[str]) -> list[set[str]]:
-    """The names that get arrays in statements side by side."""
+    """The sets of names that adjacent statements assign."""
     found: list[set[str]] = []
     for part in ast.walk(node):
         for block in _blocks(part):
@@ -154,7 +154,7 @@ def _neighbours(node: ast.AST, names: set[str]) -> list[set[str]]:
 
 
 def _bindings(node: ast.AST) -> Bindings:
-    """The same as `names_given`, for statements that give each name one value."""
+    """The assignments of `names_given` for a statement that assigns each name once; empty for other statements."""
     given = names_given(node)
     found = dict(given)
     return found if len(found) == len(given) else {}
@@ -164,7 +164,7 @@ def _uses(nodes: Iterable[ast.AST], names: Iterable[str]) -> bool:
     return not names_in(*nodes).isdisjoint(names)
 
 
-# ---------------------------------------------------------------- what does not depend on the iteration
+# ---------------------------------------------------------------- loop-invariant assignments
 
 
 def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -175,7 +175,7 @@ def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def _hoist(block: list[ast.stmt], group: list[str], function: Function) -> None:
-    """Moves assignments of names of the group from the beginnings of loops in front of them."""
+    """Hoists invariant assignments to names of the group from the beginnings of loops."""
     at = 0
     while at < len(block):
         node = block[at]
@@ -192,7 +192,7 @@ def _hoist(block: list[ast.stmt], group: list[str], function: Function) -> None:
 
 
 def _fixed(loop: ast.For, group: list[str], function: Function) -> int:
-    """How many statements at the beginning of the loop give the names what they have in all iterations."""
+    """The number of statements at the beginning of the loop that assign the same arrays in all iterations."""
     count = 0
     while count < len(loop.body) and _given_in(loop.body[count], group):
         count += 1
@@ -212,7 +212,7 @@ def _count(node: ast.AST, names: set[str]) -> int:
 
 
 def _given_in(node: ast.AST, group: list[str]) -> set[str]:
-    """The names of the group that a statement gives arrays, if it does nothing else."""
+    """The names of the group that a statement assigns, if it does nothing else."""
     if isinstance(node, ast.If):
         parts = [_given_in(each, group) for each in (*node.body, *node.orelse)]
         return set().union(*parts) if all(parts) else set()
@@ -242,7 +242,7 @@ class _Replace(ast.NodeTransformer):
 
 
 class _Turns:
-    """The names of one group. A turn is a choice of arrays for them; it has a number."""
+    """Rewrites the names of one group. A turn is a choice of arrays for the names, and has a number."""
 
     def __init__(self, group: list[str], function: Function) -> None:
         self._group = group
@@ -250,8 +250,8 @@ class _Turns:
         self._numbers: dict[Roots, int] = {(None,) * len(group): 0}
         taken = names_in(function)
         self._turn = next(name for name in self._spellings() if name not in taken)
-        self._asked = False  # whether the number decides anything
-        self._asked_at_first = False  # … where no name has an array yet
+        self._asked = False  # whether a statement tests the number
+        self._asked_at_first = False  # whether one does before any name has an array
 
     def _spellings(self) -> Iterator[str]:
         base = "turn_of_" + "_".join(self._group)
@@ -287,8 +287,8 @@ class _Turns:
     # ------------------------------------------------------------ statements
 
     def _block(self, block: list[ast.stmt], turns: set[Roots], wanted: Names) -> tuple[list[ast.stmt], set[Roots]]:
-        """The block in place of this one, and the turns behind it, where the names `wanted` are used. Neighbours that
-        use the names share their cases."""
+        """The rewritten block, and the possible turns after it, where the names `wanted` are live. Adjacent statements
+        that use the names share their cases."""
         out: list[ast.stmt] = []
         run: list[ast.stmt] = []
         at = 0
@@ -301,7 +301,7 @@ class _Turns:
             out += self._cases(run, turns)
             run = []
             if not self._live(block[at - 1 :], wanted):
-                turns = {self._first}  # nobody asks for them any more
+                turns = {self._first}  # no later statement uses the names
             count, roots = self._anew(block[at - 1 :])
             if count:
                 at += count - 1
@@ -313,7 +313,7 @@ class _Turns:
         return out + self._cases(run, turns), turns if wanted else {self._first}
 
     def _live(self, block: list[ast.stmt], wanted: Names) -> Names:
-        """The names whose arrays are used in the block, or behind it, before they get others."""
+        """The names that are live before the block, if `wanted` are live after it."""
         for node in reversed(block):
             if found := _bindings(node):
                 wanted = wanted - found.keys()
@@ -330,7 +330,7 @@ class _Turns:
         return wanted & set(self._group)
 
     def _anew(self, block: list[ast.stmt]) -> tuple[int, Roots]:
-        """How many statements give all of the names arrays, whatever they stood for, and which; 0: none do."""
+        """The number of first statements that assign all names for any turn, and the arrays; 0 if there are none."""
         given: dict[str, str] = {}
         for count, node in enumerate(block, 1):
             for name, value in _bindings(node).items():
@@ -350,7 +350,7 @@ class _Turns:
         )
 
     def _cases(self, run: list[ast.stmt], turns: set[Roots]) -> list[ast.stmt]:
-        """Statements that give none of the names an array."""
+        """The cases for statements that do not assign to the names."""
         users = [number for number, node in enumerate(run) if _uses([node], self._group)]
         if not users:
             return run
@@ -360,7 +360,7 @@ class _Turns:
             first = last = users.pop(0)
             while first > done and is_label(run[first - 1]):
                 first -= 1
-            # What stands between two of them belongs to the cases, if it is short.
+            # Simple statements between two users are included in the cases.
             while users and all(not list(_blocks(node)) for node in run[last + 1 : users[0]]):
                 last = users.pop(0)
             out += run[done:first] + self._case(run[first : last + 1], turns)
@@ -372,7 +372,7 @@ class _Turns:
         if any(
             isinstance(part, ast.Return) and _uses([part], self._group) for each in nodes for part in ast.walk(each)
         ):
-            raise _GiveUp  # Python returns the array itself
+            raise _GiveUp  # Python must return the array itself
         choices: dict[Roots, list[Roots]] = {}
         for roots in sorted(turns, key=self._number):
             choices.setdefault(tuple(roots[n] for n in used), []).append(roots)
@@ -405,7 +405,7 @@ class _Turns:
             ast.copy_location(part, at)
         return made
 
-    # ------------------------------------------------------------ what gives the names arrays
+    # ------------------------------------------------------------ assignments to the names
 
     def _binding(self, node: ast.stmt, turns: set[Roots], wanted: Names) -> tuple[list[ast.stmt], set[Roots]]:
         if found := _bindings(node):
@@ -424,7 +424,7 @@ class _Turns:
             jumps = any(isinstance(part, ast.Break | ast.Continue | ast.Return) for part in ast.walk(node))
             if _uses(control, self._group) or node.orelse or jumps:
                 raise _GiveUp
-            behind = self._live([node], wanted)  # … an iteration
+            behind = self._live([node], wanted)  # the names that are live after an iteration
             before: set[Roots] = set()
             while before != turns:
                 before = turns
@@ -475,7 +475,7 @@ class _Turns:
 
 
 def _without_sets(block: list[ast.stmt], turn: str) -> list[ast.stmt]:
-    """The block without assignments to a number that nobody asks for."""
+    """The block without assignments to a turn number that no statement tests."""
     out: list[ast.stmt] = []
     for node in block:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == turn:

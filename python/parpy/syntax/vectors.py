@@ -1,5 +1,5 @@
-"""Vectors of subscripts that are written by hand, `v = appy.vidx(i, appy.MVL, n)`, as the slices that they are: `v`
-becomes the number `i`, and `x[v]` is `x[v : min(n, v + appy.MVL)]`."""
+"""Rewrites explicit vectors of subscripts, `v = appy.vidx(i, appy.MVL, n)`, to slices: `v` becomes the number `i`, and
+`x[v]` becomes `x[v : min(n, v + appy.MVL)]`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MISSING: Any = object()
 
 
 def with_slices(node: Function, function: FunctionType) -> Function:
-    """The function without calls of vidx; the tree that is given is left as it is."""
+    """A copy of the function without calls of vidx."""
     if not any(isinstance(part, ast.Call) and _is_vidx(part, function) for part in ast.walk(node)):
         return node
     made = copy.deepcopy(node)
@@ -30,7 +30,7 @@ def _is_vidx(call: ast.Call, function: FunctionType) -> bool:
 
 
 def _arguments(call: ast.Call) -> list[ast.expr]:
-    """Start, length and bound, if there is one, of a call of vidx; none of these where the call does not fit."""
+    """The start, the length and, if given, the bound of a call of vidx; empty if the arguments do not fit."""
     words = {each.arg: each.value for each in call.keywords}
     names = ("start", "stepsize", "bound")[len(call.args) :]
     given = [*call.args, *(words.pop(name) for name in names if name in words)]
@@ -39,7 +39,7 @@ def _arguments(call: ast.Call) -> list[ast.expr]:
 
 
 def _outside(node: ast.expr, function: FunctionType) -> Any:
-    """What a name or an attribute of a module stands for, outside of the function."""
+    """The object outside of the function that a name or an attribute of a module refers to."""
     if isinstance(node, ast.Attribute):
         owner = _outside(node.value, function)
         return getattr(owner, node.attr, _MISSING) if isinstance(owner, ModuleType) else _MISSING
@@ -55,7 +55,7 @@ def _outside(node: ast.expr, function: FunctionType) -> Any:
         if free == name:
             try:
                 return cell.cell_contents
-            except ValueError:  # it has no value yet
+            except ValueError:  # the variable has no value yet
                 return _MISSING
     return function.__globals__.get(name, _MISSING)
 
@@ -71,11 +71,11 @@ class _Slices(ast.NodeTransformer):
         forms: dict[str, set[str]] = {}
         for name, call in vectors:
             forms.setdefault(name, set()).add(", ".join(map(ast.unparse, _arguments(call)[1:])))
-        names = {name for name in forms if counts[name] == stores[name]}  # nothing but vectors
+        names = {name for name in forms if counts[name] == stores[name]}  # names that are always vectors
         self._uses: dict[int, ast.Call] = {}
         self._unclear: set[str] = set()
         self._walk(node.body, {}, names)
-        # Or those whose length and bound are the same wherever they are used: of what has one value in a call.
+        # Also names with one length and bound at all uses, made of variables with one value in a call.
         several = {name for name in stores if stores[name] + (name in parameters) > 1} | changing
         same = {
             name: call
@@ -86,7 +86,7 @@ class _Slices(ast.NodeTransformer):
         self._vectors = (names - self._unclear) | (names & same.keys())
 
     def _walk(self, body: list[ast.stmt], known: dict[str, ast.Call], names: set[str]) -> None:
-        """Notes which vector each use of a name stands for; `known` is that of each name in front of the statements."""
+        """Notes the vector of each use of a name; `known` has the vector of each name before the statements."""
         for each in body:
             inner = [block for name in ("body", "orelse", "finalbody") if (block := getattr(each, name, None))]
             if isinstance(each, ast.For | ast.While):
@@ -107,7 +107,7 @@ class _Slices(ast.NodeTransformer):
                 known[given[0]] = given[1]
 
     def _given(self, node: ast.AST) -> tuple[str, ast.Call] | None:
-        """The name and the call of `v = vidx(…)`."""
+        """The name and the call of `v = vidx(…)`; None for other nodes."""
         if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
             return None
         call = node.value
@@ -144,7 +144,7 @@ def _stored(node: ast.stmt) -> set[str]:
 
 
 def _forget(node: ast.stmt, known: dict[str, ast.Call]) -> None:
-    """Leaves out the vectors that the statement assigns, and those of whose length or bound it changes something."""
+    """Removes the vectors that the statement assigns, and those whose length or bound it changes."""
     stored = _stored(node)
     for name, call in [*known.items()]:
         if name in stored or names_in(*_arguments(call)[1:]) & stored:
@@ -152,7 +152,7 @@ def _forget(node: ast.stmt, known: dict[str, ast.Call]) -> None:
 
 
 def _slice(begin: ast.expr, more: list[ast.expr], place: ast.expr) -> ast.expr:
-    """begin : min(bound, begin + step)"""
+    """The slice begin : min(bound, begin + step)."""
     step, *bound = more
     end: ast.expr = ast.BinOp(begin, ast.Add(), step)
     if bound:

@@ -1,5 +1,5 @@
-"""Parameters of kernels whose bytes are read as other elements, ``x.view(np.int32)``: to compiled code each such view
-is a parameter of its own, behind the others, which gets the view that Python makes at the launch."""
+"""Parameters of kernels whose bytes are read as other elements, ``x.view(np.int32)``. In compiled code each such view
+is a parameter of its own after the others; the launch passes the view that Python makes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .source import FunctionSource
 
 
 class View(NamedTuple):
-    """A parameter, by its place, as elements of another type."""
+    """A view of the parameter with this number as elements of another type."""
 
     place: int
     dtype: np.dtype[Any]
 
 
 def with_views(source: FunctionSource) -> tuple[FunctionSource, tuple[View, ...]]:
-    """The function with such parameters, and what they are; the function itself if there are none."""
+    """The function with such parameters, and the views; the function itself if there are none."""
     node = source.written()
     if not isinstance(node, ast.FunctionDef) or ".view(" not in source.text or node.args.vararg is not None:
         return source, ()
@@ -74,7 +74,7 @@ class _Views(ast.NodeTransformer):
             return None
 
     def _outside(self, node: ast.expr) -> Any:
-        """The object that a name, or a chain of attributes of a module, stands for outside the function."""
+        """The object outside the function that a name, or a chain of attributes of a module, refers to."""
         if isinstance(node, ast.Attribute):
             return getattr(self._outside(node.value), node.attr, None)
         if not isinstance(node, ast.Name) or node.id in self._scope.locals:

@@ -1,4 +1,4 @@
-"""Arithmetic of integer constants of any size, as Python computes it."""
+"""Exact arithmetic on integer constants of any size, as in Python."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _WHOLE: dict[type[ast.operator] | type[ast.unaryop], Callable[..., int | float]]
     ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
     ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert,
 }  # fmt: skip
-MOST_BITS = 4096  # of the integers that constants are computed with
+MOST_BITS = 4096  # the most bits of an integer in computations of constants
 
 
 def computed(node: ast.expr, whole: Callable[[ast.expr], int | float | None]) -> int | float | None:
-    """What `node` is if `whole` knows its operands and they are integers; None if they are not.
+    """The value of `node` if `whole` gives integers for its operands; otherwise None.
 
     Raises:
-        OverflowError: it has thousands of bits.
+        OverflowError: The value has more than MOST_BITS bits.
     """
     if isinstance(node, ast.Constant):
         return node.value if type(node.value) is int else None
@@ -35,7 +35,7 @@ def computed(node: ast.expr, whole: Callable[[ast.expr], int | float | None]) ->
 
 
 def combined(op: ast.operator, left: int, right: int) -> int | float | None:
-    """What Python makes of two whole numbers; None where that is an error. OverflowError: of too many bits."""
+    """The result of an operator on two integers; None if it is an error. Raises OverflowError for too many bits."""
     bits = 0
     if type(op) not in _WHOLE or (isinstance(op, ast.Pow | ast.LShift | ast.RShift) and right < 0):
         return None

@@ -1,5 +1,5 @@
-"""Parameters of kernels that are single records to which the kernel assigns, `r.x = 1.0`: compiled code takes an array
-of one record instead, and `r` is `r[0]` there."""
+"""Parameters of kernels that are single records to which the kernel assigns, `r.x = 1.0`. Compiled code gets an array
+of one record instead, and `r` becomes `r[0]`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .source import FunctionSource
 
 
 def written_records(source: FunctionSource) -> tuple[FunctionSource, tuple[int, ...]]:
-    """The function with such parameters as arrays, and their places; the function itself if there are none."""
+    """The function with arrays in place of such parameters, and their numbers; the function itself if it has none."""
     node = source.written()
     parameters = node_parameters(node)
     found = _written(source, frozenset())
@@ -25,7 +25,7 @@ def written_records(source: FunctionSource) -> tuple[FunctionSource, tuple[int, 
 
 
 def _written(source: FunctionSource, around: frozenset[FunctionSource]) -> set[str]:
-    """The parameters that the function assigns to as to records, or hands on to functions that do."""
+    """The parameters whose fields the function assigns to, directly or in functions that it passes them to."""
     node, scope = source.written(), Scope(source.function)
     found = {name for part in ast.walk(node) if (name := _assigned_record(part)) is not None}
     for call in (part for part in ast.walk(node) if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)):
@@ -42,7 +42,7 @@ def _written(source: FunctionSource, around: frozenset[FunctionSource]) -> set[s
 
 
 def _assigned_record(node: ast.AST) -> str | None:
-    """The name in `r.x = …`, `r['x'] = …`, `r.p.x = …`, without other subscripts."""
+    """The name r in a store `r.x = …`, `r['x'] = …` or `r.p.x = …` without other subscripts; otherwise None."""
     if not isinstance(node, ast.Attribute | ast.Subscript) or not isinstance(node.ctx, ast.Store):
         return None
     part: ast.expr = node

@@ -1,4 +1,4 @@
-"""Chooses where ``target='auto'`` runs calls of host arrays: where they took less time, copies included."""
+"""Chooses the place for calls with host arrays under ``target='auto'``: the faster one, copies included."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from ..cuda import _backend
 
 LEAST = 1 << 16
-"""Elements of a result; with fewer, a GPU is not worth the copies."""
+"""The least number of elements of a result for which a GPU is worth the copies."""
 
-_WARM = 1  # calls in front of the one that is timed: the first compiles
+_WARM = 1  # the number of untimed calls before the timed one; the first call compiles
 
 
 class Choices:
-    """Times of calls on the host and on the device, for each combination of types and power of two of sizes. Each place
-    is tried twice; then the faster one has all calls."""
+    """Times of calls on the host and on the device, for each combination of types and power of two of sizes. Two calls
+    run in each place; all later calls run in the place whose second call was faster."""
 
     def __init__(self) -> None:
         self._times: dict[Any, dict[str, list[float]]] = {}

@@ -11,25 +11,25 @@ from .layouts import Dimension, Layout
 
 
 class Shapes(NamedTuple):
-    """What a call consists of. ``lacking`` are the optional dimensions that no operand has."""
+    """The loop shape and the core sizes of a call. ``lacking`` are the optional dimensions that no operand has."""
 
     loop: tuple[int, ...]
     sizes: dict[str, int]
     lacking: frozenset[str]
 
     def cores(self, dimensions: Sequence[Dimension]) -> tuple[int, ...]:
-        """The core dimensions as the function sees them: those that are lacking have size 1."""
+        """The core shape in the function, in which a lacking dimension has size 1."""
         return tuple(1 if each.name in self.lacking else self.sizes[each.name] for each in dimensions)
 
     def shown(self, dimensions: Sequence[Dimension]) -> tuple[int, ...]:
-        """The core dimensions as the caller sees them."""
+        """The core shape in the caller's array, without the lacking dimensions."""
         return tuple(self.sizes[each.name] for each in dimensions if each.name not in self.lacking)
 
 
 def shapes_of(
     layout: Layout, name: str, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...] | None]
 ) -> Shapes:
-    """The shapes of a call with inputs and given outputs of these shapes. Raises ValueError, in NumPy's words, where
+    """The shapes of a call with inputs and given outputs of these shapes. Raises ValueError with NumPy's message if
     they do not fit."""
     given = [*inputs, *outputs]
     lacking = _lacking(layout, name, given)

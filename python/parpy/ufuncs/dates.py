@@ -1,4 +1,4 @@
-"""Universal functions of dates and durations: those of the integers that NumPy keeps of them, with their units."""
+"""Universal functions of dates and durations, computed on the integers that NumPy stores, with their units."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _Types = tuple[np.dtype[Any], ...]
 
 
 class DatedUfunc(ByReference):
-    """What ``parpy.vectorize`` and ``parpy.guvectorize`` make of signatures with ``NPDatetime`` or ``NPTimedelta``.
+    """A universal function whose signatures have ``NPDatetime`` or ``NPTimedelta``.
 
-    A call takes the first signature to whose types its operands can be cast safely, gives the integers of dates and
-    durations to the universal function of integers, and has results of the types that the signature says, on the host
-    or on the device as that one. ``NaT`` in an operand is a TypeError.
+    A call uses the first signature to whose types its operands can be cast safely. It passes the integers of dates and
+    durations to the universal function of integers, and its results have the types of the signature and the place of
+    that function's results. Raises TypeError for an operand with ``NaT``.
     """
 
     def __init__(self, integers: Any, function: FunctionType, signatures: Sequence[Signature]) -> None:
@@ -45,7 +45,7 @@ class DatedUfunc(ByReference):
 
     @property
     def types(self) -> list[str]:
-        """The combinations of types, as NumPy writes them."""
+        """The combinations of types, in the notation of ``numpy.ufunc.types``."""
         return [
             f"{''.join(kind.char for kind in each[: self.nin])}->{''.join(kind.char for kind in each[self.nin :])}"
             for each in self._types
@@ -56,7 +56,7 @@ class DatedUfunc(ByReference):
 
     @hides_frames
     def __call__(self, *arguments: Any, out: Any = None, **keywords: Any) -> Any:
-        """As the universal function of integers: ``out`` is an array of the type of the result, or a tuple of such."""
+        """Computes the function. ``out`` is an array of the result's type or a tuple of arrays."""
         inputs, stored = [as_operand(each) for each in arguments[: self.nin]], list(arguments[self.nin :])
         if out is not None:
             if stored:
@@ -80,7 +80,7 @@ class DatedUfunc(ByReference):
         return found[0] if self.nout == 1 else tuple(found)
 
     def _chosen(self, inputs: Sequence[Any]) -> _Types:
-        """The types of the first signature that takes the inputs."""
+        """The types of the first signature to which the inputs can be cast. Raises TypeError if there is none."""
         for each in self._types:
             if all(map(_fits, inputs, each)):
                 return each
@@ -92,7 +92,7 @@ class DatedUfunc(ByReference):
 
 
 def _fits(value: Any, wanted: np.dtype[Any]) -> bool:
-    """Whether an operand is one of the type, or can be cast to it safely. Integers are no dates."""
+    """Whether an operand has the type or can be cast to it safely. Integers cannot be cast to dates."""
     if type(value) in (bool, int, float, complex):
         return wanted.kind not in "mM" and np.can_cast(np.min_scalar_type(value), wanted, "safe")
     given = np.asarray(value).dtype if is_number(value) else dtype_of(value)

@@ -1,4 +1,4 @@
-"""Universal functions on a device: what ``parpy.vectorize`` makes for ``target='gpu'``, ``'sim'`` and ``'auto'``."""
+"""Universal functions on a device, which ``parpy.vectorize`` makes for ``target='gpu'``, ``'sim'`` and ``'auto'``."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from .targets import Target
 if TYPE_CHECKING:
     from .vectorize import Scalars
 
-_MOST_PLANS = 256  # calls of different arrays that are remembered
-_LEAST_FLAT = 1 << 14  # elements from which arrays of several dimensions are looked at as one row
+_MOST_PLANS = 256  # the most plans that are kept
+_LEAST_FLAT = 1 << 14  # the least number of elements for which arrays are flattened to one dimension
 
 
 class DeviceUfunc(OnDevice):
@@ -58,7 +58,7 @@ class DeviceUfunc(OnDevice):
     signature = None
 
     def resolve_dtypes(self, *arguments: Any, **keywords: Any) -> Any:
-        """As ``numpy.ufunc.resolve_dtypes``."""
+        """Returns the types of the loop for these types of operands, as ``numpy.ufunc.resolve_dtypes`` does."""
         return self._host.resolve_dtypes(*arguments, **keywords)
 
     def __repr__(self) -> str:
@@ -68,7 +68,7 @@ class DeviceUfunc(OnDevice):
 
     @hides_frames
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        """As a ``numpy.ufunc``: ``out where casting order dtype signature subok``, and ``stream``."""
+        """Has the keywords of ``numpy.ufunc``, ``out where casting order dtype signature subok``, and ``stream``."""
         operands, key = arguments, None
         if keywords and self._scalars.outputs == 1 and len(keywords) == 1:
             out = keywords.get("out")
@@ -78,7 +78,7 @@ class DeviceUfunc(OnDevice):
             try:
                 key = key_of(operands, self._options.simulated)
                 plan = self._plans.get(key)
-            except (AttributeError, TypeError):  # of an operand that is no array, or has no hash
+            except (AttributeError, TypeError):  # an operand is no array, or a keyword has no hash
                 key = plan = None
             if plan is not None:
                 inputs = operands[: self._scalars.inputs]
@@ -122,7 +122,7 @@ class DeviceUfunc(OnDevice):
         return self._on_device(inputs, outs, where, casting, dtype, signature, stream, key)
 
     def _chosen(self, inputs: list[Any], on_host: Callable[[], Any]) -> Any:
-        """A call of host arrays with nothing else to it, on the host or on the device."""
+        """A call with host arrays and no keywords, on the host or on the device, whichever is faster."""
         if any(library_of(each) not in (None, HOST) for each in inputs):
             return on_host()
         count = max(1 if is_number(each) else each.size for each in inputs)
@@ -162,7 +162,7 @@ class DeviceUfunc(OnDevice):
         return plan.run(inputs, outs, None if where is True else where)
 
     def _apart(self, inputs: list[Any], outs: list[Any], stream: Any) -> list[Any]:
-        """The inputs, with copies of those that outputs overlap other than element by element."""
+        """The inputs, with copies of those that overlap an output in other ways than element by element."""
         stored = [each for each in outs if each is not None]
         return [
             copied(each, library_of(each) or HOST, stream)
@@ -174,7 +174,7 @@ class DeviceUfunc(OnDevice):
     def _plan_for(
         self, inputs: list[Any], outs: list[Any], types: Any, shape: tuple[int, ...], where: Any, stream: Any
     ) -> Plan:
-        """What runs calls of operands like these."""
+        """The plan for calls with operands like these."""
         whole = shape or (1,)
         operands: list[Operand] = []
         changes: list[Callable[[Any], Any] | None] = []
@@ -213,7 +213,7 @@ class DeviceUfunc(OnDevice):
     # ------------------------------------------------------------ methods
 
     def outer(self, a: Any, b: Any, /, **keywords: Any) -> Any:
-        """The function of each element of ``a`` with each of ``b``."""
+        """Returns the results for all pairs of elements of ``a`` and ``b``, as ``numpy.ufunc.outer`` does."""
         if self.nin != 2:
             raise ValueError("outer product only supported for binary functions")
         a, b = as_operand(a), as_operand(b)
@@ -233,8 +233,8 @@ class DeviceUfunc(OnDevice):
         *,
         stream: Any = None,
     ) -> Any:
-        """As ``numpy.ufunc.reduce``. Where the function is a sum, a product, a minimum or a maximum, or the ufunc has
-        an identity, threads share the elements of a result; others are combined in order."""
+        """Reduces ``array`` along axes, as ``numpy.ufunc.reduce`` does. If the function is a sum, a product, a minimum
+        or a maximum, or the ufunc has an identity, threads share the elements of a result; else the order is kept."""
         array = as_operand(array)
         if self._runs_on_host(array, out):
             more = {} if initial is np._NoValue else {"initial": initial}
@@ -242,7 +242,7 @@ class DeviceUfunc(OnDevice):
         return reductions.reduce(self, array, axis, dtype, out, keepdims, initial, where, stream)
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None, *, stream: Any = None) -> Any:
-        """As ``numpy.ufunc.accumulate``."""
+        """Returns all partial reductions of ``array`` along ``axis``, as ``numpy.ufunc.accumulate`` does."""
         array = as_operand(array)
         if self._runs_on_host(array, out):
             return self._host.accumulate(array, axis, dtype, out)
@@ -251,15 +251,15 @@ class DeviceUfunc(OnDevice):
     def reduceat(
         self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None, *, stream: Any = None
     ) -> Any:
-        """As ``numpy.ufunc.reduceat``."""
+        """Reduces the slices of ``array`` between the indices, as ``numpy.ufunc.reduceat`` does."""
         array = as_operand(array)
         if self._runs_on_host(array, out):
             return self._host.reduceat(array, indices, axis, dtype, out)
         return reductions.reduceat(self, array, indices, axis, dtype, out, stream)
 
     def at(self, array: Any, indices: Any, b: Any = None, /, *, stream: Any = None) -> None:
-        """As ``numpy.ufunc.at``, in the order of the indices, which are integers, or a tuple of such for each
-        dimension."""
+        """Updates the elements of ``array`` at the indices in place and in their order, as ``numpy.ufunc.at`` does. The
+        indices are integers, or a tuple of integer arrays for the dimensions."""
         if library_of(array) is None:
             raise TypeError("first operand must be array")
         if self._runs_on_host(array):

@@ -1,6 +1,6 @@
-"""Generalised universal functions on a device: what ``parpy.guvectorize`` makes for ``target='gpu'``, ``'sim'`` and
-``'auto'``. The loops around the function are part of the compiled program, so that they are mapped together with its
-own."""
+"""Generalised universal functions on a device: the results of ``parpy.guvectorize`` with ``target='gpu'``, ``'sim'`` or
+``'auto'``. The loops around the function are part of the compiled program, which maps them together with the loops of
+the function."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from .guvectorize import Cores
 
 
-_MOST_KNOWN = 256  # calls of different operands that are remembered
+_MOST_KNOWN = 256  # the most kinds of calls whose types and shapes are kept
 
 
 class _Core(NamedTuple):
-    """How a text names the core array of an operand: by the loops that its dimensions in front belong to."""
+    """The text of an operand's core array, which is subscripted by the loops of the dimensions before the core."""
 
     loops: tuple[int | None, ...]
-    one_element: bool  # an array of one element stands for a number
+    one_element: bool  # whether the function gets a number as an array of one element
 
     def at(self, name: str) -> str:
         if not self.loops:
@@ -55,7 +55,7 @@ class _Core(NamedTuple):
 
 
 class DeviceGufunc(OnDevice):
-    """A generalised universal function whose calls run on a device; see ``DeviceUfunc`` for what its operands are."""
+    """A generalised universal function whose calls run on a device; its operands are those of ``DeviceUfunc``."""
 
     def __init__(self, cores: Cores, target: Target) -> None:
         super().__init__(cores.name, cores.host_ufunc(True), target, cores.fast)
@@ -80,7 +80,7 @@ class DeviceGufunc(OnDevice):
         keepdims: bool = False,
         stream: Any = None,
     ) -> Any:
-        """As a generalised ``numpy.ufunc``, and ``stream``."""
+        """Computes the function. Takes the keywords of a generalised ``numpy.ufunc``, and ``stream``."""
         outs = outputs_of(self.__name__, self._cores.inputs, self._cores.outputs, arguments, out)
         inputs = [as_operand(each) for each in arguments[: self._cores.inputs]]
         if self._runs_on_host(*inputs, *outs):
@@ -107,7 +107,7 @@ class DeviceGufunc(OnDevice):
             library.empty((*shapes.loop, *shapes.shown(dimensions)), kind, like, stream) if each is None else each
             for each, kind, dimensions in zip(outs, types[len(inputs) :], layout.outputs, strict=True)
         ]
-        # Outputs of other types than the loop's are stored to behind it.
+        # An output of another type than the loop's gets its elements after the loop.
         results = [
             each if dtype_of(each) == kind else library.empty(tuple(shape_of(each)), kind, like, stream)
             for each, kind in zip(stored, types[len(inputs) :], strict=True)
@@ -128,7 +128,7 @@ class DeviceGufunc(OnDevice):
         return returned[0] if len(returned) == 1 else tuple(returned)
 
     def _settled(self, inputs: list[Any], outs: list[Any], casting: str, dtype: Any) -> tuple[Any, Shapes]:
-        """The types of the loop and the shapes of a call, which calls of operands that are alike have in common."""
+        """The types of the loop and the shapes of a call, which are cached for calls with operands of the same kind."""
         given = [each for each in outs if each is not None]
         key: Any
         try:
@@ -152,7 +152,7 @@ class DeviceGufunc(OnDevice):
         return types, shapes
 
     def _given(self, inputs: list[Any], outs: list[Any], types: Any, stream: Any) -> list[Any]:
-        """The inputs in the types of the loop, apart from what it stores to."""
+        """The inputs in the types of the loop, with copies of those that overlap an array which the loop stores to."""
         found = []
         for number, (value, kind) in enumerate(zip(inputs, types, strict=False)):
             writable = number in self._cores.writable
@@ -210,7 +210,7 @@ class DeviceGufunc(OnDevice):
         )
 
     def _axes(self, axes: Any, axis: int | None, keepdims: bool) -> list[tuple[int, ...]] | None:
-        """Where the core dimensions of each operand lie; None: at the end."""
+        """The axes of the core dimensions of each operand; None if they are the last axes."""
         layout = self._cores.layout
         if keepdims and (
             any(layout.outputs[k] for k in range(len(layout.outputs))) or len(set(map(len, layout.inputs))) > 1
@@ -246,7 +246,7 @@ class DeviceGufunc(OnDevice):
 
 
 def _moved(array: Any, place: tuple[int, ...]) -> Any:
-    """The array with these dimensions at the end."""
+    """The array with these dimensions moved to the end."""
     rank = 0 if is_number(array) else len(shape_of(array))
     if not place or rank == 0:
         return array

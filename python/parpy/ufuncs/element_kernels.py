@@ -1,5 +1,5 @@
-"""Texts of the functions that run a scalar function over arrays on a device: jit functions of the operands, whose loops
-the compiler maps."""
+"""Texts of functions that apply a scalar function to the elements of arrays on a device. They are jit functions of the
+operands, and the compiler maps their loops."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ..vocabulary.operators import NAME_OF
 
 
 class Operand(NamedTuple):
-    """How a text reads an operand: the loops that its dimensions belong to (None: one element, -1: a number), and the
-    type that its elements are converted to ("": they have it)."""
+    """An operand in a text: the loop of each dimension (None: a dimension of size 1), or None for a number, and the
+    type that its elements are converted to ("": no conversion)."""
 
     dimensions: tuple[int | None, ...] | None
     converted: str
@@ -32,7 +32,7 @@ class Operand(NamedTuple):
 
 
 def ir_name(dtype: np.dtype[Any]) -> str:
-    """The name of a type in IR text. Raises TypeError for one that compiled code has none for."""
+    """The name of a type in IR text. Raises TypeError if compiled code has no such type."""
     found = NAME_OF.get(dtype.name)
     if found is None:
         raise TypeError(f"compiled code has no elements of type {dtype}")
@@ -44,18 +44,18 @@ def conversion(given: np.dtype[Any], wanted: np.dtype[Any]) -> str:
 
 
 def dimensions_in(shape: tuple[int, ...], whole: tuple[int, ...]) -> tuple[int | None, ...]:
-    """The loops over ``whole`` that the dimensions of an array belong to."""
+    """The loop over ``whole`` for each dimension of an array; None for a dimension that is broadcast."""
     first = len(whole) - len(shape)
     return tuple(None if n == 1 != whole[first + d] else first + d for d, n in enumerate(shape))
 
 
 def nest(rank: int, over: str, begin: int = 1) -> list[str]:
-    """The headers of loops over all elements of ``over``."""
+    """The header lines of nested loops over all elements of ``over``."""
     return [f"{'    ' * (begin + d)}for i{d} in range({over}.shape[{d}]):" for d in range(rank)]
 
 
 def compiled(text: str, name: str, source: FunctionSource) -> Any:
-    """The jit function that a text defines; it calls the user's as ``function``."""
+    """The jit function that a text defines. The text calls the user's function ``function``."""
     file = f"<ufunc {source.function.__name__}>"
     types = {key.upper(): size for key, size in SIZES.items()}
     return jit_of_source(source_of(function_of(text, name, file, function=jit_of_source(source), **types)))
@@ -64,7 +64,7 @@ def compiled(text: str, name: str, source: FunctionSource) -> Any:
 def elementwise(
     source: FunctionSource, inputs: Sequence[Operand], outputs: int, rank: int, mask: Operand | None
 ) -> Any:
-    """The function of inputs, outputs and, if there is one, a mask, that calls the user's for each element."""
+    """A function of inputs, outputs and an optional mask that calls the user's function for each element."""
     indices = [f"i{d}" for d in range(rank)]
     names = [f"x{k}" for k in range(len(inputs))]
     results = [f"y{k}" for k in range(outputs)]

@@ -1,4 +1,4 @@
-"""``parpy.guvectorize``: from a function of small arrays to a generalised universal function."""
+"""``parpy.guvectorize`` makes a generalised universal function of a function of small arrays."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 
 class CoreKeywords(Keywords, total=False):
-    """What guvectorize takes besides the signatures, the layout and the target."""
+    """The keywords of guvectorize besides the target."""
 
     writable_args: Sequence[int | str]
 
 
 class Cores(NamedTuple):
-    """What a decorator says of a function of small arrays."""
+    """A function of small arrays with its layout, signatures and options."""
 
     source: FunctionSource
     layout: Layout
-    prototypes: tuple[tuple[Prototype, tuple[bool, ...]], ...]  # with what the function takes as arrays
-    writable: tuple[int, ...]  # inputs that the function stores to
+    prototypes: tuple[tuple[Prototype, tuple[bool, ...]], ...]  # the flags tell which operands are arrays
+    writable: tuple[int, ...]  # the inputs that the function stores to
     identity: Any
     fast: bool
 
@@ -51,7 +51,7 @@ class Cores(NamedTuple):
         return len(self.layout.outputs)
 
     def host_ufunc(self, parallel: bool) -> Any:
-        """NumPy's generalised ufunc of it."""
+        """NumPy's generalised ufunc of the function."""
 
         def loop_of(prototype: Prototype, arrays: tuple[bool, ...]) -> LoopSource:
             return core_loop(self.source, prototype, self.layout, arrays, parallel, self.fast)
@@ -73,8 +73,8 @@ class Cores(NamedTuple):
         )
 
     def found(self, inputs: Sequence[str], outputs: Sequence[str | None]) -> tuple[Prototype, tuple[bool, ...]]:
-        """The types of a call without signatures: outputs that are not given have the type that the inputs have in
-        common. Operands without core dimensions are numbers, but those that the function stores to."""
+        """The types of a call without signatures. Outputs that are not given have the common type of the inputs.
+        Operands without core dimensions are numbers, unless the function stores to them."""
         common = np.result_type(*(np.dtype(_NUMPY_NAME[each]) for each in inputs))
         chosen = tuple(NAME_OF[common.name] if each is None else each for each in outputs)
         arrays = [bool(each) for each in self.layout.inputs] + [True] * self.outputs

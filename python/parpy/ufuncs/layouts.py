@@ -21,7 +21,7 @@ class Dimension(NamedTuple):
 
     @property
     def size(self) -> int | None:
-        """The size that the layout fixes; None: that of the arrays."""
+        """The fixed size in the layout; None if the arrays determine the size."""
         return int(self.name) if self.name.isdigit() else None
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class Layout(NamedTuple):
 
 
 def parse_layout(text: str) -> Layout:
-    """A layout from its text. Raises ValueError, with the place, where the text is none."""
+    """Parses a layout. Raises ValueError, with the place in the text, if the text is no layout."""
     if not isinstance(text, str):
         raise TypeError(f"a layout is a text such as '(m,n),(n,p)->(m,p)', not {text!r}")
     left, arrow, right = text.partition("->")
@@ -91,8 +91,8 @@ def _refuse(text: str, why: str) -> NoReturn:
 
 
 def core_prototype(found: Signature, layout: Layout, name: str, parameters: int) -> tuple[Prototype, tuple[bool, ...]]:
-    """The types of one loop of ``guvectorize``, and which operands the function takes as arrays. Raises TypeError
-    where signature, layout and function do not fit each other."""
+    """The types of one loop of ``guvectorize``, and for each operand whether the function gets an array. Raises
+    TypeError if signature, layout and function do not fit each other."""
     count = len(layout.operands)
     if found.result is not None:
         raise TypeError(f"guvectorized functions cannot return values: '{name}' has the signature {found}")

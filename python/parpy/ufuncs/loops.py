@@ -1,5 +1,5 @@
-"""The functions whose compiled form NumPy calls: a loop over the elements, or over the core arrays, around a user's
-function."""
+"""The functions whose compiled form NumPy's ufuncs call: a loop over the elements, or over the core arrays, around the
+user's function."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ LOOP = "elements"
 
 @dataclass(frozen=True, slots=True)
 class LoopSource:
-    """What bindings/ufuncs makes a loop of. ``types`` are those of all operands; ``mapped`` are options for iterations
-    that touch different elements, ``sequential`` those for others. ``reducing`` is a function of an accumulator, which
-    is an array of one element, and of the second input; ``reduced`` are options for one that the compiler knows as a
-    reduction. ``indexed`` is a function of an array, numbers, which of its elements each of these updates, and how many
-    elements it has, in an array of one."""
+    """The source of a loop that bindings/ufuncs compiles. ``types`` are those of all operands. ``mapped`` are the
+    options if iterations touch different elements, and ``sequential`` those otherwise. ``reducing`` is a function of an
+    accumulator, which is an array of one element, and the second input; ``reduced`` are its options if the compiler
+    knows it as a reduction. ``indexed`` is a function of an array, numbers, the index of the element that each number
+    updates, and the size of the array in an array of one element."""
 
     types: tuple[str, ...]
     parsed: Surface
@@ -42,7 +42,7 @@ class LoopSource:
 
 
 def operand_names(inputs: int, outputs: int) -> tuple[list[str], list[str]]:
-    """The names that generated texts use; no user's function sees them."""
+    """The names of inputs and outputs in generated texts, which the user's function cannot see."""
     return [f"x{number}" for number in range(inputs)], [f"y{number}" for number in range(outputs)]
 
 
@@ -107,8 +107,8 @@ def _reduction(source: FunctionSource, kind: str) -> str:
 def core_loop(
     source: FunctionSource, prototype: Prototype, layout: Layout, arrays: Sequence[bool], parallel: bool, fast: bool
 ) -> LoopSource:
-    """The loop of a generalised ufunc. ``arrays`` says of each operand without core dimensions whether the function
-    takes it as an array of one element."""
+    """The loop of a generalised ufunc. ``arrays`` tells for each operand without core dimensions whether the function
+    gets it as an array of one element."""
     count = len(prototype.inputs)
     inputs, outputs = operand_names(count, len(prototype.outputs))
     names = inputs + outputs

@@ -1,5 +1,5 @@
-"""The common part of universal functions on a device: their attributes, and checks of the operands before a call, with
-NumPy's errors."""
+"""The common part of universal functions on a device: their attributes, and the checks of operands before a call, which
+raise NumPy's errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .targets import DeviceOptions, Target
 
 
 class OnDevice(ByReference):
-    """A universal function whose calls run on a device. `host` is NumPy's of the same function."""
+    """A universal function whose calls run on a device. `host` is NumPy's ufunc of the same function."""
 
     def __init__(self, name: str, host: Any, target: Target, fast: bool) -> None:
         self._host = host
@@ -35,7 +35,7 @@ class OnDevice(ByReference):
         return self._target is Target.AUTO and not any(map(is_on_device, operands))
 
     def _function(self, key: Any, make: Callable[[], Any]) -> Any:
-        """The compiled function of this key, made once."""
+        """The compiled function for this key, which `make` makes once."""
         found = self._functions.get(key)
         if found is None:
             found = self._functions[key] = make()
@@ -43,8 +43,8 @@ class OnDevice(ByReference):
 
 
 def outputs_of(name: str, inputs: int, outputs: int, arguments: Sequence[Any], out: Any) -> list[Any]:
-    """The arrays that a call with so many operands stores to; None for those that it makes. Raises TypeError and
-    ValueError as ``numpy.ufunc`` does."""
+    """The arrays that a call stores to, with None for each output that it makes. Raises TypeError and ValueError as
+    ``numpy.ufunc`` does."""
     if not inputs <= len(arguments) <= inputs + outputs:
         raise TypeError(
             f"{name}() takes from {inputs} to {inputs + outputs} positional arguments but {len(arguments)} were given"
@@ -66,7 +66,7 @@ def outputs_of(name: str, inputs: int, outputs: int, arguments: Sequence[Any], o
 def resolved_types(
     host: np.ufunc, inputs: Sequence[Any], outs: Sequence[Any], casting: str, dtype: Any, signature: Any = None
 ) -> Any:
-    """The types of the loop of ``host`` that these operands take."""
+    """The types of the loop of ``host`` for these operands, by NumPy's rules."""
     given = [_type_for_numpy(each) for each in inputs]
     stored = [None if each is None else dtype_of(each) for each in outs]
     if dtype is not None:
@@ -78,21 +78,21 @@ def resolved_types(
 
 
 def _type_for_numpy(value: Any) -> Any:
-    """What ``resolve_dtypes`` knows an operand by."""
+    """The type of an operand in a call of ``resolve_dtypes``."""
     if type(value) in (int, float, complex):
         return type(value)
     return np.asarray(value).dtype if is_number(value) else dtype_of(value)
 
 
 def refuse_read_only(outs: Sequence[Any]) -> None:
-    """Raises ValueError for outputs that cannot be stored to."""
+    """Raises ValueError if an output is read-only."""
     if any(each is not None and is_read_only(each) for each in outs):
         raise ValueError("output array is read-only")
 
 
 def library_of_results(inputs: Sequence[Any], outs: Sequence[Any]) -> Any:
-    """The library whose arrays a call returns: that of the first operand on a device, else of the first input that is
-    not NumPy's."""
+    """The library of the arrays that a call returns: that of the first operand on a device, else that of the first
+    input that is no NumPy array, else NumPy."""
     found = [library_of(each) for each in (*inputs, *outs)]
     on_device = next((each for each in found if each and each.on_device), None)
     return on_device or next((each for each in found[: len(inputs)] if each not in (None, HOST)), HOST)

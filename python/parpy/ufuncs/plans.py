@@ -15,7 +15,7 @@ _NUMBERS = (float, int, complex, bool)
 
 
 def key_of(operands: Sequence[Any], simulated: bool) -> Any:
-    """What operands have in common that one plan is for. Raises AttributeError for others than arrays and numbers."""
+    """The key of the plan for these operands. Raises AttributeError if an operand is neither an array nor a number."""
     return (
         simulated,
         *[
@@ -26,12 +26,12 @@ def key_of(operands: Sequence[Any], simulated: bool) -> Any:
 
 
 def as_number(kind: Any, value: Any) -> Any:
-    """A number in the type of the loop, as NumPy converts it: an int that does not fit is an OverflowError."""
+    """A number converted to the type of the loop. Raises OverflowError for an int that does not fit, as NumPy does."""
     return np.asarray(value).astype(kind)[()] if isinstance(value, np.ndarray) else kind(value)
 
 
 class Plan:
-    """A compiled function with all that a call needs to know of its operands."""
+    """A compiled function with the options and the facts about operands that its calls need."""
 
     __slots__ = (
         "_anchor", "_arrays", "_changes", "_count", "_dtypes", "_flat", "_function", "_library", "_options", "_scalar",
@@ -50,7 +50,7 @@ class Plan:
         stream: Any,
         flat: Any = None,
     ) -> None:
-        """``flat``: the function for the elements of arrays as one row, where all have the plan's shape."""
+        """``flat`` is a function for contiguous arrays of the plan's shape, flattened to one dimension."""
         self._function, self._options = function, options
         self._flat, self._count = flat, math.prod(shape)
         self._arrays = [k for k, each in enumerate(inputs) if library_of(each) is not None]
@@ -65,7 +65,7 @@ class Plan:
         return [value if change is None else change(value) for value, change in zip(values, self._changes, strict=True)]
 
     def new(self, values: Sequence[Any]) -> Any:
-        """The call without outputs and without a mask."""
+        """Makes a call without outputs and without a mask."""
         shape = self._shape
         if len(self._dtypes) > 1 or not shape:
             return self.run(values, [None] * len(self._dtypes), None)
@@ -75,7 +75,7 @@ class Plan:
         return made
 
     def _call(self, values: Sequence[Any], out: Any) -> None:
-        """Stores to the only output."""
+        """Runs the function, which stores to the only output."""
         given = self._given(values)
         if self._flat is None or not all(is_c_contiguous(each) for each in (out, *(given[k] for k in self._arrays))):
             self._function(*given, out, opts=self._options)
@@ -86,13 +86,13 @@ class Plan:
         self._flat(*rows, reshaped(out, (self._count,)), opts=self._options)
 
     def into(self, values: Sequence[Any], out: Any) -> Any:
-        """The call with one output, of the plan's shape."""
+        """Makes a call with one output, which has the plan's shape."""
         if 0 not in self._shape:
             self._call(values, out)
         return out
 
     def run(self, values: Sequence[Any], outs: Sequence[Any], mask: Any) -> Any:
-        """Any call."""
+        """Makes a call with any outputs, None for new ones, and with a mask or None."""
         whole = self._shape or (1,)
         like = values[self._anchor]
         if library_of(like) is not self._library:

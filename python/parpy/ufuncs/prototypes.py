@@ -14,7 +14,7 @@ from ..vocabulary.signatures import Array, Scalar, Signature, TupleType, argumen
 
 
 class Prototype(NamedTuple):
-    """Types of numbers, as IR text has them."""
+    """The types of numbers in a loop, by their names in IR text."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
@@ -24,7 +24,7 @@ class Prototype(NamedTuple):
 
 
 def signatures_of(given: Any) -> list[Signature]:
-    """The signatures in a list, a single one, or nothing. Raises TypeError for what is none."""
+    """The signatures of a list, a single signature or None. Raises TypeError for other objects."""
     if given is None:
         return []
     given = _of_numba(given)
@@ -37,7 +37,7 @@ def signatures_of(given: Any) -> list[Signature]:
 
 
 def _of_numba(given: Any) -> Any:
-    """Numba's types and signatures as ours, told by what they are called."""
+    """Numba's types and signatures converted to those of ParPy by their names."""
     if isinstance(given, list | tuple):
         return type(given)(_of_numba(each) for each in given)
     if type(given).__module__.partition(".")[0] != "numba":
@@ -56,12 +56,12 @@ def _is_whole(given: Any) -> bool:
 
 def begins_with_function(given: Any) -> bool:
     """Whether a decorator was used without parentheses."""
-    of_numba = type(given).__module__.startswith("numba.core")  # types, which can be called
+    of_numba = type(given).__module__.startswith("numba.core")  # Numba's types are callable, too
     return callable(given) and not is_signature(given) and not of_numba
 
 
 def element_prototype(found: Signature, name: str, parameters: int) -> Prototype:
-    """The types of one loop of ``vectorize``. Raises TypeError where the function does not fit them."""
+    """The types of one loop of ``vectorize``. Raises TypeError if the function does not fit the signature."""
     if found.open or found.result is None:
         raise TypeError(
             f"the signature {found} of '{name}' says no result; write for example 'float64(float64, float64)'"
@@ -79,7 +79,7 @@ def element_prototype(found: Signature, name: str, parameters: int) -> Prototype
 
 
 def elements_of(found: Signature) -> list[Scalar]:
-    """The types of the numbers that a signature has for its operands, of arrays those of their elements."""
+    """The scalar types of a signature's operands and results; for arrays, the types of their elements."""
     results = found.result.parts if isinstance(found.result, TupleType) else (found.result,)
     kinds = [kind.element if isinstance(kind, Array) else kind for kind in (*found.arguments, *results)]
     return [kind for kind in kinds if isinstance(kind, Scalar)]
@@ -90,7 +90,7 @@ def _names(types: Sequence[Any]) -> tuple[str, ...]:
 
 
 def python_function(given: Any) -> Callable[..., Any]:
-    """The plain function of a decorated one."""
+    """The plain function under a decorator."""
     found = getattr(given, "py_func", given)
     if not callable(found):
         raise TypeError(f"a function is expected, not {given!r}")
@@ -106,7 +106,7 @@ def parameter_count(source: FunctionSource) -> int:
 
 
 def result_count(source: FunctionSource) -> int:
-    """How many numbers the function returns, told by its text."""
+    """The number of results, read from the text. Raises TypeError if paths differ or return nothing."""
     counts = {_count(node.value) for node in _returns(source.tree())}
     name = source.function.__name__
     if not counts or 0 in counts:
@@ -135,15 +135,15 @@ def _returns(node: ast.AST) -> list[ast.Return]:
 
 
 def core_call(source: FunctionSource, arguments: str) -> str:
-    """The text of a statement that calls a function of arrays, in texts that call it ``function``: its body stands in
-    place of the call, where that may be, so that its loops are mapped together with those around it."""
+    """The text of a statement that calls ``function``, a function of arrays. A function that returns only at its end is
+    inlined, so that its loops are mapped together with the loops around the call."""
     early = _returns(source.tree())
     whole = not early or (len(early) == 1 and source.tree().body[-1] is early[0])
     return f"builtin.inline(function({arguments}))" if whole else f"function({arguments})"
 
 
 def source_behind(given: Any) -> FunctionSource:
-    """The captured text of a function. Raises TypeError where there is none to compile."""
+    """The captured source of a function. Raises TypeError if it has none."""
     try:
         return source_of(python_function(given))
     except CompileError as error:

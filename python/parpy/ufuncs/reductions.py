@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from .device import DeviceUfunc
 
 _NO_VALUE: Any = np._NoValue
-_CHUNKS = 1024  # threads that share the elements of a result of a function that the compiler does not know
-_LEAST_CHUNKED = 8192  # elements; fewer are combined in order
+_CHUNKS = 1024  # the number of threads per result if the compiler does not know the function as a reduction
+_LEAST_CHUNKED = 8192  # the least number of elements that threads share
 
 
 def reduce(
@@ -42,7 +42,7 @@ def reduce(
     where: Any,
     stream: Any,
 ) -> Any:
-    """As ``numpy.ufunc.reduce``."""
+    """Reduces an array along axes, as ``numpy.ufunc.reduce`` does."""
     out = _only(out)
     array = _binary(ufunc, array, "reduce")
     shape = shape_of(array)
@@ -69,7 +69,7 @@ def reduce(
     array = _apart(array, result, stream)
     if 0 not in kept:
         mask = _spread_mask(where, shape) if masked else None
-        if not axes:  # each result has one element, along an axis of its own
+        if not axes:  # a new axis of size 1 is reduced
             axes, array = [len(shape)], reshaped(array, (*shape, 1))
             mask = None if mask is None else reshaped(mask, (*shape, 1))
         _fold(ufunc, array, axes, kind, begin, mask, result, kept, stream)
@@ -88,7 +88,7 @@ def _fold(
     stream: Any,
 ) -> None:
     if len(axes) > 1 and begin is None:
-        # Without anything to begin with: one axis after the other.
+        # Without a start value, the axes are reduced one after the other.
         rest = [each - (each > axes[-1]) for each in axes[:-1]]
         shape = tuple(n for d, n in enumerate(shape_of(array)) if d != axes[-1])
         library = library_of(array) or HOST
@@ -117,7 +117,7 @@ def _fold(
         function = ufunc._function(key, lambda: _chunks(source, len(shape_of(array)), axes[0], given, ir_name(kind)))
         function(array, partial, -(-count // _CHUNKS), opts=options)
         array, axes, given = partial, (len(kept),), ""
-        # Chunks that begin behind the end hold nothing.
+        # Chunks that begin after the end have no result.
         full = -(-count // -(-count // _CHUNKS))
         if full < _CHUNKS:
             array = partial[..., :full]
@@ -133,7 +133,7 @@ def _fold(
 
 
 class _Indices:
-    """The subscripts of an array of which some dimensions are combined."""
+    """The subscripts of an array of which some dimensions are reduced."""
 
     def __init__(self, rank: int, axes: Sequence[int]) -> None:
         self.axes = list(axes)
@@ -184,7 +184,7 @@ def _folding(
 
 
 def _chunks(source: FunctionSource, rank: int, axis: int, given: str, kind: str) -> Any:
-    """What each of many threads finds in its part of an axis."""
+    """The function in which many threads each reduce their chunk of an axis."""
     places = _Indices(rank, [axis])
     depth = places.depth
     lines = [
@@ -248,7 +248,7 @@ def _updating(source: FunctionSource, rank: int, converted: Sequence[str], store
 
 
 def accumulate(ufunc: DeviceUfunc, array: Any, axis: int, dtype: Any, out: Any, stream: Any) -> Any:
-    """As ``numpy.ufunc.accumulate``: elements along the axis one after the other, those of other axes in parallel."""
+    """Accumulates sequentially along the axis and in parallel over other axes, as ``numpy.ufunc.accumulate``."""
     out = _only(out)
     array = _binary(ufunc, array, "accumulate")
     if not shape_of(array):
@@ -266,7 +266,7 @@ def accumulate(ufunc: DeviceUfunc, array: Any, axis: int, dtype: Any, out: Any, 
 
 
 def reduceat(ufunc: DeviceUfunc, array: Any, indices: Any, axis: int, dtype: Any, out: Any, stream: Any) -> Any:
-    """As ``numpy.ufunc.reduceat``."""
+    """Reduces the slices between indices, as ``numpy.ufunc.reduceat`` does."""
     out = _only(out)
     array = _binary(ufunc, array, "reduceat")
     if not shape_of(array):
@@ -293,7 +293,7 @@ def reduceat(ufunc: DeviceUfunc, array: Any, indices: Any, axis: int, dtype: Any
 
 
 def at(ufunc: DeviceUfunc, array: Any, indices: Any, b: Any, stream: Any) -> None:
-    """As ``numpy.ufunc.at``."""
+    """Updates the elements at the indices in place and in order, as ``numpy.ufunc.at`` does."""
     scalars = ufunc._scalars
     if scalars.outputs != 1 or scalars.inputs > 2:
         raise ValueError("Only two operands are supported by the method 'at', one input and one output at least")
@@ -341,7 +341,7 @@ def at(ufunc: DeviceUfunc, array: Any, indices: Any, b: Any, stream: Any) -> Non
     ufunc._function(key, make)(array, *flat, *operands, opts=ufunc._options.on(stream))
 
 
-# ---------------------------------------------------------------- what they have in common
+# ---------------------------------------------------------------- common parts
 
 
 def _binary(ufunc: DeviceUfunc, array: Any, method: str) -> Any:
@@ -353,7 +353,7 @@ def _binary(ufunc: DeviceUfunc, array: Any, method: str) -> Any:
 
 
 def _axes(axis: Any, rank: int) -> list[int]:
-    """The axes that are meant, in their order."""
+    """The axes as sorted numbers from 0. Raises an error for axes that do not exist or appear twice."""
     if axis is None:
         return list(range(rank))
     given = axis if isinstance(axis, tuple) else (axis,)
@@ -363,7 +363,7 @@ def _axes(axis: Any, rank: int) -> list[int]:
 
 
 def _type(ufunc: DeviceUfunc, array: Any, out: Any, dtype: Any) -> np.dtype[Any]:
-    """The type of the loop, of both inputs and of the result."""
+    """The type of the loop, which both inputs and the result have."""
     stored = None if out is None else dtype_of(out)
     wanted = None if dtype is None else np.dtype(dtype)
     more = {} if wanted is None else {"signature": (wanted, None, None)}
@@ -414,7 +414,7 @@ def _spread_mask(where: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _host_indices(given: Any) -> Any:
-    """Indices on the host, where they are checked."""
+    """A copy of the indices on the host, where they are checked."""
     for name in ("copy_to_host", "get", "cpu", "numpy"):
         if library_of(given) not in (None, HOST) and hasattr(given, name):
             given = getattr(given, name)()

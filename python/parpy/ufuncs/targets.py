@@ -1,4 +1,4 @@
-"""The places where a ufunc runs."""
+"""The places where a universal function runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..cuda._streams import handle_of
 
 
 class Target(enum.Enum):
-    """A target by its name; GPU is CUDA by another one."""
+    """A target by its name. The name ``'gpu'`` also means CUDA."""
 
     CPU = "cpu"
     PARALLEL = "parallel"
@@ -21,7 +21,7 @@ class Target(enum.Enum):
 
 
 def target_of(name: object) -> Target:
-    """The target of this name. Raises ValueError where there is none."""
+    """The target of this name. Raises ValueError if there is none."""
     found = {"gpu": Target.CUDA, **{each.value: each for each in Target}}.get(name) if isinstance(name, str) else None
     if found is None:
         raise ValueError(f"the targets are 'cpu', 'parallel', 'gpu' or 'cuda', 'sim' and 'auto', not {name!r}")
@@ -29,7 +29,7 @@ def target_of(name: object) -> Target:
 
 
 class DeviceOptions:
-    """The options of calls of a ufunc on a device: one object for each stream, so that warm calls find it."""
+    """The options of calls of a ufunc on a device, one object for each stream, which later calls reuse."""
 
     def __init__(self, target: Target, fast: bool) -> None:
         self._target, self._fast = target, fast
@@ -41,7 +41,7 @@ class DeviceOptions:
         return self._target is Target.SIM or not on_gpu()
 
     def on(self, stream: Any = None) -> CompileOptions:
-        """Those of a call on a stream; None: the one that the arrays belong to."""
+        """The options of a call on a stream; None means the stream of the arrays."""
         simulated = self.simulated
         key = (simulated, None if stream is None else handle_of(stream))
         found = self._found.get(key)

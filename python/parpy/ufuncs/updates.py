@@ -1,4 +1,4 @@
-"""Functions that the compiler knows as reductions where they are written out: sums, products, extrema and the like."""
+"""Finds functions that are one reduction operator (a sum, a maximum, …), so that generated texts use the operator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CALLS: dict[Any, str] = {max: "max", min: "min", np.maximum: "np.maximum", np.m
 
 
 class Update(NamedTuple):
-    """How two numbers are combined: an operator, or a function by its name."""
+    """The combination of two numbers, by an operator or by a function with this name."""
 
     operator: str
     function: str
@@ -25,14 +25,14 @@ class Update(NamedTuple):
 
 
 def combined(source: FunctionSource, kind: str, found: str, element: str) -> str:
-    """The text of a result of type ``kind`` so far, combined with an element. In texts that call the function as
-    ``function`` and know types by their names."""
+    """The text that combines a partial result of type ``kind`` with an element. It calls the user's function
+    ``function`` and uses the names of types."""
     update = update_of(source)
     return f"{kind.upper()}(function({found}, {element}))" if update is None else update.text(found, element)
 
 
 def update_of(source: FunctionSource) -> Update | None:
-    """What the function does to its two parameters, if it is nothing but such an operation."""
+    """The operation on the two parameters, if the function consists of nothing else; otherwise None."""
     code = source.function.__code__
     body = [each for each in source.tree().body if not _is_text(each)]
     if code.co_argcount != 2 or len(body) != 1 or not isinstance(body[0], ast.Return):
@@ -56,14 +56,14 @@ def _is_text(node: ast.stmt) -> bool:
 
 
 def _are(a: ast.expr, b: ast.expr, code: Any, any_order: bool) -> bool:
-    """Whether the operands are the two parameters. Operators do not mind their order; ``max`` does, of NaN."""
+    """Whether the operands are the two parameters. Operators allow any order; ``max`` does not, because of NaN."""
     names = [each.id for each in (a, b) if isinstance(each, ast.Name)]
     wanted = list(code.co_varnames[:2])
     return names == wanted or (any_order and names == wanted[::-1])
 
 
 def _called(node: ast.expr, source: FunctionSource) -> Any:
-    """The function that a name stands for; None for one that cannot be told."""
+    """The object that a name refers to; None if the text does not show it."""
     if isinstance(node, ast.Attribute):
         module = _called(node.value, source)
         return getattr(module, node.attr, None) if module is np else None

@@ -1,4 +1,4 @@
-"""``parpy.vectorize``: from a function of numbers to a universal function of arrays."""
+"""``parpy.vectorize`` makes a universal function of a function of numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Keywords(TypedDict, total=False):
-    """What both decorators take besides the signatures and the target."""
+    """The keywords of both decorators besides the target."""
 
     identity: Any
     fastmath: bool
@@ -34,10 +34,10 @@ class Keywords(TypedDict, total=False):
 
 
 class Scalars(NamedTuple):
-    """What a decorator says of a function of numbers."""
+    """A function of numbers with its signatures and options."""
 
     source: FunctionSource
-    prototypes: tuple[Prototype, ...]  # none: they are found at the call
+    prototypes: tuple[Prototype, ...]  # empty if calls determine the types
     inputs: int
     outputs: int
     identity: Any  # a number, "reorderable" or None
@@ -48,7 +48,7 @@ class Scalars(NamedTuple):
         return self.source.function.__name__
 
     def host_ufunc(self, parallel: bool, prepared: bool = True) -> Any:
-        """NumPy's ufunc of it. Loops that are not ``prepared`` are compiled when they first run."""
+        """NumPy's ufunc of the function. Loops that are not ``prepared`` are compiled when they first run."""
         made = partial(element_loop, self.source, parallel=parallel, fast=self.fast)
 
         def loop_for(inputs: tuple[str, ...], _: tuple[str | None, ...]) -> LoopSource:
@@ -69,9 +69,9 @@ class Scalars(NamedTuple):
         )
 
     def called(self) -> FunctionSource:
-        """The function as compiled code calls it, for single elements."""
+        """The function that compiled code calls for single elements."""
         typed = tuple(map(self._typed, self.prototypes))
-        if not typed or self.outputs > 1:  # a tuple has the types that its elements have
+        if not typed or self.outputs > 1:  # the elements of a tuple keep their own types
             return typed[0] if len(typed) == 1 else self.source
         made = copy(self.source)
         made.in_order, made.alternatives = True, typed
@@ -87,7 +87,7 @@ class Scalars(NamedTuple):
         return made
 
     def found(self, inputs: tuple[str, ...]) -> Prototype:
-        """The types of a call of a function without signatures. Raises TypeError where it returns something else."""
+        """The types of a call without signatures. Raises TypeError if the number of results is another one."""
         outputs = result_types(self.source, inputs)
         if len(outputs) != self.outputs:
             raise TypeError(
@@ -133,8 +133,8 @@ def vectorize(
     cache: bool = True,
     nopython: bool = True,
 ) -> Any:
-    """Makes a universal function from a function of numbers. Calls take arrays of any shapes that broadcast, and
-    compute element by element.
+    """Makes a universal function from a function of numbers. Calls accept arrays of any shapes that broadcast, and
+    compute the results element by element.
 
     ``signatures`` is a list of signatures, one signature, or nothing, as in ``@vectorize(['float32(float32,
     float32)'])``. A call uses the first signature to whose types the arguments can be cast safely. Without signatures,
@@ -142,8 +142,8 @@ def vectorize(
     element of the tuple.
 
     ``target`` is ``'cpu'`` (one thread), ``'parallel'`` (all cores if the loop is long enough), ``'gpu'`` or
-    ``'cuda'``, ``'sim'`` (the simulator of a GPU) or ``'auto'`` (the place of the arguments). For ``'cpu'`` and
-    ``'parallel'`` the result is a ``numpy.ufunc``, for the others a ``parpy.ufuncs.DeviceUfunc`` with the same methods.
+    ``'cuda'``, ``'sim'`` (the simulator of a GPU) or ``'auto'`` (the GPU for arrays there, the faster place for large
+    host arrays). For ``'cpu'`` and ``'parallel'`` the result is a ``numpy.ufunc``, for others it has the same methods.
     ``identity`` is the start value of a reduction, ``'reorderable'`` if a reduction without one may run in any order,
     or None if it may not. ``fastmath=True`` lets the compiler reorder operations. ``cache`` and ``nopython`` are
     accepted for compatibility: compiled code is always cached.
@@ -176,8 +176,8 @@ def vectorize(
 
 
 def with_result(found: Signature, source: FunctionSource, parameters: int) -> Signature:
-    """The signature with the type of the result, which tuples of types leave out: that of compiled code, and with dates
-    what Python's interpreter makes of dates."""
+    """The signature with the type of the result, which tuples of types leave out. Compiled code determines the type;
+    for dates it is that of a call by Python."""
     if not found.open or found.result is not None or len(found.arguments) != parameters:
         return found
     numbers = [each for each in found.arguments if isinstance(each, Scalar)]
@@ -193,7 +193,7 @@ def with_result(found: Signature, source: FunctionSource, parameters: int) -> Si
 
 
 def with_dates(made: Any, function: FunctionType, signatures: Sequence[Signature]) -> Any:
-    """A universal function that takes and gives the dates that its signatures have."""
+    """The universal function itself, or one that converts the dates of its signatures to integers and back."""
     if not any(kind.is_date for each in signatures for kind in prototypes.elements_of(each)):
         return made
     from .dates import DatedUfunc
@@ -204,7 +204,7 @@ def with_dates(made: Any, function: FunctionType, signatures: Sequence[Signature
 def _made(scalars: Scalars, target: Target) -> Any:
     if target in (Target.CPU, Target.PARALLEL):
         made = scalars.host_ufunc(target is Target.PARALLEL)
-        with suppress(AttributeError):  # NumPy's older ufuncs take no attributes: Python calls them
+        with suppress(AttributeError):  # the ufuncs of older NumPy have no attributes, so Python calls them
             made.__parpy_source__ = scalars.called()
         return made
     from .device import DeviceUfunc

@@ -1,1 +1,1 @@
-"""Operators that a program may name and that Python has no name for, as plain Python sees them."""
+"""The objects in plain Python for operators that Python itself does not have."""

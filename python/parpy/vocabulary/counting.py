@@ -1,5 +1,5 @@
-"""`math.factorial`, `math.perm`, `math.comb` and `pow(a, b, m)` as compiled code computes them: functions of
-integers. The first three get none that is negative; -1 says that their result needs more than 64 bits.
+"""The implementations of `math.factorial`, `math.perm`, `math.comb` and `pow(a, b, m)` in compiled code. The
+first three require non-negative integers, and return -1 if the result needs more than 64 bits.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -14,7 +14,7 @@ _LARGEST = 2**63 - 1
 
 
 def _compiled(function):
-    """The function with its source, by which compiled code, that of kernels too, knows what it can call."""
+    """Attaches the source of the function, by which loops and kernels can call it."""
     function.__parpy_source__ = capture(function)
     return function
 
@@ -47,7 +47,7 @@ def comb(n, k):
         return 0
     product = 1
     for i in range(min(k, n - k)):
-        # What divides the product is divided out of it first: it never is larger than the result.
+        # Common factors are divided out of the product first, so that it never exceeds the result.
         common = math.gcd(product, i + 1)
         factor = (n - i) // ((i + 1) // common)
         product //= common
@@ -59,7 +59,7 @@ def comb(n, k):
 
 @_compiled
 def power(base, exponent, modulus):
-    """`modulus` itself says that the base has no inverse; it is not 0."""
+    """base ** exponent modulo a modulus that is not 0. The result `modulus` means that the base has no inverse."""
     m = abs(modulus)
     if m == 1:
         return 0
@@ -82,7 +82,7 @@ def power(base, exponent, modulus):
 
 @_compiled
 def _product(a, b, m):
-    """a * b % m for 0 <= a, b < m; no sum passes 64 bits."""
+    """a * b % m for 0 <= a, b < m, without overflow of 64 bits."""
     if m <= 3037000500:
         return a * b % m
     total = 0
@@ -96,7 +96,7 @@ def _product(a, b, m):
 
 @_compiled
 def _inverse(a, m):
-    """What times a is 1 modulo m, by Euclid's algorithm; 0: nothing."""
+    """The inverse of a modulo m, by Euclid's algorithm; 0 if there is none."""
     r, s = m, a
     t, u = 0, 1
     while s > 0:

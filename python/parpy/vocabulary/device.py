@@ -1,15 +1,15 @@
-"""Operations of kernels written by hand that Python has no name for: hardware indices, memory of a block, exchanges
-between threads, atomic operations.
+"""Operations of kernels written by hand that Python does not have: hardware indices, shared memory, exchanges between
+threads, atomic operations.
 
-`parpy.cuda` gives these objects to users. The frontend recognises them by identity; this file says what each is, and
-frontend/languages.py which function lowers it.
+`parpy.cuda` exports these objects. The frontend recognises them by identity. This file describes each object, and
+frontend/languages.py has the function that lowers it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-# What users see of this module: parpy.cuda has these names.
+# parpy.cuda exports these names.
 __all__ = [
     "activemask", "all_sync", "any_sync", "atomic", "ballot_sync", "blockDim", "blockIdx", "brev", "cbrt", "clz",
     "const", "eq_sync", "ffs", "fma", "grid", "gridDim", "gridsize", "laneid", "lanemask_lt", "ldca", "ldcg", "ldcs",
@@ -20,11 +20,11 @@ __all__ = [
 ]  # fmt: skip
 
 GEOMETRY = ("grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z", "shared bytes")
-"""The parameters of a kernel in front of those of its function: no Python function can have such names."""
+"""The parameters of a kernel that precede those of its function; no Python function can have such names."""
 
 
 class _Named:
-    """What users find in `parpy.cuda` under its name."""
+    """An object of `parpy.cuda` with its name there."""
 
     __slots__ = ()
     name: str
@@ -34,7 +34,7 @@ class _Named:
 
 
 class Register(_Named):
-    """A number that the hardware knows: `threadIdx.x`. `text` is its name in IR text."""
+    """A hardware register such as `threadIdx.x`. `text` is its name in IR text."""
 
     __slots__ = ("name", "text")
 
@@ -48,7 +48,7 @@ class Register(_Named):
 
 
 class Coordinates(_Named):
-    """Three registers: `threadIdx`, `blockIdx`, `blockDim`, `gridDim`. To a kernel they are numbers."""
+    """Three registers, such as `threadIdx`, `blockIdx`, `blockDim`, `gridDim`, which are numbers in a kernel."""
 
     if TYPE_CHECKING:
         x: int
@@ -62,10 +62,10 @@ class Coordinates(_Named):
 
 
 class DeviceFunction(_Named):
-    """A function of kernels: `syncthreads`, `atomic.add`.
+    """A function of kernels, such as `syncthreads` or `atomic.add`.
 
-    `lowering` names a row of frontend/languages.py, `op` is what the function there asks for. `effect`: calls do more
-    than give a number, so they are kept, in order, whether or not their value is used.
+    `lowering` is the key of a row in frontend/languages.py, and `op` the operator for the function there. `effect`
+    tells that calls have effects, so that they are kept in order even if their value is unused.
     """
 
     def __init__(
@@ -89,15 +89,15 @@ class DeviceFunction(_Named):
 
 
 class Launchable:
-    """A kernel: what Python launches. Others call it if `is_callable`: as a device function."""
+    """A kernel, which Python launches. If `is_callable`, kernels may call it as a device function."""
 
     is_callable = False
 
 
 class ForeignFunction:
-    """Device code in CUDA C++ that kernels call: ``declare_device``. `types` and `result` as IR text names them, with
-    a star for pointers; `abi`: how it gives its result, None: as its text says; `link`: the paths of the sources that
-    define it; or `texts` that do, which are empty for what CUDA C++ knows by itself. `shown` is what users call it."""
+    """A CUDA C++ function that kernels call, from ``declare_device``. `types` and `result` are names in IR text, with a
+    star for pointers. `abi` is the way in which it returns its result; None if its text shows it. `link` has the paths
+    of the sources that define it, or `texts` do; these are empty for builtins of CUDA C++. Messages call it `shown`."""
 
     effect = True
 
@@ -295,7 +295,7 @@ stwt = _hinted("stwt", "written through to memory.")
 
 
 class GridGroup:
-    """What `cg.this_grid()` gives in a kernel: all threads of the launch."""
+    """The result of `cg.this_grid()` in a kernel: the group of all threads of the launch."""
 
     sync = _statement(
         "cg.this_grid().sync", "grid", "Waits for all threads of the launch, which must all fit on the GPU at once."

@@ -1,5 +1,5 @@
-"""NumPy's generators of random numbers, and what their module has: known without loading numpy.random, which takes a
-while, and which nobody has loaded who has no generator."""
+"""Tests for NumPy's generators of random numbers and the members of numpy.random. They do not load numpy.random, which
+is slow; a program with a generator has loaded it already."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ OF_GENERATORS = frozenset((
     "shuffle", "spawn", "standard_cauchy", "standard_exponential", "standard_gamma", "standard_normal",
     "standard_t", "tomaxint", "triangular", "uniform", "vonmises", "wald", "weibull", "zipf",
 ))  # fmt: skip
-"""The public names of ``Generator`` and ``RandomState``, those of NumPy 2."""
+"""The public names of ``Generator`` and ``RandomState`` in NumPy 2."""
 
 
 def is_global_state(found: object) -> bool:
-    """Whether it is what ``np.random.seed`` seeds, and the functions of ``np.random`` draw from."""
+    """Whether the object is NumPy's global state, from which the functions of ``np.random`` draw."""
     return found is np.random.mtrand._rand
 
 
 def is_generator(found: object) -> TypeGuard[np.random.Generator | np.random.RandomState]:
-    """Whether compiled code can draw a key from it."""
+    """Whether the object is a NumPy generator, from which calls of compiled code can draw a key."""
     return "numpy.random" in sys.modules and isinstance(found, np.random.Generator | np.random.RandomState)
 
 
@@ -36,5 +36,5 @@ def is_generator_type(kind: type) -> bool:
 
 
 def is_of_random(found: object, *names: str) -> bool:
-    """Whether it is one of the functions and classes of ``np.random`` with these names."""
+    """Whether the object is one of the members of ``np.random`` with these names."""
     return "numpy.random" in sys.modules and any(found is getattr(np.random, name) for name in names)

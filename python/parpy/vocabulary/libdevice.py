@@ -1,7 +1,7 @@
-"""CUDA's own functions of numbers, under the names that libdevice has: what each is called in CUDA C++, and its types.
+"""CUDA's own functions of numbers under the names of libdevice, with their names in CUDA C++ and their types.
 
-NVRTC knows them by itself, and the simulator has the same (dialects/prelude/sim_foreign.inc, and below what rounds in
-another direction than to nearest).
+They are builtins of NVRTC. The simulator has them in dialects/prelude/sim_foreign.inc, and those with a rounding other
+than to nearest below.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .device import ForeignFunction
 _INT_TO_INT = "i32(i32)"
 _ROUNDINGS = ("rn", "rz", "ru", "rd")
 
-# Functions of float64 by how many operands they have; those of float32 have an `f` behind their names.
+# Functions of float64 by their numbers of operands; the names for float32 end with `f`.
 _REAL = {
     1: (
         "acos acosh asin asinh atan atanh cbrt ceil cos cosh cospi erf erfc erfcinv erfcx erfinv exp exp10 exp2 expm1 "
@@ -24,7 +24,7 @@ _REAL = {
     3: "fma",
 }
 
-# By name: the function of CUDA C++, and its types.
+# By name, the function of CUDA C++ and its types.
 _OTHERS = {
     "abs": ("abs", _INT_TO_INT), "llabs": ("llabs", "i64(i64)"),
     "max": ("max", "i32(i32,i32)"), "min": ("min", "i32(i32,i32)"),
@@ -66,7 +66,7 @@ _OTHERS = {
     "signbitd": ("parpy_signbit", "i32(f64)"), "signbitf": ("parpy_signbitf", "i32(f32)"),
 }  # fmt: skip
 
-# What CUDA C++ has as a macro or an overload, as a function of its own.
+# Functions for operations that are macros or overloads in CUDA C++.
 _TEXTS = {
     "parpy_powi": "double parpy_powi(double x, int n) { return pow(x, (double)n); }",
     "parpy_powif": "float parpy_powif(float x, int n) { return powf(x, (float)n); }",
@@ -80,8 +80,8 @@ _C_TYPES = {"double": "double", "float": "float", "int": "int", "uint": "unsigne
             "ull": "unsigned long long"}  # fmt: skip
 _TO_WHOLE = ("int", "uint", "ll", "ull")
 
-# The simulator's own functions round to nearest: the next number on the wanted side where the error, which is exact,
-# says so. A result that overflows is the largest finite one where the direction is towards 0.
+# The simulator rounds to nearest, and then, depending on the exact error, moves to the next number in the direction of
+# the rounding. A result that overflows becomes the largest finite number if the direction is towards 0.
 _DIRECTED = """
 #ifdef PARPY_SIM
 namespace parpy_rounding {
@@ -151,7 +151,7 @@ template <class F, class T> PARPY_SIM F of_whole(T x, int mode) {
 
 
 def _rounded_arithmetic() -> Iterator[tuple[str, str, str, str]]:
-    """Name, C name, types, and what the simulator computes for each rounding, of the functions that round."""
+    """The name, the C name, the types, and the simulator's expression of each function with a rounding mode."""
     for letter, kind, fused in (("d", "f64", "fma"), ("f", "f32", "fmaf")):
         for name, count, call in (
             ("add", 2, "add(a, b, {m})"), ("sub", 2, "add(a, -b, {m})"), ("mul", 2, "mul(a, b, {m})"),
@@ -162,7 +162,7 @@ def _rounded_arithmetic() -> Iterator[tuple[str, str, str, str]]:
 
 
 def _functions() -> Iterator[tuple[str, str, str, str]]:
-    """Name, C name, types, and text where there must be some, of each function."""
+    """The name, the C name, the types and the text (empty for builtins) of each function."""
     for count, names in _REAL.items():
         for name in names.split():
             for ending, kind in (("", "f64"), ("f", "f32")):
@@ -196,7 +196,7 @@ def _conversion(source: str, to: str, mode: str) -> tuple[str, str, str]:
 
 
 def _simulated(c_name: str, types: str, call: str) -> str:
-    """The text of a function that the simulator lacks."""
+    """The text that defines a function for the simulator."""
     result, inside = types.rstrip(")").split("(")
     c_of = {ir: _C_TYPES[c] for c, ir in _C_NAMES.items()}
     params = ", ".join(f"{c_of[kind]} {name}" for kind, name in zip(inside.split(","), "abc", strict=False))
@@ -207,7 +207,7 @@ def _simulated(c_name: str, types: str, call: str) -> str:
 
 
 def foreign(name: str, c_name: str, types: str, text: str = "") -> ForeignFunction:
-    """A function that NVRTC knows, or that the text defines."""
+    """A function that is a builtin of NVRTC or that the text defines."""
     result, inside = types.rstrip(")").split("(")
     head = _DIRECTED if "parpy_rounding" in text else ""
     return ForeignFunction(c_name, inside.split(","), result, "c", texts=(head, text), shown=name)

@@ -1,7 +1,7 @@
-"""The operators of ParPy that neither Python nor NumPy has, as functions of plain Python.
+"""The operators of ParPy that neither Python nor NumPy has, as plain Python functions.
 
-The frontend recognises them by identity, under any name they are bound to; run by the interpreter
-(`seq=True`, or outside of jit functions) they do here what the compiled code does.
+The frontend recognises them by identity, under any name. In the interpreter (`seq=True`, or outside
+of jit functions) they have the effects of the compiled code.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-# What users see of this module: parpy.builtin.
+# parpy.builtin exports these names.
 __all__ = [
     "convert", "gpu", "inf", "inline", "label", "maximum", "minimum", "static_backend_eq", "static_fail",
     "static_types_eq",
@@ -21,13 +21,13 @@ inf: float = float("inf")
 
 
 def label(name: str) -> None:
-    """Names the loop that follows, so that `opts` can say how it runs. It does nothing in plain Python."""
+    """Names the loop that follows, so that `opts` can map it. It has no effect in plain Python."""
     if not isinstance(name, str):
         raise TypeError(f"a label is a string, not {type(name).__name__}")
 
 
 class Gpu:
-    """`with parpy.gpu:` runs its body on one thread of the device. Does nothing in Python."""
+    """`with parpy.gpu:` runs its body on one thread of the device. It has no effect in plain Python."""
 
     __slots__ = ()
 
@@ -45,16 +45,16 @@ gpu: Gpu = Gpu()
 
 
 def inline(value: Any) -> Any:
-    """`inline(f(x))` puts the body of the jit function `f` in place of its call, so that its labels count.
+    """`inline(f(x))` replaces the call by the body of the jit function `f`, so that `opts` can map its labels.
 
-    In Python it is the value of the call.
+    In plain Python it returns the value of the call.
     """
     return value
 
 
 def static_backend_eq(backend: Any) -> bool:
-    """Whether code for this back end is generated: decided when a function is compiled; the branches of an `if` that
-    are not taken need not make sense. The simulator is CUDA. Python's interpreter is the CPU.
+    """Returns whether code for this back end is generated. This is decided at compile time, and the other branch of an
+    `if` need not be valid. The simulator counts as CUDA, and Python's interpreter as the CPU.
     """
     from ..calls.options import CompileBackend
 
@@ -64,8 +64,8 @@ def static_backend_eq(backend: Any) -> bool:
 
 
 def static_types_eq(a: Any, b: Any) -> bool:
-    """Whether two types are the same: decided when a function is compiled. Each is a type of parpy.types or NumPy, the
-    `dtype` of an array, a type variable of the annotations, or a parameter, whose type is meant.
+    """Returns whether two types are equal, decided at compile time. Each is a type of parpy.types or NumPy, the
+    `dtype` of an array, a type variable of the annotations, or a parameter, whose type is then compared.
     """
     return bool(_dtype_of(a) == _dtype_of(b))
 
@@ -81,26 +81,26 @@ def _dtype_of(found: Any) -> Any:
 
 
 def static_fail(message: str) -> None:
-    """Refuses to compile a function that gets here; in Python it raises RuntimeError."""
+    """Refuses to compile a function that reaches this call. In plain Python it raises RuntimeError with the message."""
     raise RuntimeError(message)
 
 
 def maximum(a: Any, b: Any) -> Any:
-    """The greater of two scalars or arrays, element by element; NaN wins, as in np.maximum."""
+    """Returns the greater of two scalars or arrays, element by element; NaN if one is NaN, as np.maximum does."""
     return np.maximum(a, b)
 
 
 def minimum(a: Any, b: Any) -> Any:
-    """The smaller of two scalars or arrays, element by element; NaN wins, as in np.minimum."""
+    """Returns the smaller of two scalars or arrays, element by element; NaN if one is NaN, as np.minimum does."""
     return np.minimum(a, b)
 
 
 def convert(x: Any, to: Any) -> Any:
-    """`x` as type `to`: a NumPy scalar type or dtype, a type of parpy.types, or int, float, bool.
+    """Returns `x` converted to `to`: a NumPy scalar type or dtype, a type of parpy.types, or int, float, bool.
 
-    A value that an integer type cannot hold wraps around or becomes the lowest one of the type, as
-    docs/reference/math.md says of floats; complex numbers become complex ones or bool alone. A bfloat16 is given as the
-    numpy.float32 of its value.
+    A value that an integer type cannot hold wraps around or becomes the lowest value of the type, as
+    docs/reference/math.md describes for floats. Complex numbers can be converted only to complex types and bool. A
+    bfloat16 is returned as the numpy.float32 of its value. Raises TypeError if `to` is no scalar type.
     """
     name = scalar_name(to if scalar_name(to) is not None else getattr(to, "dtype", None))
     if name is None:
@@ -122,7 +122,7 @@ def convert(x: Any, to: Any) -> Any:
 def _rounded_to_bf16(value: Any) -> Any:
     """The nearest float32 values whose lower 16 bits are 0, ties to even."""
     single = value.astype(np.float32)
-    if value.dtype == np.float64:  # rounded once: what lies between two float32 values is no tie
+    if value.dtype == np.float64:  # rounds only once: a number between two float32 values is no tie
         toward_zero = np.where(np.abs(single) > np.abs(value), np.nextafter(single, np.float32(0)), single)
         single = (toward_zero.view(np.uint32) | ((toward_zero != value) & ~np.isnan(value))).view(np.float32)
     bits = single.view(np.uint32)
@@ -131,8 +131,8 @@ def _rounded_to_bf16(value: Any) -> Any:
 
 
 def _whole(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Doubles as integers, as compiled code has it: of types of up to 32 bits the low bits of a 32-bit integer; from
-    where an unsigned type holds more than the signed one of its size, half its range is taken off and put back."""
+    """Converts doubles to integers as compiled code does. Types of up to 32 bits get the low bits of a 32-bit integer.
+    For unsigned values beyond the signed type of the same size, half the range is subtracted and added again."""
     signed: type[np.signedinteger[Any]] = np.int64 if dtype.itemsize == 8 else np.int32
     lowest = np.iinfo(signed).min
     upper = (value >= -float(lowest)) & (dtype.kind == "u") & (dtype.itemsize >= 4)
@@ -151,18 +151,18 @@ NAME_OF = {dtype: name for name, dtype in DTYPE_OF.items()} | {"bfloat16": "bf16
 
 
 def is_torch_dtype(found: object) -> bool:
-    """Whether it is one of PyTorch's element types; PyTorch need not be there."""
+    """Whether the object is one of PyTorch's element types; PyTorch need not be installed."""
     return (type(found).__module__, type(found).__name__) == ("torch", "dtype")
 
 
 def is_numba(found: object) -> bool:
-    """Whether it is one of Numba's objects, such as a type or a compiled function; Numba need not be there."""
+    """Whether the object is one of Numba's, such as a type or a compiled function; Numba need not be installed."""
     return type(found).__module__.partition(".")[0] in ("numba", "numba_cuda")
 
 
 def scalar_of_text(text: str) -> str | None:
-    """The name in IR text of the scalar type that NumPy calls `text` ("float32", "<f4"); None if it is none."""
-    if not _TYPE.fullmatch(text):  # NumPy warns of some others
+    """The name in IR text of the scalar type with NumPy's name `text` ("float32", "<f4"); None if there is none."""
+    if not _TYPE.fullmatch(text):  # NumPy would warn of some other texts
         return None
     try:
         return scalar_name(np.dtype(text))
@@ -176,7 +176,7 @@ _TYPE = re.compile(
 
 
 def scalar_name(found: object) -> str | None:
-    """The name in IR text ("f32") of the scalar type that `found` stands for; None if it is none.
+    """The name in IR text ("f32") of the scalar type that `found` denotes; None if it is no scalar type.
 
     Accepts NumPy scalar types and dtypes, PyTorch's dtypes, Numba's types, those of parpy.types, and int, float, bool,
     complex.

@@ -1,6 +1,6 @@
-"""Reductions of slices: parpy.sum(x[:, :], axis=1) and so on, also as parpy.reduce.sum(…).
+"""Reductions of slices, such as parpy.sum(x[:, :], axis=1), which is also parpy.reduce.sum(…).
 
-In compiled code they become loops; run by the interpreter they are NumPy's.
+In compiled code they become loops; in plain Python they call NumPy.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ Axis = int | tuple[int, ...] | None
 
 
 class Reduction(Protocol):
-    """A reduction of the elements of an array, of all or along axes; its result has NumPy's type."""
+    """A reduction of all elements of an array, or along axes. The result has NumPy's type."""
 
     def __call__(self, x: Any, axis: Axis = None, keepdims: bool = False) -> Any: ...
 
 
 def _is_foreign(x: Any) -> bool:
-    """Whether it is an array of a library whose methods NumPy's functions cannot call, such as PyTorch."""
+    """Whether `x` is an array of a library, such as PyTorch, whose methods NumPy's functions cannot call."""
     kind = type(x)
     if issubclass(kind, np.ndarray | np.generic) or hasattr(kind, "__array_function__"):
         return False
@@ -28,7 +28,7 @@ def _is_foreign(x: Any) -> bool:
 
 
 def _on_host(x: Any) -> Any:
-    """The elements of an array of another library as NumPy's array."""
+    """The elements of an array of another library as a NumPy array."""
     if hasattr(x, "detach") and hasattr(x, "cpu"):  # PyTorch's, which may lie on a GPU and have a gradient
         x = x.detach().cpu()
     direct = hasattr(x, "__array__") or hasattr(x, "__array_interface__")
@@ -36,7 +36,7 @@ def _on_host(x: Any) -> Any:
 
 
 def _as_theirs(result: Any, x: Any) -> Any:
-    """NumPy's result as an array of the library that `x` is of, where that takes it: theirs can be assigned to it."""
+    """NumPy's result as an array of the library of `x`, if the library can make one, so that it fits its arrays."""
     library = sys.modules.get(type(x).__module__.partition(".")[0])
     convert = getattr(library, "from_dlpack", None)
     if convert is None:

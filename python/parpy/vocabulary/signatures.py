@@ -1,4 +1,4 @@
-"""Types as signatures write them: ``float32[:, :]``, ``void(float32[:], int64)``, as objects or as text."""
+"""The types of signatures, such as ``float32[:, :]`` and ``void(float32[:], int64)``, as objects or as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from ..calls.options import MoreSizes
 from .operators import NAME_OF, is_numba, scalar_name
 
-# What users see of this module: parpy.cuda.types.
+# parpy.cuda.types exports these names.
 __all__ = [
     "Array", "CPointer", "NPDatetime", "NPTimedelta", "Record", "Tuple", "UniTuple", "b1", "bfloat16", "bool_",
     "boolean", "byte", "c8", "c16", "char", "complex64", "complex128", "double", "f2", "f4", "f8", "float16",
@@ -24,7 +24,7 @@ __all__ = [
 
 
 class _Result:
-    """What a signature begins with: ``float32(int32)``."""
+    """A type that can be the result of a signature: ``float32(int32)``."""
 
     def __call__(self, *arguments: Any) -> Signature:
         result = self if isinstance(self, Scalar | Array | Record | TupleType) else None
@@ -32,7 +32,7 @@ class _Result:
 
 
 class _Element(_Result):
-    """What arrays consist of: ``float32[:]``."""
+    """A type that can be the element type of an array: ``float32[:]``."""
 
     def __getitem__(self, index: object) -> Array:
         parts = index if isinstance(index, tuple) else (index,)
@@ -54,15 +54,15 @@ class _Element(_Result):
 
 @dataclass(frozen=True)
 class Scalar(_Element):
-    """A number type. ``float32[:]`` is an array of it, ``float32(int32)`` a signature, ``float32(x)`` in a kernel a
-    conversion."""
+    """A number type. ``float32[:]`` is an array type, ``float32(int32)`` a signature, and ``float32(x)`` of a number,
+    also in a kernel, a conversion."""
 
-    name: str  # as IR text has it: "f32"
+    name: str  # the name in IR text: "f32"
     shown: str
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
-        """As NumPy has it; TypeError where it does not."""
+        """The NumPy dtype. Raises TypeError if NumPy has no such type."""
         try:
             return np.dtype(MoreSizes.BF16.to_numpy() if self.name == "bf16" else self.numpy_name)
         except ImportError:
@@ -74,11 +74,11 @@ class Scalar(_Element):
 
     @property
     def is_date(self) -> bool:
-        """Whether the numbers are those of dates or durations."""
+        """Whether the numbers represent dates or durations."""
         return self.shown.startswith(("datetime64", "timedelta64"))
 
     def __call__(self, *arguments: Any) -> Any:
-        """A signature of such a result; of a single number, the number as one of the type, as NumPy has it."""
+        """Returns a signature with this result; for a single number, the number as a NumPy scalar of this type."""
         if len(arguments) == 1 and isinstance(arguments[0], bool | int | float | complex | np.number | np.bool_):
             return self.dtype.type(arguments[0])
         return super().__call__(*arguments)
@@ -91,7 +91,7 @@ class Scalar(_Element):
 
 @dataclass(frozen=True)
 class Record(_Element):
-    """The type of records with the fields of a NumPy dtype. ``Record(dtype)[:]`` is an array of them."""
+    """The type of records with the fields of a NumPy dtype. ``Record(dtype)[:]`` is an array type."""
 
     dtype: np.dtype[Any]
 
@@ -160,7 +160,7 @@ Type = Scalar | Array | Record | TupleType
 
 @dataclass(frozen=True)
 class Pointer:
-    """Where a foreign function takes a pointer to elements."""
+    """The type of a pointer to elements, an argument of a foreign function."""
 
     element: Scalar
 
@@ -172,7 +172,7 @@ class Pointer:
 
 @dataclass(frozen=True)
 class Signature:
-    """Types of the arguments, and of the result (None: nothing, or, if it is `open`, what the function returns)."""
+    """The types of the arguments and of the result; None means no result or, if `open`, a result of any type."""
 
     result: Scalar | Array | Record | TupleType | None
     arguments: tuple[Type | Pointer, ...]
@@ -180,7 +180,7 @@ class Signature:
 
     @property
     def number(self) -> str:
-        """The type of the number that the function returns, as IR text has it; "void": it returns none."""
+        """The name in IR text of the type of the number that the function returns; "void" if it returns none."""
         return self.result.name if isinstance(self.result, Scalar) else "void"
 
     def __str__(self) -> str:
@@ -190,7 +190,7 @@ class Signature:
 
 
 def Tuple(parts: Any) -> TupleType:
-    """The type of a tuple of elements of these types."""
+    """Returns the type of a tuple whose elements have these types."""
     if not isinstance(parts, tuple | list):
         raise TypeError(f"Tuple takes the types of the elements, as a tuple, not {parts!r}")
     found = tuple(argument_type(each) for each in parts)
@@ -200,14 +200,14 @@ def Tuple(parts: Any) -> TupleType:
 
 
 def UniTuple(dtype: Any, count: int) -> TupleType:
-    """The type of a tuple of so many elements of one type."""
+    """Returns the type of a tuple of ``count`` elements of one type."""
     if type(count) is not int or count < 0:
         raise TypeError(f"a tuple has a number of elements from 0, not {count!r}")
     return Tuple((dtype,) * count)
 
 
 def CPointer(element: Any) -> Pointer:
-    """The type of a pointer argument of a foreign function."""
+    """Returns the type of a pointer to elements, for arguments of foreign functions."""
     found = argument_type(element)
     if not isinstance(found, Scalar):
         raise TypeError(f"a pointer to a number type, not to {element!r}")
@@ -215,12 +215,12 @@ def CPointer(element: Any) -> Pointer:
 
 
 def NPDatetime(unit: str = "") -> Scalar:
-    """The type of dates of NumPy in a unit: ``NPDatetime("D")`` is that of ``datetime64[D]``."""
+    """Returns the type of NumPy's dates in a unit: ``NPDatetime("D")`` is the type of ``datetime64[D]``."""
     return _date("datetime64", unit)
 
 
 def NPTimedelta(unit: str = "") -> Scalar:
-    """The type of durations of NumPy in a unit: ``NPTimedelta("ms")`` is that of ``timedelta64[ms]``."""
+    """Returns the type of NumPy's durations in a unit: ``NPTimedelta("ms")`` is the type of ``timedelta64[ms]``."""
     return _date("timedelta64", unit)
 
 
@@ -232,7 +232,7 @@ def _date(kind: str, unit: Any) -> Scalar:
 
 
 def from_dtype(dtype: Any) -> Scalar | Record:
-    """The type of the elements of a NumPy array: a type of numbers, of dates or durations, or of records."""
+    """Returns the type for a NumPy dtype: a type of numbers, of dates or durations, or of records."""
     given = np.dtype(dtype)
     if given.kind in "mM":
         return Scalar("i64", str(given))
@@ -268,7 +268,7 @@ _PYTHON = {"bool": "boolean", "int": "int64", "float": "float64", "complex": "co
 
 
 def argument_type(given: Any) -> Type | Pointer:
-    """A type from one of ours, one of Numba's, a NumPy type, or a text."""
+    """A type of this module for one of its own types, a type of Numba or NumPy, or a text."""
     if isinstance(given, str):
         found = parse(given)
         if isinstance(found, Type | Pointer):
@@ -286,7 +286,7 @@ def argument_type(given: Any) -> Type | Pointer:
 
 
 def number_signature(given: Any, with_result: bool = False) -> Signature:
-    """The same for a function that returns a number or nothing."""
+    """The signature of a function that returns a number or nothing. Raises TypeError for other results."""
     found = signature(given, with_result)
     if found.result is not None and not isinstance(found.result, Scalar):
         raise TypeError(f"a kernel and what it calls cannot return {found.result}; write the result to an argument")
@@ -294,7 +294,7 @@ def number_signature(given: Any, with_result: bool = False) -> Signature:
 
 
 def signature(given: Any, with_result: bool = False) -> Signature:
-    """A signature from an object, a tuple of argument types, or a text; a text may leave out ``void``, but not
+    """The signature for an object, a tuple of argument types, or a text. A text may omit ``void``, unless
     ``with_result``."""
     found = parse(given) if isinstance(given, str) else of_numba(given)
     if isinstance(found, Signature):
@@ -309,7 +309,7 @@ def signature(given: Any, with_result: bool = False) -> Signature:
 
 
 def is_signature(given: object) -> bool:
-    """Whether it is a type, a signature or a list of them, as objects or as text."""
+    """Whether the object is a type, a signature, a text, or a list or tuple of them."""
     return isinstance(of_numba(given), str | tuple | list | Signature | Type | Pointer | Void)
 
 
@@ -317,7 +317,7 @@ def is_signature(given: object) -> bool:
 
 
 def of_numba(given: Any) -> Any:
-    """Numba's type or signature as one of ours, by its name and its parts; anything else as it is."""
+    """Numba's type or signature converted to one of this module, by its name and its parts; others are unchanged."""
     if not is_numba(given):
         return given
     made = _OF_NUMBA.get(type(given).__name__)
@@ -355,7 +355,7 @@ _OF_NUMBA: dict[str, Callable[[Any], Any]] = {
 
 
 def parse(text: str) -> Any:
-    """What a text says: a type, a signature, or a tuple of types."""
+    """Parses a text: a type, a signature, or a tuple of types. Raises TypeError if it is none of them."""
     try:
         return _build(ast.parse(text.strip(), mode="eval").body, text)
     except (SyntaxError, TypeError, ValueError) as error:

@@ -1,5 +1,5 @@
-"""Short vectors of kernels: `cuda.float32x3(x, y, z)`, under CUDA's names `float3` too. They are tuples of numbers of
-one type whose elements have names."""
+"""Short vectors of kernels: `cuda.float32x3(x, y, z)`, also under CUDA's name `float3`. They are named tuples of
+numbers of one type."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .device import DeviceFunction
 
 
 class Vector(NamedTuple):
-    """The type of a vector: what its elements are in IR text, how many there are, the class of the tuple."""
+    """The type of a vector: the IR name of its element type, the number of elements, and the class of the tuple."""
 
     scalar: str
     length: int
     of_class: type
 
 
-# CUDA's names, by NumPy's name of the elements; as IR text has them.
+# By NumPy's name of the elements, the name in IR text and CUDA's names.
 _NAMES = {
     "int8": ("i8", ("char",)), "int16": ("i16", ("short",)), "int32": ("i32", ("int",)),
     "int64": ("i64", ("long", "longlong")), "uint8": ("u8", ("uchar",)), "uint16": ("u16", ("ushort",)),
@@ -26,10 +26,10 @@ _NAMES = {
 }  # fmt: skip
 
 VECTORS: dict[str, Vector] = {}
-"""The types by the names of the functions that make them."""
+"""The types by the names of the functions that construct them."""
 
 FUNCTIONS: dict[str, DeviceFunction] = {}
-"""Those functions, by all of their names."""
+"""The constructing functions, by all of their names."""
 
 for _shown, (_scalar, _names) in _NAMES.items():
     for _count in range(1, 5):

@@ -1,4 +1,4 @@
-// See contractions.h. Every loop is tried as the top of a contraction, the outermost first.
+// See contractions.h. Tries every loop as the top of a contraction, the outermost first.
 #include "analysis/contractions/contractions.h"
 
 #include <optional>
@@ -45,7 +45,7 @@ private:
         int progress = 0;
     };
 
-    // What came nearest to a contraction, if there is none in the nest.
+    // The nearest candidate, if the nest contains no contraction.
     std::optional<Missed> nest(For& loop) {
         ContractionMatch match =
             match_contraction(module_, loop, judge_, liveness_, deterministic_, batches_);

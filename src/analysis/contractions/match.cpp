@@ -1,4 +1,4 @@
-// See match.h. Cheap questions come first, the independence of loops last.
+// See match.h. Cheap tests run first, the independence of loops last.
 #include "analysis/contractions/match.h"
 
 #include <algorithm>
@@ -51,8 +51,8 @@ public:
         return std::move(result_);
     }
 
-    std::string reason;  // why there is none
-    int progress = 0;    // how many questions were answered well before that; 0: nothing like it
+    std::string reason;  // why there is no contraction
+    int progress = 0;    // how many tests passed before that; 0: no resemblance at all
 
 private:
     bool fail(std::string why) {
@@ -111,7 +111,7 @@ private:
         return fail(why);
     }
 
-    // A row of factors times a matrix that is walked through row by row.
+    // Takes a row of factors times a matrix whose rows are contiguous.
     bool take_row(const Loops& sums, For& columns, const Expr& matrix) {
         const Chain& chain = nest_.chains.front();
         const auto along = [&](const For& loop) { return loads_along(matrix, loop) > 0; };
@@ -131,7 +131,7 @@ private:
         return fits;
     }
 
-    // Columns are better than rows where neighbours lie side by side in memory.
+    // Columns should be the loop whose neighbours lie side by side in memory.
     [[nodiscard]] bool prefers(const For& columns, const For& rows) const {
         const auto score = [&](const For& loop) {
             int points = 0;
@@ -204,7 +204,7 @@ private:
         return true;
     }
 
-    // A range that begins where the last one ends, with the same right factors.
+    // Whether a range begins where the last one ends, with the same right factors.
     bool continues(const ContractionSteps& last, const ContractionSteps::Range& next,
                    const std::vector<Expr*>& rights) {
         const auto& before = last.ranges.back();
@@ -223,7 +223,7 @@ private:
         return true;
     }
 
-    // Where one range ends and the next begins lies in front of the end of that, in all rows.
+    // Whether the boundary of two ranges is at most the end of the second one, in all rows.
     bool is_within(const For& before, const For& next) {
         Builder b(module_, before.span);
         Substitution last_row = nest_.values;
@@ -247,7 +247,7 @@ private:
         return true;
     }
 
-    // Statements between the levels are of rows, or of the elements of rows and columns.
+    // Statements between the levels must belong to rows, or to the elements of rows and columns.
     bool levels_fit() {
         bool row_seen = result_.one_row, column_seen = false;
         for (const Level& level : nest_.stem) {
@@ -338,8 +338,8 @@ private:
         return reads_all();
     }
 
-    // Right factors are read for all columns and steps of all rows. Where one row has all of them,
-    // the nest reads the same; else what lies between elements that it reads must exist.
+    // Right factors are read for all columns and steps of all rows. If a single row reads all of
+    // them, so does the nest; else every element between those that it reads must exist.
     bool reads_all() {
         const auto extreme = [](Trend begin, Trend end) {
             const bool at_first = begin == Trend::kGrows || end == Trend::kFalls;
@@ -410,7 +410,7 @@ private:
         return keeps_scalars() && knows_sums() && copies_first();
     }
 
-    // Right factors that are stored are so behind all steps alone.
+    // Right factors may be stored to only after all steps.
     bool copies_first() {
         if (!result_.copies_rights) return true;
         const bool simple = result_.outer.empty() && result_.before_row.empty() &&
@@ -418,7 +418,7 @@ private:
         return simple || fail("a factor depends on what the loops compute");
     }
 
-    // Whether there is an element where nothing is added to it, as other statements use it.
+    // Whether an element without products is known to exist because other statements use it.
     bool knows_sums() {
         const auto uses_sum = [&](const Stmt* stmt) {
             const auto* store = stmt->as<Store>();
@@ -476,7 +476,7 @@ private:
                            exposed, [&](const Var* v) { return inside.written.contains(v); });
     }
 
-    // The loop with the bounds as they are in front of the nest.
+    // The loop with its bounds rewritten for evaluation before the nest.
     For* plain_bounds(const For& loop) {
         Builder b(module_, loop.span);
         return b.loop(loop.var, clone(module_, loop.begin, nest_.values),
@@ -489,8 +489,8 @@ private:
         return clone(module_, loop.body, renamed);
     }
 
-    // What a scalar holds is wanted nowhere but in the statements that hold of the same element or
-    // row; what crosses the steps can be computed again behind them.
+    // A scalar may be used only by statements of the same element or row. Statements after the
+    // steps compute scalars from before the steps again.
     bool keeps_scalars() {
         const VarSet& live = liveness_.after(&top_);
         for (const Var* var : nest_.uses.written) {

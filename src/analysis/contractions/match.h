@@ -1,4 +1,4 @@
-// Whether one loop and what is in it are a contraction.
+// Whether one loop, with the statements in it, is a contraction.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@ namespace parpy {
 
 struct ContractionMatch {
     std::optional<Contraction> found;
-    std::string reason;  // why there is none
-    int progress = 0;    // how many questions were answered well before that; 0: nothing like it
+    std::string reason;  // why the loop is no contraction
+    int progress = 0;    // how many tests it passed before; 0: it does not resemble one
 };
 
-// `liveness` is that of the function.
+// `liveness` is that of the function that contains `top`.
 [[nodiscard]] ContractionMatch match_contraction(ir::Module& module, ir::For& top,
                                                  const Judge& judge, const Liveness& liveness,
                                                  bool deterministic, bool batches);

@@ -64,7 +64,7 @@ bool NestOfSums::is_free(const Expr& e, const VarSet& stored) const {
            std::ranges::none_of(own.loaded, [&](const Var* v) { return may_share(stored, *v); });
 }
 
-// x = f(loop variables): below it, x is that expression.
+// x = f(loop variables): uses of x further down become that expression.
 bool NestOfSums::replaces(const Stmt& stmt) {
     const auto* assign = stmt.as<Assign>();
     if (assign == nullptr || assign->update || assigned_.at(assign->var) != 1 ||
@@ -108,7 +108,7 @@ bool NestOfSums::find_sum(Body& body, Loops& around) {
 // ---------------------------------------------------------------- loops around the steps
 
 bool NestOfSums::walk_stem() {
-    std::optional<std::size_t> sums;  // the level that the sum belongs to
+    std::optional<std::size_t> sums;  // the level that owns the scalar sum
     if (!is_element) {
         for (std::size_t i = path_.size(); i-- > 0 && !sums;)
             if (begins_sum(path_[i]->body, i)) sums = i;
@@ -129,7 +129,7 @@ bool NestOfSums::walk_stem() {
     return true;
 }
 
-// The scalar is assigned here, in front of the loop on the path.
+// Whether the scalar is assigned here, before the loop on the path.
 bool NestOfSums::begins_sum(const Body& body, std::size_t level) const {
     for (const Stmt* stmt : body) {
         if (level + 1 < path_.size() && stmt == path_[level + 1]) return false;
@@ -140,7 +140,7 @@ bool NestOfSums::begins_sum(const Body& body, std::size_t level) const {
     return false;
 }
 
-// For the element on the path, whose subscripts may be scalars that only inner levels know.
+// Whether the element on the path varies with the loop; scalars of inner levels may be subscripts.
 bool NestOfSums::sum_varies_with(const For& loop) {
     Substitution known = values;
     for (const For* level : path_) {
@@ -167,7 +167,7 @@ bool NestOfSums::read_chains() {
     if (depth == 0) return read_chain(top_) && joins_alike();
     Level& level = stem.back();
     if (!read_chain(*path_[depth])) return false;
-    // Further ranges of steps follow at once.
+    // Loops that follow directly are further ranges of steps.
     while (!level.behind.empty()) {
         auto* next = level.behind.front()->as<For>();
         if (next == nullptr || !adds_to_sum(*next)) break;
@@ -242,7 +242,7 @@ bool NestOfSums::add(Stmt& stmt, Chain& chain) {
             if (!is_free(factor, VarSet{}))
                 return fail("a factor depends on what the loops compute");
             if (judge_.reads_apart(top_, stmt)) continue;  // other elements of the sums' array
-            // What a scalar sums up may be read from where it is stored afterwards.
+            // A scalar sum may read the elements that it is stored to afterwards.
             if (is_element) return fail("a factor depends on what the loops compute");
             chain.stored.push_back(&factor);
         }
@@ -251,7 +251,7 @@ bool NestOfSums::add(Stmt& stmt, Chain& chain) {
     return true;
 }
 
-// The chains run over the same sums; from now on by the same variables.
+// Whether all chains have the same sums; rewrites them to use the same variables.
 bool NestOfSums::joins_alike() {
     const Chain& first = chains.front();
     for (Chain& chain : chains) {

@@ -1,5 +1,5 @@
-// A nest that adds products to sums, as its text has it: the loops around the steps, the ranges of
-// steps, the statements between them. How the loops relate to the factors is found elsewhere.
+// A nest that adds products to sums, read from its text: the loops around the steps, the ranges of
+// steps, and the statements between them. How the loops relate to the factors is decided elsewhere.
 #pragma once
 
 #include <string>
@@ -24,18 +24,18 @@ class NestOfSums {
 public:
     NestOfSums(ir::Module& module, ir::For& top, const Judge& judge, bool deterministic);
 
-    // False where `top` is no such nest.
+    // False if `top` is not such a nest.
     bool read();
-    std::string reason;  // why
-    int progress = 0;    // how many questions were answered well before that; 0: nothing like it
+    std::string reason;  // why read() returned false
+    int progress = 0;    // how many tests it passed before; 0: the nest adds no products
 
-    // The expression as it may be evaluated anywhere in the nest, given the loops' variables:
-    // scalars that the nest computes from these are replaced. Null where that cannot be.
+    // The expression rewritten for evaluation anywhere in the nest, given the loops' variables:
+    // scalars that the nest computes from these are replaced. Null if that is impossible.
     [[nodiscard]] ir::Expr* plain(const ir::Expr& e);
     [[nodiscard]] bool same_bounds(const ir::For& a, const ir::For& b,
                                    const ir::Substitution& to_b);
 
-    // A level above the steps: the code before and behind the loop inside.
+    // A level above the steps: the code before and after the loop inside.
     struct Level {
         ir::For* loop = nullptr;
         ir::Body before, behind;
@@ -43,21 +43,21 @@ public:
     // Loops directly in each other down to statements that add products to one sum.
     struct Chain {
         Loops loops;                     // the outermost first
-        Loops of_sums;                   // those that the element's subscripts vary with
+        Loops of_sums;                   // the loops that the element's subscripts vary with
         std::vector<ir::Expr*> indices;  // of the element
         std::vector<Product> products;
-        std::vector<const ir::Expr*> stored;  // factors that read what the nest stores
+        std::vector<const ir::Expr*> stored;  // factors that read memory that the nest stores
         bool fused = false;
     };
-    // All loops but those of steps, the outermost first.
+    // All loops except the steps, the outermost first.
     [[nodiscard]] Loops of_sums() const;
 
     ir::Var* target = nullptr;
     bool is_element = false;
     std::vector<Level> stem;
-    std::vector<Chain> chains;                              // all by the variables of the first one
-    std::vector<std::pair<ir::For*, ir::For*>> same_loops;  // of a chain, and of the first one
-    ir::Substitution values;                                // of scalars that are replaced
+    std::vector<Chain> chains;                              // all use the first one's variables
+    std::vector<std::pair<ir::For*, ir::For*>> same_loops;  // later chain's, first chain's
+    ir::Substitution values;                                // replaced scalars
     const Uses uses;                                        // of the nest
 
 private:
@@ -79,9 +79,9 @@ private:
     ir::For& top_;
     const Judge& judge_;
     const bool deterministic_;
-    std::unordered_map<const ir::Var*, int> assigned_;  // scalars, by statements
-    Loops path_;                                        // to the first sum
-    bool has_branch_ = false;                           // that adds products
+    std::unordered_map<const ir::Var*, int> assigned_;  // number of assignments of each scalar
+    Loops path_;                                        // the loops around the first sum
+    bool has_branch_ = false;                           // a branch adds products
 };
 
 }  // namespace parpy

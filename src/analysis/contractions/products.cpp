@@ -54,7 +54,7 @@ private:
         return e.op == Op::kLoad && same(e.operands, *sum_.indices);
     }
 
-    // The target and what is added to it.
+    // Reads the target and the products added to it.
     bool chain(Expr& e) {
         if (is_target(e)) return true;
         switch (e.op) {
@@ -90,7 +90,7 @@ private:
     }
 
     ProductSum sum_;
-    std::size_t fused_ = 0;  // of its products
+    std::size_t fused_ = 0;  // number of fused products
 };
 
 }  // namespace

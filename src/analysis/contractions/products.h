@@ -1,4 +1,4 @@
-// Sums of products as statements spell them.
+// Sums of products in the forms that statements have.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace parpy {
 
 struct Product {
     ir::Expr* factors[2];
-    bool negative = false;  // is subtracted
+    bool negative = false;  // the product is subtracted
 };
 
 // A statement that adds products to a scalar or element of the same type, and does nothing else:
@@ -24,9 +24,9 @@ struct ProductSum {
 
 [[nodiscard]] std::optional<ProductSum> product_sum(ir::Stmt& stmt);
 
-// Adds products of elements to a sum; one of them may be under a name.
+// Whether the statement adds products of elements to a sum; a scalar may hold one of the factors.
 [[nodiscard]] bool adds_products(ir::Stmt& stmt);
-// A statement in `body` does, in at least so many loops.
+// Whether a statement in `body`, inside at least `depth` loops of it, adds products.
 [[nodiscard]] bool adds_products(ir::Body& body, int depth);
 
 }  // namespace parpy

@@ -8,12 +8,12 @@
 
 namespace parpy {
 
-// The loop walks through the array element by element.
+// Whether consecutive iterations of the loop access consecutive elements of the array.
 [[nodiscard]] bool walks(const ir::Var& array, const std::vector<ir::Expr*>& indices,
                          const ir::For& loop);
-// How many loads of the expression walk so.
+// How many loads of the expression access consecutive elements.
 [[nodiscard]] int loads_along(const ir::Expr& e, const ir::For& loop);
-// A store in `body` does.
+// Whether a store in `body` accesses consecutive elements.
 [[nodiscard]] bool stores_along(const ir::Body& body, const ir::For& loop);
 
 }  // namespace parpy

@@ -31,7 +31,7 @@ ContractionSizes sizes_of(const Contraction& c, const Traffic& traffic) {
 
 namespace {
 
-// For an expression of constants and the row.
+// The value of an expression of constants and the row.
 std::optional<std::int64_t> constant_value(const Expr& e, const Var& row, std::int64_t value) {
     if (e.op == Op::kVar && e.var == &row) return value;
     if (const auto known = constant_integer(&e)) return known;
@@ -67,7 +67,7 @@ std::optional<std::int64_t> constant_trips(const Contraction& contraction, const
 
 namespace {
 
-// From the least begin to the greatest end of a range, in all rows.
+// The distance from the least begin to the greatest end of a range, over all rows.
 std::optional<std::int64_t> constant_span(const Contraction& c, const Expr& begin, Trend begins,
                                           const Expr& end, Trend ends) {
     const Contraction::Bounds& rows = c.bounds.at(c.rows);

@@ -1,4 +1,4 @@
-// How large a contraction is: what the choice of its tile rests on.
+// The size of a contraction, from which its tile is chosen.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,22 @@
 
 namespace parpy {
 
-// What is known of sizes: of constants all, of others an estimate.
+// The sizes; constants are exact, all other sizes are estimates.
 struct ContractionSizes {
-    double rows = 0, columns = 0, products = 0;  // of a step: all products
+    double rows = 0, columns = 0, products = 0;  // products: of all ranges of a step
     double outer = 1;                            // runs of the loops around
-    bool serial = false;                         // on one worker
+    bool serial = false;                         // runs on one worker
     bool known_rows = false, known_columns = false, known_products = false;
 };
 
 [[nodiscard]] ContractionSizes sizes_of(const Contraction& contraction, const Traffic& traffic);
 
-// Trips of a loop of the contraction, where constant.
+// Trips of a loop of the contraction; nothing if they are not constant.
 [[nodiscard]] std::optional<std::int64_t> constant_trips(const Contraction& contraction,
                                                          const ir::For& loop);
-// Columns of all rows together.
+// The columns of all rows together; nothing if they are not constant.
 [[nodiscard]] std::optional<std::int64_t> constant_columns(const Contraction& contraction);
-// Products that are added to each sum, all rows together, where that is a constant.
+// Products added to each sum, over all rows; nothing if they are not constant.
 [[nodiscard]] std::optional<std::int64_t> constant_products(const Contraction& contraction);
 
 }  // namespace parpy

@@ -66,7 +66,7 @@ private:
         }
     }
 
-    // Of integers that are assigned once: sums that may be subscripts.
+    // Finds integer scalars that are assigned once, a sum that may be a subscript.
     void find_definitions(Body& body) {
         std::unordered_map<const Var*, int> count;
         for_each_stmt(body, [&](Stmt& stmt) {
@@ -141,7 +141,7 @@ private:
         }
     }
 
-    // a + factor * b. What wraps around does so before anything is added.
+    // a + factor * b; nothing if one of the two wraps around.
     static std::optional<Subscript> combined(std::optional<Subscript> a,
                                              const std::optional<Subscript>& b,
                                              std::int64_t factor) {
@@ -159,8 +159,8 @@ private:
         return a;
     }
 
-    // Whether a subscript of the array moves with the loop, and with nothing but it and what does
-    // not depend on it.
+    // Whether the subscript is a sum of terms and, as the facts about its array and axis say, moves
+    // with the loop's row alone.
     [[nodiscard]] bool moves(const Expr& expr, const Var& array, std::size_t axis,
                              const Halos::Loop& facts) const {
         const auto found = subscript(expr);
@@ -176,7 +176,7 @@ private:
         });
     }
 
-    // Finds what depends on the loop's variable beside such subscripts.
+    // Finds uses of the loop's variable other than such subscripts.
     void look_at(For& loop, Halos::Loop& facts) {
         const auto note = [&](const Span& span) {
             if (facts.position) return;
@@ -187,7 +187,7 @@ private:
         };
         for_each_stmt(loop.body, [&](Stmt& stmt) {
             if (auto* assign = stmt.as<Assign>()) {
-                if (definitions_.contains(assign->var)) return;  // its uses are looked at
+                if (definitions_.contains(assign->var)) return;  // each use is checked instead
             }
             if (auto* store = stmt.as<Store>()) {
                 for (std::size_t axis = 0; axis < store->indices.size(); ++axis) {
@@ -224,7 +224,7 @@ private:
         last = builder_.integer(0, last->type.scalar);
     }
 
-    // Subscripts are written as their terms, so that those that wrap around have no extent in them.
+    // Replaces subscripts by their terms, so that no extent is left in those that wrap around.
     void erase_subscripts(Body& body) {
         const auto erase = [&](Expr*& index, const Var& array, std::size_t axis) {
             const auto found = subscript(*index);
@@ -259,7 +259,7 @@ private:
                     erase(expr.operands[axis], *expr.var, axis);
             });
         });
-        // What is read elsewhere, too, keeps its value.
+        // A variable that has other uses keeps its value.
         for_each_expr(body, [&](const Expr& expr) {
             if (expr.op == Op::kVar) erased_.erase(expr.var);
         });

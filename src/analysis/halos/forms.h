@@ -1,6 +1,6 @@
 // The form of a program: its text without the parts that halos() describes. Two calls of one
 // function with equal forms do the same for equal rows of their arrays, whatever the extents and
-// the numbers of the rows are: where the rows of one are a part of the other's, so are the results.
+// row numbers are: if the rows of one call are a part of the other's, so are the results.
 #pragma once
 
 #include "ir/ir.h"
@@ -8,8 +8,8 @@
 
 namespace parpy {
 
-// Fills Halos::form and Halos::Loop::position of what halos_of() found in this program, which is
-// no program any more afterwards: bounds of those loops, extents and subscripts are gone.
+// Fills Halos::form and Halos::Loop::position of the facts that halos_of() found in this program.
+// The program is invalid afterwards: bounds of those loops, extents and subscripts are gone.
 void take_form(ir::Module& module, Halos& halos);
 
 }  // namespace parpy

@@ -1,4 +1,4 @@
-// See halos.h: the facts as lines.
+// See halos.h. Prints the facts as lines.
 #include "analysis/halos/halos.h"
 
 namespace parpy {

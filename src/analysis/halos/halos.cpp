@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    // Whether wrong operands could end the program.
+    // Whether some operands would end the program with an error.
     static bool can_fail(const For& loop) {
         return any_expr(loop.body, [](const Expr& e) {
             return (e.op == Op::kFloorDiv || e.op == Op::kMod || e.op == Op::kPow) &&
@@ -67,7 +67,7 @@ private:
     void add(Stmt& stmt, std::vector<Node>& out) {
         switch (stmt.kind) {
             case StmtKind::kFor:
-                statement(stmt, out);  // of its bounds
+                statement(stmt, out);  // the bounds
                 loop(static_cast<For&>(stmt), out);
                 break;
             case StmtKind::kWhile: {
@@ -80,7 +80,7 @@ private:
             }
             case StmtKind::kIf: {
                 auto& it = static_cast<If&>(stmt);
-                statement(stmt, out);  // of its condition
+                statement(stmt, out);  // the condition
                 Node branch = node(Node::Kind::kBranch, stmt);
                 walk(it.then_body, branch.inside);
                 walk(it.else_body, branch.otherwise);
@@ -103,7 +103,7 @@ private:
         });
     }
 
-    // Nothing but nests whose outermost loop is proved.
+    // Whether there are only nests whose outermost loop is proved.
     static bool all_proved(const std::vector<Node>& nodes) {
         return !nodes.empty() && std::ranges::all_of(nodes, [](const Node& each) {
             if (each.kind == Node::Kind::kNest) return each.loops.front().proved;
@@ -123,7 +123,7 @@ private:
         const auto forget_inner = [&] {
             if (leaves_ != nullptr) leaves_->resize(known);
         };
-        // A loop of one iteration is nothing to share.
+        // The iterations of a loop that runs once cannot be shared.
         const bool once = proved && constant_trip_count(loop).value_or(2) < 2;
         if (!proved || once) {
             if (const auto trips = constant_trip_count(loop)) repeat.trips = *trips;
@@ -162,7 +162,7 @@ private:
         out.push_back(std::move(nest));
     }
 
-    // Proved ones alone: what others contain runs several times, one after the other.
+    // Only proved loops: loops inside an unproved one would run several times, one after the other.
     void inner_loops(Body& body, int depth, std::vector<Halos::Loop>& out) {
         for (Stmt* stmt : body) {
             auto* loop = stmt->as<For>();
@@ -204,7 +204,7 @@ private:
         }
         if (facts.scatters) {
             for (const Dependence& d : facts.dependences) {
-                auto* array = const_cast<Var*>(d.source->array);  // of the module that is walked
+                auto* array = const_cast<Var*>(d.source->array);  // a variable of the module
                 if (d.commutes && std::ranges::find(reduced, array) == reduced.end())
                     add_reduced(array, d.source->update, true, true);
             }
@@ -234,7 +234,7 @@ private:
         leaf.stmt = &stmt;
         leaf.reduced = std::move(reduced);
         for (const Access* access : all) {
-            auto* array = const_cast<Var*>(access->array);  // of the module that is walked
+            auto* array = const_cast<Var*>(access->array);  // a variable of the module
             if (std::ranges::find(leaf.arrays, array) == leaf.arrays.end())
                 leaf.arrays.push_back(array);
         }
@@ -257,7 +257,7 @@ private:
         });
     }
 
-    // The user's name for it, unless another array has it.
+    // The user's name of the array, unless another array has the same name.
     const std::string& name_of(const Var& array) {
         const auto [found, made] = array_names_.try_emplace(&array, array.shown());
         if (made && std::ranges::count_if(array_names_, [&](const auto& each) {
@@ -283,7 +283,7 @@ private:
                !is_number(*access.array);
     }
 
-    // A number that the call returns.
+    // Whether the array holds a number that the call returns.
     bool is_number(const Var& array) const {
         return arguments_ && array.space == Space::kGlobal &&
                array.origin.kind == Origin::Kind::kArgument && array.origin.argument >= *arguments_;
@@ -294,7 +294,7 @@ private:
                                    [&](const Access& access) { return counts(access, loop); });
     }
 
-    // A statement beside the nests, or what stands in the head of one that has others inside.
+    // Adds a statement beside the nests, or the head of one that contains statements.
     void statement(Stmt& stmt, std::vector<Node>& out) {
         std::vector<const Access*> own;
         for (const Access& access : dependences_.accesses().all()) {
@@ -329,7 +329,7 @@ private:
         });
     }
 
-    // By array and axis, in the order in which arrays appear.
+    // Groups accesses by array and axis; arrays are in the order of their first access.
     template <class F>
     std::vector<Halos::Array> grouped(const std::vector<const Access*>& all, F&& reach_of) {
         std::vector<Halos::Array> out;

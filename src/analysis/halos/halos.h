@@ -9,18 +9,18 @@
 
 namespace parpy {
 
-// For the entry of a program of profile kLoops, before its loops are mapped. `arguments`: so many
-// are the call's; those behind them hold the numbers that it returns, which are no arrays of the
-// user.
+// Requires the entry of a program of profile kLoops, before its loops are mapped. The call passes
+// the first `arguments` parameters; the parameters after them hold the numbers that the program
+// returns, which are no arrays of the user.
 [[nodiscard]] Halos halos_of(ir::Module& module,
                              std::optional<std::size_t> arguments = std::nullopt);
 
-// What the nests and serial statements of `Halos::nodes` are made of, in their order.
+// The statement of each nest and serial statement in `Halos::nodes`, in their order.
 struct HaloLeaf {
     ir::Stmt* stmt = nullptr;
-    std::vector<ir::Var*> arrays;   // of Halos::Loop::arrays, of the outermost loop
-    std::vector<ir::Var*> reduced;  // of Halos::Loop::reduced
-    // Nests: the loop's variable is factor * counter + offset; 0 where it is something else.
+    std::vector<ir::Var*> arrays;   // in the order of the outermost loop's Halos::Loop::arrays
+    std::vector<ir::Var*> reduced;  // in the order of Halos::Loop::reduced
+    // Nests: the loop's variable is factor * counter + offset; both are 0 if it is not linear.
     std::int64_t factor = 0, offset = 0;
 };
 [[nodiscard]] Halos halos_of(ir::Module& module, std::optional<std::size_t> arguments,

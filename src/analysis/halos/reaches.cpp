@@ -34,7 +34,7 @@ std::string fragment(const std::vector<Source>& sources, const Span& span) {
     return rest.substr(span.column - 1, span.end_column - span.column);
 }
 
-// In front of the `=` or `+=` of an assignment.
+// The text before the `=` or `+=` of an assignment.
 std::string target_of(const std::string& text) {
     int depth = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -57,7 +57,7 @@ Reaches::Reaches(const Accesses& accesses, int loop, const std::vector<Source>& 
     choose_row();
 }
 
-// Subscripts of writes come first. Of reads alone: the middle of those with one scale.
+// Uses subscripts of writes, if there are any; else the middle of the reads with one scale.
 void Reaches::choose_row() {
     const auto is_row = [&](const Affine& a) {
         return a.terms.size() == 1 && a.terms.front().first == counter_;
@@ -91,7 +91,7 @@ void Reaches::choose_row() {
     row_ = is_row(value) ? value : Affine::symbol(counter_);
 }
 
-// Through the definitions of symbols and the bounds of inner loops' variables, which are terms.
+// Follows the definitions of symbols, and the bounds of inner loops' variables, which are terms.
 bool Reaches::depends(const Affine& a, bool (*on)(const Reaches&, int)) const {
     std::vector<int> open, seen;
     const auto add = [&](const Affine& each) {
@@ -136,7 +136,7 @@ Halos::Reach Reaches::of(const Access& access, std::size_t axis) {
     reach.low_text = reach.high_text = reach.text;
     reach.low_line = reach.high_line = reach.line;
     reach.kind = Kind::kIrregular;
-    // The memory of another array may be touched as well: nothing is said of that one's rows.
+    // An aliased array has no reach: an access may touch rows of the other array as well.
     if (access.anywhere || access.array->aliased || axis >= access.indices.size()) return reach;
     const Affine& subscript = access.indices[axis];
     const auto difference = sum(subscript, row_, -1);
@@ -166,8 +166,8 @@ Halos::Reach Reaches::of(const Access& access, std::size_t axis) {
         if (found) (void)settle(*found, Kind::kBlock);
         return reach;
     }
-    // The difference is not the same all over: bands, and subscripts that wrap around, stay within
-    // a quarter of the extent, counted modulo the extent.
+    // The difference varies: bands, and subscripts that wrap around, stay within a quarter of the
+    // extent, counted modulo the extent.
     const auto extent =
         access.array->dims.size() > axis ? access.array->dims[axis].extent : std::nullopt;
     if (!extent || *extent < 1) return reach;

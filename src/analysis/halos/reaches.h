@@ -1,4 +1,4 @@
-// The row of a loop, and how subscripts lie to it (halos.h).
+// The row of a loop, and the distances of subscripts from it (halos.h).
 #pragma once
 
 #include "analysis/halos/halos.h"
@@ -14,12 +14,12 @@ public:
 
     [[nodiscard]] const Affine& row() const { return row_; }
     [[nodiscard]] int counter() const { return counter_; }
-    // For the loop's variable.
+    // The value of the loop's variable.
     [[nodiscard]] const Affine& value() const {
         return accesses_.loops()[static_cast<std::size_t>(loop_)].value;
     }
 
-    // For an access in the loop.
+    // The reach of an access in the loop.
     [[nodiscard]] Halos::Reach of(const Access& access, std::size_t axis);
 
 private:
@@ -38,10 +38,10 @@ private:
     Affine row_;
 };
 
-// The least reach that covers both; what is no block wins.
+// The least reach that covers both; a reach that is not a block wins.
 void join(std::optional<Halos::Reach>& into, const Halos::Reach& reach);
 
-// As the program writes it: of a store its target. For what takes several lines, the first one.
+// The access as the source spells it; of a store, the target. Only the first of several lines.
 [[nodiscard]] std::string access_text(const std::vector<Source>& sources, const Access& access);
 
 }  // namespace parpy

@@ -53,9 +53,9 @@ bool never_zero(std::int64_t factor, std::uint64_t most, std::vector<Spread> res
     };
     std::ranges::sort(rest, {}, [&](const Spread& term) { return size(term.coefficient); });
     const Wide near = size(factor), far = product(size(factor), most);
-    Wide small = 0;  // the terms in front of `at` add up to this at most, and to its negative
+    Wide small = 0;  // the terms before `at` add up to this at most, and to its negative
     for (std::size_t at = 0; at <= rest.size() && small < kBeyond; ++at) {
-        std::uint64_t step = 0;  // what stands from `at` on adds up to a multiple of it
+        std::uint64_t step = 0;  // divides the sum of the terms from `at` on
         for (std::size_t i = at; i < rest.size(); ++i)
             step = std::gcd(step, size(rest[i].coefficient));
         const auto misses = [&](Wide low, Wide high) {

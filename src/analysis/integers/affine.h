@@ -1,5 +1,5 @@
-// Linear expressions and conditions on numbered symbols, with checked arithmetic: what accesses.h
-// describes subscripts and iteration domains with.
+// Linear expressions and conditions on numbered symbols, with checked arithmetic. accesses.h
+// describes subscripts and iteration domains with them.
 #pragma once
 
 #include <compare>
@@ -34,9 +34,9 @@ struct Spread {
     std::uint64_t width = std::numeric_limits<std::uint64_t>::max();
 };
 // Whether factor * d + the sum of `rest` + constant is never 0 for integers d with 1 <= |d| <=
-// most; true if there is no such d. The test: of all numbers that the small terms of `rest` can add
-// up to with the first one, none is a multiple of the large ones. It proves the subscripts of rows,
-// i * m + j with j < m, apart, in any order of the loops; false: it may be 0.
+// most; true if there is no such d. The test splits `rest` by size: it holds if no value of the
+// small terms and the first one is a multiple of the large ones. This proves the subscripts of
+// rows, i * m + j with j < m, apart, in any order of the loops; false: the value may be 0.
 [[nodiscard]] bool never_zero(std::int64_t factor, std::uint64_t most, std::vector<Spread> rest,
                               std::int64_t constant);
 

@@ -1,6 +1,6 @@
 // See constraint_system.h. Unknowns are ordered so that the least solution is the first in time:
-// loop counters from the outside in, those of copy 0 before those of copy 1; parameters last, where
-// they can be kept when everything else is projected out.
+// loop counters from the outside in, those of copy 0 before those of copy 1; parameters last, as
+// projecting out everything else keeps them.
 #include "analysis/integers/constraint_system.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ std::size_t ConstraintSystem::unknown(int symbol, int copy) {
 void ConstraintSystem::bound(int symbol, std::size_t column) {
     const Symbol& of = accesses_.symbols()[static_cast<std::size_t>(symbol)];
     if (of.kind == Symbol::Kind::kDefined) return;
-    if (of.kind == Symbol::Kind::kParameter && of.low != 0) return;  // of no use: very wide
+    if (of.kind == Symbol::Kind::kParameter && of.low != 0) return;  // too wide to be useful
     LinearConstraint at_least;
     at_least.coefficients.assign(column + 1, 0);
     at_least.coefficients[column] = 1;
@@ -96,7 +96,7 @@ void ConstraintSystem::require(const std::vector<Part>& parts, std::int64_t cons
     }
 }
 
-// The k of `if k == 1:` in front of the loop, of which nothing is known.
+// The k of `if k == 1:` around the loop, a symbol of which nothing else is known.
 std::optional<int> ConstraintSystem::condition_around(const Alternatives& guard) const {
     if (loop_ < 0) return std::nullopt;
     std::optional<int> symbol;
@@ -139,7 +139,7 @@ void ConstraintSystem::happens(const Access& access, int copy) {
         const LoopInstance& loop = accesses_.loops()[static_cast<std::size_t>(number)];
         const bool known = numbers_.contains({loop.counter, copy_of(loop.counter, copy)});
         (void)unknown(loop.counter, copy);
-        if (known && copy_of(loop.counter, copy) != copy) continue;  // by the other copy
+        if (known && copy_of(loop.counter, copy) != copy) continue;  // the other copy has added it
         for (const Condition& condition : loop.bounds)
             always_.push_back(row(condition, copy));
     }
@@ -171,7 +171,7 @@ std::vector<std::size_t> ConstraintSystem::order() const {
     const auto place = [&](std::size_t column) {
         const Unknown& u = unknowns_[column];
         if (u.rank != Rank::kCounter) return std::tuple(u.rank, 0, 0, 0, column);
-        // Loops around, `loop_` of copy 0, of copy 1, what is within of copy 0, of copy 1.
+        // Order: outer loops, `loop_` of copy 0, of copy 1, inner loops of copy 0, of copy 1.
         const int scope = accesses_.symbols()[static_cast<std::size_t>(u.symbol)].scope;
         const int group = loop_ < 0 || !accesses_.inside(scope, loop_) ? 0 : scope == loop_ ? 1 : 2;
         return std::tuple(u.rank, group, u.copy, scope, column);
@@ -206,7 +206,7 @@ std::vector<Conjunction> ConstraintSystem::conjunctions() const {
 }
 
 ConstraintSystem::Outcome ConstraintSystem::solve(IntegerSets& sets) {
-    // Too many cases: without the last choices the system only has more solutions.
+    // Too many cases: the last choices are dropped, which only adds solutions.
     std::size_t cases = 1;
     for (std::size_t i = 0; i < choices_.size(); ++i) {
         cases *= choices_[i].size();

@@ -1,7 +1,7 @@
 // One question about one or two executions of accesses, put to IntegerSets: collects the conditions
-// under which the accesses happen, whatever the symbols in them are defined by, and what the caller
-// adds; then asks. A "copy" is one of the two executions: symbols that may differ between them have
-// one unknown per copy, the others one in all.
+// under which the accesses happen, the definitions of the symbols in them, and the constraints that
+// the caller adds; then asks. A "copy" is one of the two executions: a symbol that may differ
+// between them has one unknown per copy, any other symbol one in all.
 #pragma once
 
 #include <map>
@@ -18,14 +18,14 @@ namespace parpy {
 
 class ConstraintSystem {
 public:
-    // Copies have their own iterations of `loop` and of the loops within; -1: of all loops.
+    // Each copy has its own iterations of `loop` and of the loops inside it; -1: of all loops.
     ConstraintSystem(const Accesses& accesses, int loop) : accesses_(accesses), loop_(loop) {}
 
-    // The access happens, in this copy. Copies are to be added in the order of time.
+    // Adds the execution of an access in this copy. Add the copies in the order of time.
     void happens(const Access& access, int copy);
-    // The counter of `loop_` is smaller in copy 0 than in copy 1.
+    // Requires the counter of `loop_` to be smaller in copy 0 than in copy 1.
     void ordered();
-    // constant + sum of parts >= 0, or == 0: each part an expression in a copy, times a factor.
+    // Adds constant + sum of parts >= 0, or == 0; a part is a factor times a copy's expression.
     struct Part {
         const Affine* value;
         int copy;
@@ -37,7 +37,7 @@ public:
         kNever,
         kSurely,        // exactly these constraints have a solution: see least()
         kForSomeCalls,  // exactly these constraints, but they depend on parameters of the call
-        kPerhaps,       // something that is not known takes part
+        kPerhaps,       // depends on a symbol that is not known
     };
     [[nodiscard]] Outcome solve(IntegerSets& sets);
     // kPerhaps only: a program specialised on its arguments would know more.
@@ -49,7 +49,7 @@ public:
     // kForSomeCalls: conditions on parameter symbols under which there is no solution; nothing if
     // they cannot be written down.
     [[nodiscard]] std::optional<std::vector<Alternatives>> excluded(IntegerSets& sets) const;
-    // Range of a linear expression over all solutions.
+    // The range of a linear expression over all solutions.
     [[nodiscard]] IntegerSets::Range range(IntegerSets& sets, const std::vector<Part>& parts) const;
 
 private:
@@ -69,7 +69,7 @@ private:
     void add(const Alternatives& guard, int copy);
     void bound(int symbol, std::size_t column);
     std::vector<std::size_t> order() const;
-    // The conjunctions that the system is the union of, columns in order().
+    // The system as a union of conjunctions, columns in order().
     std::vector<Conjunction> conjunctions() const;
 
     const Accesses& accesses_;
@@ -77,9 +77,9 @@ private:
     std::vector<Unknown> unknowns_;
     std::map<std::pair<int, int>, std::size_t> numbers_;
     Conjunction always_;
-    std::vector<std::vector<Conjunction>> choices_;  // one conjunction of each holds
-    // Opaque symbols of which there are conditions in front of the loop alone: where it runs, they
-    // have a value that lets it. The one of the condition that is being added.
+    std::vector<std::vector<Conjunction>> choices_;  // one conjunction of each element holds
+    // Opaque symbols that only conditions outside of the loop constrain: where the loop runs, each
+    // has a value that satisfies them. `added_` is the symbol of the condition that is being added.
     std::set<int> around_;
     std::optional<int> added_;
     bool exact_ = true;

@@ -33,7 +33,7 @@ Digits::Digits(const Accesses& accesses, int loop) {
     }
 }
 
-// zero = ± symbol + a sum of others.
+// zero = ± symbol + a sum of other symbols.
 void Digits::add_sum(int symbol, const Affine& zero) {
     const std::int64_t own = zero.coefficient(symbol);
     if (own != 1 && own != -1) return;
@@ -67,7 +67,7 @@ void Digits::divide(const Accesses& accesses, int quotient,
         return;
     }
     const int digit = known->terms[0].first, added = static_cast<int>(widths_.size());
-    // The remainder takes the place of what is divided: x = divisor * quotient + remainder.
+    // The remainder becomes the digit in place of the dividend: x = divisor * quotient + remainder.
     auto expansions = expansions_;
     for (auto& [symbol, value] : expansions) {
         std::int64_t factor = 0;

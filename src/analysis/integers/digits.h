@@ -1,5 +1,5 @@
-// The digits of a loop's counter: the quotients and remainders into which collapsed loops take it
-// apart, i = c // m, j = c % m. Two iterations differ if and only if one of the digits does.
+// The digits of a loop's counter: the quotients and remainders into which collapsed loops split it,
+// i = c // m, j = c % m. Two iterations differ if and only if one of the digits does.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ class Digits {
 public:
     Digits(const Accesses& accesses, int loop);
 
-    // For each digit the greatest difference of two values; a counter that nothing divides is the
-    // only one.
+    // The greatest difference of two values, per digit; a counter that is never divided is its only
+    // digit.
     [[nodiscard]] const std::vector<std::uint64_t>& widths() const { return widths_; }
-    // A symbol as a sum of digits, whose numbers are their places in widths(). Null if it is none.
+    // A symbol as a sum of digits, numbered as in widths(); null if there is no such sum.
     [[nodiscard]] const Affine* expansion(int symbol) const {
         const auto found = expansions_.find(symbol);
         return found == expansions_.end() ? nullptr : &found->second;

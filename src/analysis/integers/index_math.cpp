@@ -18,7 +18,7 @@ using namespace ir;
 
 namespace {
 
-// Two calls are never known to give the same.
+// Two calls are never known to return the same value: their terms are not merged.
 void add_term(Linear& form, const Expr& term, std::int64_t factor) {
     if (uses_of(term).calls) {
         form.terms.emplace_back(&term, factor);

@@ -10,7 +10,7 @@
 
 namespace parpy {
 
-// constant + sum of coefficient × term: what makes sizes and subscripts comparable.
+// constant + sum of coefficient × term: a normal form in which sizes and subscripts are compared.
 struct Linear {
     std::int64_t constant = 0;
     std::vector<std::pair<const ir::Expr*, std::int64_t>> terms;
@@ -20,13 +20,13 @@ struct Linear {
 [[nodiscard]] Linear linear(const ir::Expr& expr);
 [[nodiscard]] Linear operator-(const Linear& a, const Linear& b);
 
-// Whether it is made of sums, products and conversions alone: it may be written several times.
+// Whether the expression has sums, products and conversions alone: it may be written several times.
 [[nodiscard]] bool is_plain(const ir::Expr& expr);
 
-// The expression, changed, with numbers in place of what is made of one or two numbers alone.
+// Replaces operations on one or two constants by their results, in place.
 [[nodiscard]] ir::Expr* folded(ir::Builder& builder, ir::Expr* expr);
 
-// Integer expressions that fold as they are made. Operands become part of the result.
+// Builds integer expressions that are folded at once. Operands become part of the result.
 class IndexMath {
 public:
     IndexMath(ir::Builder& builder, ir::Scalar type) : b_(builder), type_(type) {}

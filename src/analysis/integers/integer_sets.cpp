@@ -67,7 +67,7 @@ isl_basic_set* basic_set(isl_ctx* context, std::size_t dimensions, const Conjunc
         isl_dim_cst);
 }
 
-// An integer of ISL's; takes `value`. Nothing if it does not fit, or then the closest that does.
+// Converts and frees an ISL integer. Nothing if it does not fit, or then the closest that does.
 std::optional<std::int64_t> integer(isl_val* value, bool closest = false) {
     constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
     constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();

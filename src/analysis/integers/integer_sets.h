@@ -1,7 +1,7 @@
-// Questions about systems of linear constraints over integers, answered exactly by ISL. This is the
-// only interface to it; what the unknowns stand for is the caller's business. One object per
-// analysis: it owns an ISL context, which must not be shared among threads. Work is bounded: once
-// its thread has spent the budget since it was made, every question is answered by "gave up".
+// Questions about systems of linear constraints over integers, answered exactly by ISL, to which
+// this is the only interface; the caller gives the unknowns their meaning. One object per analysis:
+// it owns an ISL context, which must not be shared among threads. Work is bounded: once its thread
+// has spent the budget since the object was made, every question is answered by "gave up".
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace parpy {
 
 // sum coefficients[i] * x[i] + constant >= 0, or == 0.
 struct LinearConstraint {
-    std::vector<std::int64_t> coefficients;  // those behind the last are 0
+    std::vector<std::int64_t> coefficients;  // missing ones are 0
     std::int64_t constant = 0;
     bool equality = false;
 };
@@ -33,14 +33,14 @@ public:
 
     enum class Answer : std::uint8_t { kEmpty, kNotEmpty, kGaveUp };
 
-    // Is there an integer point x[0 … dimensions) in the conjunction? `least`, if given, receives
-    // the lexicographically least one; it must exist if there is any.
+    // Whether the conjunction has an integer point x[0 … dimensions). `least`, if given, receives
+    // the lexicographically least one, which must exist if there is any.
     [[nodiscard]] Answer solve(std::size_t dimensions, const Conjunction& constraints,
                                std::vector<std::int64_t>* least = nullptr);
 
     // The values of x[first … dimensions) for which some x[0 … first) satisfies the conjunction, as
-    // a union of conjunctions over those alone (renumbered from 0). Nothing if it cannot be written
-    // so, or if the budget is spent.
+    // a union of conjunctions over these alone (renumbered from 0). Nothing if there is no such
+    // union, or if the budget is spent.
     [[nodiscard]] std::optional<std::vector<Conjunction>> project(std::size_t dimensions,
                                                                   std::size_t first,
                                                                   const Conjunction& constraints);
@@ -53,7 +53,7 @@ public:
                               const LinearConstraint& expression);
 
 private:
-    bool begin();  // a question, if there is time for one
+    bool begin();  // begins a question; false once the budget is spent
 
     struct State;
     std::unique_ptr<State> state_;

@@ -41,7 +41,7 @@ Interval modulo(const Interval& a, const Interval& b, Scalar scalar) {
     return {0, a.low >= 0 ? std::min(a.high, b.high - 1) : b.high - 1};
 }
 
-// a & b: between zero and the smallest of the operands known to be non-negative.
+// a & b lies between zero and the smallest non-negative operand.
 Interval bit_and(const Interval& a, const Interval& b, Scalar scalar) {
     if (a.low < 0 && b.low < 0) {
         return Interval::of_type(scalar);

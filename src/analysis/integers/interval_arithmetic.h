@@ -1,5 +1,5 @@
-// Arithmetic on value ranges: what an operator makes of the ranges of its operands, and what a
-// comparison leaves of them. Part of Intervals (intervals.h).
+// Arithmetic on value ranges: the range of an operator's result, and the values of an operand that
+// satisfy a comparison. Part of Intervals (intervals.h).
 #pragma once
 
 #include "analysis/integers/intervals.h"
@@ -11,18 +11,18 @@ __extension__ using Wide = __int128;  // holds every result on 64-bit operands
 
 inline constexpr Interval kEmptyInterval = {1, 0};
 
-// The ends as computed without overflow, or everything if the type may wrap them.
+// The range low … high, or the whole type's if the type may wrap it.
 [[nodiscard]] Interval fit(Wide low, Wide high, ir::Scalar scalar);
-// Of |a|.
+// The range of |a|.
 [[nodiscard]] Interval magnitude(const Interval& a, ir::Scalar scalar);
-// Of `a op b`; everything for operators on which nothing is known.
+// The range of `a op b`; all() for operators that are not handled.
 [[nodiscard]] Interval arithmetic(ir::Op op, const Interval& a, const Interval& b,
                                   ir::Scalar scalar);
 
 // The comparison that holds where this one does not, and the one with its operands swapped.
 [[nodiscard]] ir::Op negation(ir::Op comparison);
 [[nodiscard]] ir::Op mirrored(ir::Op comparison);
-// The values that `x op y` leaves of x.
+// The values of x that satisfy `x op y` for some y.
 [[nodiscard]] Interval restricted(const Interval& x, ir::Op op, const Interval& y);
 
 }  // namespace parpy

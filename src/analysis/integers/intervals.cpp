@@ -1,6 +1,6 @@
-// The fixpoint over the assignments of a function. Variables have one
-// range for the whole function, widened to their type's where it keeps growing; conditions narrow
-// it for the statements and operands they guard.
+// The fixpoint over the assignments of a function. Variables have one range for the whole function,
+// widened to their type's if it keeps growing; conditions narrow it for the statements and operands
+// that they guard.
 #include "analysis/integers/intervals.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ public:
             result_.of_var_[extent] = {0,
                                        extent->limit != 0 ? extent->limit : Intervals::kMaxExtent};
         });
-        // A few rounds settle what settles; what still grows then is widened at once.
+        // Most ranges are stable after a few rounds; a range that still grows is widened.
         constexpr int kPatience = 4;
         for (int round = 0;; ++round) {
             changed_ = false;
@@ -94,7 +94,7 @@ private:
     void guarded(const Body& body, const Expr* condition, bool truth) {
         const std::size_t before = facts_.size();
         assume(*condition, truth);
-        if (facts_.size() != before) {  // what the body assigns is not known in it
+        if (facts_.size() != before) {  // facts do not hold for variables that the body assigns
             const Uses uses = uses_of(body);
             const auto first = facts_.begin() + static_cast<std::ptrdiff_t>(before);
             facts_.erase(
@@ -127,7 +127,7 @@ private:
                 break;
             case StmtKind::kWhile: {
                 const auto& loop = static_cast<const While&>(stmt);
-                // The condition is evaluated again when the body has assigned things.
+                // The condition is evaluated again after the body has run.
                 const std::vector<Fact> outer = std::exchange(facts_, {});
                 const Uses uses = uses_of(loop.body);
                 for (const Fact& fact : outer) {
@@ -270,7 +270,7 @@ private:
         changed_ = true;
     }
 
-    // Where control is: all values of the variable, less what the conditions around say.
+    // The values at the current place: those that satisfy the conditions around it.
     Interval of(const Var* var) const {
         if (var->constant != nullptr) {
             if (const auto* value = std::get_if<std::int64_t>(&var->constant->value)) {
@@ -306,8 +306,8 @@ private:
         }
     }
 
-    // Notes what `side <op> bound` says of the variable in `side`: v, v + c or v - c, converted or
-    // not.
+    // Restricts the variable in `side`, which may be v, v + c or v - c, converted or not, to values
+    // that satisfy `side <op> bound`.
     void restrict(const Expr& side, Op op, const Interval& bound) {
         if (bound.empty()) {
             return;
@@ -347,7 +347,7 @@ private:
 
     // ------------------------------------------------------------ expressions
 
-    // Without recording: the operands have been, or will be.
+    // Evaluates without recording ranges: the walk records those of the operands.
     Interval quiet(const Expr& expr) {
         const bool record = std::exchange(record_, false);
         const Interval values = eval(expr);
@@ -450,7 +450,7 @@ private:
         }
     }
 
-    // What every GPU allows a launch, and this one has.
+    // The range that every GPU allows, restricted to this launch.
     Interval of_register(Register reg) const {
         const std::int64_t blocks_x = std::min(blocks_x_, Interval::of_type(Scalar::kI32).high);
         switch (reg) {
@@ -498,7 +498,7 @@ private:
 
     Intervals& result_;
     std::vector<Fact> facts_;
-    std::int64_t blocks_x_ = Interval::all().high;  // of the launch
+    std::int64_t blocks_x_ = Interval::all().high;  // blocks of the launch along x
     bool changed_ = false;
     bool widen_ = false;
     bool record_ = false;

@@ -1,7 +1,7 @@
-// Value ranges of integer expressions: what signs of subscripts, 32-bit narrowing and bounds checks
-// are decided from. Sound for wrap-around arithmetic: an expression that may overflow has the whole
-// range of its type. Loop variables, conditions in front of an expression (`if i > 0: x[i - 1]`)
-// and all assignments of a variable are taken into account; relations between variables are not.
+// Value ranges of integer expressions; they decide signs of subscripts, 32-bit narrowing and bounds
+// checks. Sound for wrap-around arithmetic: an expression that may overflow has the whole range of
+// its type. Loop variables, conditions that guard an expression (`if i > 0: x[i - 1]`) and all
+// assignments of a variable are taken into account; relations between variables are not.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace parpy {
 
-// Both ends included. Of u64 expressions only those that fit i64 are described; the range of the
-// others is all(), which stands for "not known" there.
+// Both ends included. Only u64 expressions whose values fit i64 are described; any other has the
+// range all(), which means "not known" there.
 struct Interval {
     std::int64_t low = std::numeric_limits<std::int64_t>::min();
     std::int64_t high = std::numeric_limits<std::int64_t>::max();
 
     [[nodiscard]] static Interval all() { return {}; }
     [[nodiscard]] static Interval exactly(std::int64_t value) { return {value, value}; }
-    // For an integer type or bool; all() for anything else.
+    // The values of an integer type or bool; all() for any other type.
     [[nodiscard]] static Interval of_type(ir::Scalar scalar);
 
     [[nodiscard]] bool empty() const { return low > high; }
@@ -33,7 +33,7 @@ struct Interval {
 [[nodiscard]] Interval hull(const Interval& a, const Interval& b);
 [[nodiscard]] Interval intersection(const Interval& a, const Interval& b);
 
-// Describes the function as it was when the object was made.
+// Describes the function at the time when the object was made.
 class Intervals {
 public:
     // No array has more elements along an axis than this: addresses have 47 bits.
@@ -41,14 +41,14 @@ public:
 
     explicit Intervals(const ir::Function& function);
 
-    // The values that `expr`, a node of the function, takes where it stands. Empty where it is
-    // never evaluated. For an expression that is not part of the function, that of its variable
-    // or the range of its type.
+    // The values of `expr`, a node of the function, at its place. Empty where it is never
+    // evaluated. An expression that is not part of the function has the range of its variable, or
+    // of its type.
     [[nodiscard]] Interval of(const ir::Expr* expr) const;
-    // All values the variable takes; for a loop variable the one after the last iteration not
-    // counted.
+    // All values that the variable takes. The value of a loop variable after the last iteration is
+    // not included.
     [[nodiscard]] Interval of(const ir::Var* var) const;
-    // For a variable that was made later.
+    // Gives the values of a variable that was made after this object.
     void learn(const ir::Var* var, Interval values) { of_var_[var] = values; }
 
 private:

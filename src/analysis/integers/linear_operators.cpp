@@ -1,4 +1,4 @@
-// The operators of linear_values.h: what stays linear, and what a new symbol can define exactly.
+// The operators of linear_values.h: linear results, and new symbols with exact definitions.
 #include <algorithm>
 #include <bit>
 
@@ -238,7 +238,7 @@ Affine LinearValues::unwrapped(const Affine& a) {
     return result;
 }
 
-// For the operators that wrap around alike whether their operands did so before or not.
+// Only operators whose result modulo 2^64 is the same for wrapped and unwrapped operands.
 std::optional<Affine> LinearValues::unwrapped(const Expr& e, const std::vector<Affine>& operands) {
     const Affine a = unwrapped(operands[0]), b = unwrapped(operands.back());
     switch (e.op) {

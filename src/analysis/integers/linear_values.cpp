@@ -1,6 +1,6 @@
-// See linear_values.h. Symbols that stand for the same function of the same values are one symbol,
-// so that two occurrences of `i // 2`, or of `ptr[i]` of an array that nothing stores to, are
-// equal.
+// See linear_values.h. Symbols that denote the same function of the same values are one symbol, so
+// that two occurrences of `i // 2` are equal, and so are two occurrences of `ptr[i]` in an array
+// that nothing stores to.
 #include "analysis/integers/linear_values.h"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ Affine LinearValues::unknown(const Expr& e, bool general) {
 }
 
 int LinearValues::scope_of(const Affine& a) const {
-    int scope = -1;  // of loops around one place the inner ones have the larger numbers
+    int scope = -1;  // of the loops around one place, inner loops have the larger numbers
     for (const auto& [symbol, coefficient] : a.terms)
         scope = std::max(scope, symbols_[static_cast<std::size_t>(symbol)].scope);
     return scope;
@@ -162,7 +162,7 @@ std::optional<Affine> LinearValues::eval(const Expr& e) {
 
 Affine LinearValues::constant(std::int64_t value, Scalar type) {
     if (type != Scalar::kU64 || value >= 0) return Affine::of(value);
-    // More than an expression holds: known without that alone.
+    // The constant does not fit an Affine: it is a symbol, whose value large_ keeps.
     const Affine result = shared({static_cast<int>(Op::kConst), nullptr, {Affine::of(value)}},
                                  [&](Symbol& symbol, int) {
                                      symbol.kind = Symbol::Kind::kOpaque;
@@ -403,7 +403,7 @@ bool LinearValues::count(LoopInstance& loop, int number, const Bounds& bounds) {
     Symbol counter;
     counter.kind = Symbol::Kind::kCounter;
     counter.scope = number;
-    // With a step of one the variable itself counts.
+    // If the step is one, the variable itself is the counter.
     const Wide length = values.high > values.low ? values.high - values.low : 0;
     counter.low = by == 1 ? static_cast<std::int64_t>(values.low) : 0;
     counter.high = by == 1   ? static_cast<std::int64_t>(std::max(values.low, values.high))
@@ -414,7 +414,7 @@ bool LinearValues::count(LoopInstance& loop, int number, const Bounds& bounds) {
     std::optional<Affine> value;
     if (by == 1) value = Affine::symbol(loop.counter);
     if (by != 0 && by != 1) value = sum(begins[0], Affine::symbol(loop.counter), by);
-    // What is not below a bound is at least as large as it: difference - slack >= 0.
+    // The negation of "below the bound" is: difference - slack >= 0.
     const auto bound = [&](const std::optional<Affine>& difference, std::int64_t slack) {
         const auto left = difference ? sum(*difference, Affine::of(-slack)) : std::nullopt;
         if (!left) return false;

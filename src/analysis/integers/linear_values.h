@@ -1,8 +1,8 @@
 // Gives the values of integer scalars and expressions at the current place of a walk, as linear
-// expressions on symbols (accesses.h). The walk tells of assignments, branches and loops;
-// evaluating an expression tells the walk of the loads and calls in it. Exact for + - and
+// expressions on symbols (accesses.h). The walk reports assignments, branches and loops to it, and
+// its evaluation of expressions reports their loads and calls to the walk. Exact for + - and
 // multiplication by constants, // and % by constants, shifts, min, max, abs and conditional
-// expressions; anything else, and whatever may wrap around, is an opaque symbol. For sums and
+// expressions; any other value, and one that may wrap around, is an opaque symbol. For sums and
 // products that may wrap around at 64 bits we also keep the unwrapped value: bounds checks use it,
 // and inside an array both agree.
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace parpy {
 
-// What a condition says if it holds (or fails): all of `all`; and nothing more, if exact.
+// The conditions that a guard implies if it holds (or fails): all of `all`; equivalent, if `exact`.
 struct Guard {
     std::vector<Alternatives> all;
     bool exact = true;
@@ -28,7 +28,7 @@ struct Guard {
 
     static constexpr std::size_t kMostAlternatives = 8;
     [[nodiscard]] static Guard of(Condition condition);
-    // `all` as one disjunction; nothing if that is long.
+    // `all` as one disjunction; nothing if it would be long.
     [[nodiscard]] std::optional<Alternatives> disjunction() const;
 };
 
@@ -51,10 +51,10 @@ public:
     LinearValues(std::vector<Symbol>& symbols, std::unordered_map<const ir::Var*, int>& parameters,
                  const ir::Function& entry, Listener& listener);
 
-    // Nothing for what is no integer.
+    // Nothing if the expression is not an integer.
     [[nodiscard]] std::optional<Affine> eval(const ir::Expr& e);
     [[nodiscard]] Affine number(const ir::Expr& e);
-    // Tells the listener nothing: evaluate the condition itself first.
+    // Reports no access or call to the listener: evaluate the condition itself first.
     [[nodiscard]] Guard guard(const ir::Expr& condition, bool truth);
     // The value without any wrapping around at 64 bits, where that is known.
     [[nodiscard]] Affine unwrapped(const Affine& a);
@@ -63,10 +63,10 @@ public:
     [[nodiscard]] Affine anything() { return fresh(ir::Scalar::kI64, false); }
 
     void assign(const ir::Assign& stmt);
-    void scramble(const VarSet& written);  // any values from now on
+    void scramble(const VarSet& written);  // they may have any values from now on
     [[nodiscard]] const Environment& environment() const { return environment_; }
     void restore(Environment environment) { environment_ = std::move(environment); }
-    // After a branch: the values are `then`'s where `yes` holds, those of now where `no` does.
+    // Joins a branch: values are `then`'s where `yes` holds, the current ones where `no` does.
     void merge(const Environment& then, const Guard& yes, const Guard& no);
 
     [[nodiscard]] int loop() const { return loop_; }
@@ -78,13 +78,13 @@ public:
         [[nodiscard]] std::int64_t by() const { return step.is_constant() ? step.constant : 0; }
     };
     [[nodiscard]] Bounds bounds(const ir::For& stmt);
-    // Makes the counter of loop `number` whose statement is given, fills in its value and bounds;
-    // false if they allow more than the loop's iterations.
+    // Makes the counter of loop `number`, whose statement is given, and fills in its value and
+    // bounds; false if the bounds allow more iterations than the loop has.
     bool count(LoopInstance& loop, int number, const Bounds& bounds);
     void enter_loop(int number, const ir::Var* var, const Affine& value, const VarSet& written);
     void leave_loop(int outer, const ir::Var* var, const VarSet& written);
 
-    // In a called function: arguments in place of its parameters.
+    // The scope of a called function: its parameters are names of the arguments.
     struct Frame {
         Environment environment;
         std::unordered_map<const ir::Var*, const ir::Var*> actual;
@@ -92,7 +92,7 @@ public:
     [[nodiscard]] Frame enter(const ir::Function& callee, const std::vector<ir::Expr*>& operands,
                               const std::vector<std::optional<Affine>>& scalars);
     void leave(Frame frame);
-    // The caller's array behind a parameter; null for an array that the called function made.
+    // The caller's array for a parameter; null for an array that the called function made.
     [[nodiscard]] const ir::Var* actual(const ir::Var* array) const;
     void made_in_call(const ir::Var* array) { actual_[array] = nullptr; }
 
@@ -101,7 +101,7 @@ private:
 
     int make(Symbol symbol);
     Affine fresh(ir::Scalar type, bool general);
-    // The symbol of this key, made by `fill` at first.
+    // The symbol of this key; `fill` makes it at the first call.
     template <class Fill>
     Affine shared(Key key, Fill&& fill) {
         const auto found = shared_.find(key);
@@ -117,7 +117,7 @@ private:
     int scope_of(const Affine& a) const;
     WideInterval range(const Affine& a) const { return range_of(a, symbols_); }
     bool fits(const Affine& a, ir::Scalar type) const;
-    // For its symbols, and of those that define them.
+    // Whether `predicate` holds for a symbol of `a`, or for one in the definitions of these.
     template <class Predicate>
     bool mentions(const Affine& a, Predicate&& predicate) const {
         return std::ranges::any_of(a.terms, [&](const auto& term) {
@@ -147,15 +147,15 @@ private:
     Affine load(const ir::Expr& e, std::vector<Affine> indices);
     Affine operation(const ir::Expr& e, const std::vector<Affine>& operands);
     std::optional<Affine> linear(const ir::Expr& e, const std::vector<Affine>& operands);
-    // `value`, of this type, may have wrapped around: what it would be otherwise. NumPy's unsigned
-    // numbers are meant to.
+    // Records the unwrapped counterpart of `value`, which may have wrapped around in `type`.
+    // NumPy's unsigned numbers, which wrap on purpose, are not recorded.
     void remember(const Affine& value, const std::optional<Affine>& unwrapped, ir::Scalar type);
     Affine modulo_2_64(const Affine& a);
     std::optional<Affine> unwrapped(const ir::Expr& e, const std::vector<Affine>& operands);
-    // As sum() and scaled(), with new symbols for parts where the numbers are beyond 64 bits.
+    // Like sum() and scaled(), with new symbols for parts whose numbers exceed 64 bits.
     Affine any_sum(const Affine& a, const Affine& b, std::int64_t factor = 1);
     Affine any_scaled(const Affine& a, Wide factor);
-    std::optional<Wide> factor(const Affine& a) const;  // the constant that it is
+    std::optional<Wide> factor(const Affine& a) const;  // its value, if constant
     Affine defined(const Affine& a);                    // a symbol of this value
     std::optional<Affine> quotient(const Affine& a, std::int64_t divisor);
     std::optional<Affine> remainder(const Affine& a, std::int64_t divisor);

@@ -1,5 +1,5 @@
-// How an integer expression moves when a variable grows: what its least and greatest values in a
-// range of the variable follow from.
+// The monotonicity of an integer expression in a variable, which gives its least and greatest value
+// in a range of the variable.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace parpy {
 
 enum class Trend : std::uint8_t { kConstant, kGrows, kFalls, kUnknown };
 
-// Of sums, constant multiples, minima and maxima of the variable and of what `changed` does not
-// write. Anything else, loads included, is kUnknown.
+// Handles sums, constant multiples, minima and maxima of the variable and of expressions that
+// `changed` does not write. Anything else, loads included, is kUnknown.
 [[nodiscard]] Trend trend_of(const ir::Expr& expr, const ir::Var& variable, const Uses& changed);
 
 }  // namespace parpy

@@ -1,5 +1,5 @@
-// See accesses.h. One walk in the order of execution keeps what each integer scalar holds as a
-// linear expression (linear_values.h) and the conditions around the current place.
+// See accesses.h. One walk in the order of execution keeps the value of each integer scalar as a
+// linear expression (linear_values.h), and the conditions around the current place.
 #include "analysis/memory/accesses.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ bool always_jumps(const Body& body) {
     return kind == StmtKind::kBreak || kind == StmtKind::kContinue || kind == StmtKind::kReturn;
 }
 
-// Has a statement that ends the current iteration of the loop around `stmt`, or more.
+// Whether `stmt` may end the current iteration of a loop around it, or the function.
 bool may_jump(const Stmt& stmt, bool own_loop = true) {
     if (stmt.kind == StmtKind::kReturn) return true;
     if (stmt.kind == StmtKind::kBreak || stmt.kind == StmtKind::kContinue) return own_loop;
@@ -37,7 +37,7 @@ bool may_jump(const Stmt& stmt, bool own_loop = true) {
     return found;
 }
 
-// Has a statement that ends the loop whose body this is.
+// Whether `body` may end the loop that it belongs to.
 bool may_leave(const Body& body, bool own_loop = true) {
     return std::ranges::any_of(body, [&](const Stmt* stmt) {
         if (stmt->kind == StmtKind::kReturn) return true;
@@ -67,7 +67,7 @@ private:
         const Premise* premise = nullptr;
     };
 
-    // ------------------------------------------------------------ what the values report
+    // ------------------------------------------------------------ reports of the values
 
     void read(const Var* array, const std::vector<Affine>& indices, Span span) override {
         Access access;
@@ -112,8 +112,8 @@ private:
         return result ? *result : values_.unknown(e, false);
     }
 
-    // A function that is being called already, and all calls that it makes in turn: its statements
-    // with any numbers for its parameters, any number of times.
+    // Recursion: all accesses of a function that is already being called, and of all its callees,
+    // with any values of the parameters, any number of times.
     void called_again(const Expr& e) {
         std::pair<const Function*, std::vector<const Var*>> now{e.callee, {}};
         for (const Expr* operand : e.operands) {
@@ -146,7 +146,7 @@ private:
 
     void add(Access access) {
         access.array = values_.actual(access.array);
-        if (access.array == nullptr) return;  // lives as long as the call that made it
+        if (access.array == nullptr) return;  // the array exists only during the call that made it
         if (access.stmts.empty()) access.stmts = {at_};
         access.loop = values_.loop();
         access.premise = state_.premise;
@@ -166,7 +166,7 @@ private:
         }
     }
 
-    // Any elements of the array, or of the row of it, that a call gets.
+    // Adds an access to any element of the array, or of the row, that a call receives.
     void anywhere(const Expr& passed, Span span) {
         std::vector<Affine> indices;
         for (const Expr* index : passed.operands)
@@ -183,7 +183,7 @@ private:
             access.indices = indices;
             access.span = span;
             const State before = state_;
-            // The row is there, whatever becomes of its elements.
+            // The subscripts are certainly evaluated; an access to elements is not certain.
             if (access.anywhere || access.writes()) state_.certain = false;
             add(std::move(access));
             state_ = before;
@@ -208,7 +208,7 @@ private:
         for (const Stmt* s : stmts) {
             stmt(*s);
             if (s->kind == StmtKind::kFor || s->kind == StmtKind::kWhile || !may_jump(*s)) {
-                // A loop that a return leaves made itself uncertain; so is what follows.
+                // A loop that may return made itself uncertain; so are the statements after it.
                 if (may_jump(*s)) state_.certain = false;
                 continue;
             }
@@ -230,11 +230,11 @@ private:
 
     void stmt(const Stmt& s) {
         at_ = &s;
-        // match_update gives places to rewrite; none is touched here.
+        // match_update returns mutable slots; none is modified here.
         auto update = match_update(const_cast<Stmt&>(s));
         if (!update) update = match_chain(const_cast<Stmt&>(s));
         if (update && update->indices != nullptr) {
-            // `if e > a[i]: a[i] = e` need not store.
+            // `if e > a[i]: a[i] = e` may not store.
             const bool certain = state_.certain;
             state_.certain = certain && s.kind != StmtKind::kIf;
             for (const Update::Term& term : update->more)
@@ -302,7 +302,7 @@ private:
     }
 
     void loop(const For& stmt) {
-        // Loops of functions called there come first.
+        // Loops of functions called in the bounds have smaller numbers.
         const LinearValues::Bounds bounds = values_.bounds(stmt);
         const int number = static_cast<int>(out_.loops_.size());
         LoopInstance instance;
@@ -374,9 +374,9 @@ private:
     State state_;
     const Stmt* at_ = nullptr;
     std::vector<State> saved_;
-    Guard remaining_;  // what holds after the last branch of which one side jumped
+    Guard remaining_;  // holds after the last If of which one side jumped
     std::vector<const Function*> calling_;
-    // For those, with the arrays that they get, whose further calls have been looked at.
+    // Recursive functions, with the arrays passed, whose further calls have been added.
     std::vector<std::pair<const Function*, std::vector<const Var*>>> again_;
     std::map<SeenKey, std::size_t> seen_;  // places in out_.all_
 };

@@ -1,11 +1,11 @@
-// The array accesses of an entry function, called helpers included: what is read, written or
-// updated, in which iterations of which loops, at which subscripts. Subscripts and iteration
-// domains are linear in symbols. Whatever is not linear is a symbol of its own that may have any
-// value (kOpaque): nothing is left out, so that conclusions from the absence of a conflict are
-// safe; those from its presence hold where no such symbol takes part and the access is certain.
+// The array accesses of an entry function, called helpers included: which elements are read,
+// written or updated, in which iterations of which loops. Subscripts and iteration domains are
+// linear in symbols. An expression that is not linear is a symbol of its own that may have any
+// value (kOpaque). No access is left out, so a conclusion from the absence of a conflict is safe; a
+// conclusion from its presence holds where no such symbol takes part and the access is certain.
 //
 // Works on every profile from kTyped to kMapped. Scalars are followed through assignments, so that
-// `k = i + 1; y[k] = …` is linear; conflicts on scalars themselves are not its business.
+// `k = i + 1; y[k] = …` is linear; conflicts on scalars themselves are not recorded.
 #pragma once
 
 #include <algorithm>
@@ -33,20 +33,20 @@ struct Symbol {
     std::int64_t low = 0, high = 0;
     const ir::Var* var = nullptr;          // kParameter
     std::vector<Alternatives> definition;  // kDefined
-    bool general = false;  // kOpaque: would be known if the arguments of the call were
+    bool general = false;  // kOpaque: would be known if the arguments of the call were known
 };
 
 __extension__ using Wide = __int128;
 struct WideInterval {
     Wide low, high;
 };
-// All values of an expression, relations between its symbols disregarded; those beyond 2^124 as
-// that.
+// All values of an expression, relations between its symbols disregarded; values beyond 2^124 are
+// clamped to it.
 [[nodiscard]] WideInterval range_of(const Affine& a, const std::vector<Symbol>& symbols);
-// The part within 64 bits; of what lies beyond, the closest number.
+// The part within 64 bits; ends beyond are clamped.
 [[nodiscard]] Interval narrowed(const WideInterval& wide);
 
-// A loop where it stands; those of helpers once per call.
+// A loop of the program; a loop of a helper has an instance per call.
 struct LoopInstance {
     const ir::For* stmt = nullptr;
     int parent = -1;
@@ -56,7 +56,7 @@ struct LoopInstance {
     std::vector<Condition> bounds;  // of its counter
 };
 
-// What holds where a statement stands: `guard`, and the premises around it.
+// The conditions under which a statement runs: `guard`, and the premises around it.
 struct Premise {
     const Premise* outer = nullptr;
     Alternatives guard;
@@ -69,17 +69,17 @@ struct Access {
     ir::Op update{};      // kUpdate
     bool atomic = false;  // kUpdate
     const ir::Var* array = nullptr;
-    bool anywhere = false;               // any element
+    bool anywhere = false;               // may touch any element
     std::vector<Affine> indices;         // else, one per dimension
     std::vector<Affine> unwrapped;       // the same without wrapping around at 64 bits
-    const Premise* premise = nullptr;    // the innermost; owned by Accesses, equal ones are one
-    std::vector<const ir::Stmt*> stmts;  // those that make it, in the order of the text
-    int loop = -1;                       // the innermost around
+    const Premise* premise = nullptr;    // innermost; owned by Accesses, equal ones are shared
+    std::vector<const ir::Stmt*> stmts;  // that make the access, in the order of the text
+    int loop = -1;                       // the innermost around the access
     Span span;
-    // Not certain: may be left out in iterations that satisfy the bounds and guards. In a `while`
-    // that stands in `while_depth` loops it may also be made several times.
+    // Not certain: iterations that satisfy the bounds and guards may omit it. In a `while` inside
+    // of `while_depth` loops it may also be made several times.
     bool certain = true;
-    bool general = false;  // not certain, but it would be known if the arguments of the call were
+    bool general = false;  // not certain, but would be if the arguments of the call were known
     int while_depth = -1;
 
     [[nodiscard]] bool writes() const { return kind != Kind::kRead; }
@@ -97,7 +97,7 @@ public:
 
     [[nodiscard]] const std::vector<Symbol>& symbols() const { return symbols_; }
     [[nodiscard]] const std::vector<LoopInstance>& loops() const { return loops_; }
-    // In the order of the text; each appears once.
+    // The accesses in the order of the text; equal ones appear once.
     [[nodiscard]] const std::vector<Access>& all() const { return all_; }
 
     // The entry's own loop; -1 if it is never reached.
@@ -109,7 +109,7 @@ public:
     [[nodiscard]] Interval range(const Affine& a) const;
     // The symbol of an entry parameter, if it is an integer.
     [[nodiscard]] std::optional<Affine> parameter(const ir::Var* var) const;
-    // The array exists once per iteration of `loop`: it is made in there.
+    // Whether the array exists once per iteration of `loop`, inside which it is made.
     [[nodiscard]] bool local_to(const ir::Var* array, int loop) const;
 
 private:

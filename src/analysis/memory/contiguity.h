@@ -1,4 +1,4 @@
-// Whether the elements of an array lie side by side, as C that gets a pointer to them expects.
+// Whether the elements of an array are contiguous, as C functions expect that receive a pointer.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace parpy {
 
-// In the order of C, along these dimensions of an array; nothing if the call alone knows. Kernels
-// written by hand (`by_hand`) are compiled for arrays of any size that do, and for others of any
-// strides; of those that they capture or make, sizes and strides are known.
+// Whether these dimensions are contiguous in C order; nothing if only the call knows. Kernels
+// written by hand (`by_hand`) are compiled for contiguous arrays of any size, and for others of any
+// strides; sizes and strides of the arrays that they capture or make are known.
 [[nodiscard]] std::optional<bool> lie_side_by_side(std::span<const ir::Dim> dims, bool by_hand);
 
 }  // namespace parpy

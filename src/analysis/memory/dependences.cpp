@@ -1,6 +1,6 @@
-// See dependences.h. Each pair of accesses to one array is first put to a test that needs a few
-// comparisons and settles most pairs of most programs: dimensions whose subscripts differ whenever
-// the iterations do. ISL answers the remaining questions.
+// See dependences.h. Each pair of accesses to one array first undergoes a test of a few
+// comparisons, which decides most pairs of most programs: dimensions whose subscripts differ
+// whenever the iterations do. ISL answers the remaining questions.
 #include "analysis/memory/dependences.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ struct Dependences::State {
     const Accesses accesses;
     IntegerSets sets;
     std::optional<Liveness> liveness;
-    std::unordered_map<int, Digits> digits;  // of the loops that were asked about
+    std::unordered_map<int, Digits> digits;  // of the loops in question
 
     // ------------------------------------------------------------ pairs
 
@@ -58,10 +58,10 @@ struct Dependences::State {
         return digits.try_emplace(loop, accesses, loop).first->second;
     }
 
-    // No two iterations of `of` have the same subscripts, whatever iterations of `loop`, which is
-    // the same or around it, they belong to. For each digit in which they may differ there is a
+    // Whether no two iterations of `of` have the same subscripts, whatever iterations of `loop`,
+    // the same or a loop around it, they belong to. Each digit in which they may differ needs a
     // dimension whose subscripts then differ: by c * the difference of the digit, a constant, and
-    // terms that are too small, or have too large factors, to make up for it.
+    // terms that are too small, or have too large factors, to cancel it.
     bool separated(const Access& a, const Access& b, int loop, int of) {
         if (a.anywhere || b.anywhere) return false;
         const Digits& parts = digits_of(of);
@@ -148,7 +148,7 @@ struct Dependences::State {
         if (outcome == Outcome::kNever) return;
         if (outcome == Outcome::kForSomeCalls ||
             (outcome == Outcome::kPerhaps && system.general())) {
-            // Updates that meet in some calls may be atomic in all, or reduced.
+            // Updates that conflict in some calls may be atomic in all, or reduced.
             if (!commutes) {
                 auto excluded =
                     outcome == Outcome::kForSomeCalls ? system.excluded(sets) : std::nullopt;
@@ -174,8 +174,8 @@ struct Dependences::State {
         }
     }
 
-    // No iteration of `loop` touches the element of the group but by its updates, whether one of
-    // these is reached or not: the element may be stored behind the loop in any case.
+    // Whether each iteration of `loop` touches the element of the group by these updates alone,
+    // even if none of them is reached: it is safe to store the element after the loop in any case.
     bool alone(const UpdateGroup& group, int loop) {
         const auto in_group = [&](const Stmt* stmt) {
             return std::ranges::any_of(group.updates,
@@ -192,7 +192,7 @@ struct Dependences::State {
         const auto meet = [&](const Access& update, const Access& other) {
             const Memory memory = relation(*update.array, *other.array);
             if (memory == Memory::kApart) return false;
-            Access element = update;  // which is the same in all of the loop
+            Access element = update;  // which is invariant in the loop
             element.loop = accesses.loops()[index(loop)].parent;
             element.premise = nullptr;
             element.certain = true;
@@ -291,7 +291,7 @@ struct Dependences::State {
         const Dependence* best = nullptr;
         int best_rank = 5;
         for (const Dependence& d : facts.dependences) {
-            // Conflicts proper, possible ones, updates, possible updates, reductions.
+            // Ranks: proved conflicts, possible ones, updates, possible updates, reductions.
             int rank = d.exact ? 0 : 1;
             if (d.commutes) rank = reduced(facts, *d.source) ? 4 : rank + 2;
             const bool better =
@@ -375,7 +375,7 @@ struct Dependences::State {
     }
 
     // Whether no iteration of `outer` conflicts with a later one for which `sum` + `constant` >= 0;
-    // iterations of `inner` that have the same variable need not be told apart.
+    // iterations of `inner` with the same variable are not told apart.
     bool never_conflict(int outer, int inner, const std::vector<Part>& sum, std::int64_t constant) {
         bool never = true;
         for_each_ordered_pair(outer, [&](const Access& a, const Access& b, Memory memory) {
@@ -438,7 +438,7 @@ bool Dependences::wavefront(For& outer, For& inner) {
     if (!nested) return false;
     const Affine& i = accesses.loops()[index(out)].value;
     const Affine& j = accesses.loops()[index(in)].value;
-    // None on the same or an earlier diagonal.
+    // No conflict on the same or an earlier diagonal.
     return state_->never_conflict(out, in, {{&i, 0}, {&j, 0}, {&i, 1, -1}, {&j, 1, -1}}, 0);
 }
 

@@ -1,7 +1,7 @@
-// Which loops of an entry function may run in parallel, and why or why not: the facts that
-// check_legality judges a mapping by. A pair of iterations of a loop conflicts if both touch one
+// Which loops of an entry function may run in parallel, and why or why not: the facts by which
+// check_legality judges a mapping. A pair of iterations of a loop conflicts if both touch one
 // byte and one of them writes it; conflicts are looked for between iterations of one execution of
-// the loop (the loops around it stand still). Array conflicts are decided exactly where subscripts,
+// the loop (loops around it do not advance). Array conflicts are decided exactly where subscripts,
 // bounds and conditions are linear; scalars by the data flow on their names.
 //
 // Programs whose arguments are partly run-time values (`general`) are judged for all their values:
@@ -22,13 +22,13 @@ namespace parpy {
 
 enum class Verdict : std::uint8_t {
     kProved,     // no two iterations conflict
-    kReduction,  // those that do, update the same place by the same associative operator
+    kReduction,  // all conflicting iterations update one place by one associative operator
     kRefuted,    // a pair of iterations conflicts: `witness`, or a scalar ties them together
     kUnknown,    // a pair may conflict: `reason`
 };
 
 // One of the two iterations of a witness: the loops around the access, outermost first, with the
-// values of their variables, and the element.
+// values of their variables, and the subscripts of the element.
 struct Occurrence {
     const Access* access = nullptr;
     std::vector<std::pair<const ir::For*, std::int64_t>> iteration;
@@ -41,27 +41,27 @@ struct Dependence {
     Kind kind{};
     const Access* source = nullptr;
     const Access* sink = nullptr;
-    bool exact = false;               // there are such iterations, not: there may be
+    bool exact = false;               // such iterations exist; false: they may exist
     bool commutes = false;            // both update by one associative operator
     std::vector<Occurrence> witness;  // exact: the two, the first such pair in time
-    // Iterations between them: the least and the greatest number, where bounded. Only on request.
+    // Iterations between the two: the least and greatest number, where bounded. Only on request.
     std::optional<std::int64_t> least_distance, greatest_distance;
 };
 
 struct LoopFacts {
     Verdict verdict = Verdict::kProved;
-    std::string reason;                   // kUnknown, kRefuted by a scalar: what stands in the way
+    std::string reason;                   // kUnknown, kRefuted by a scalar: why it is not proved
     std::vector<Dependence> dependences;  // carried by the loop, at most one per pair of accesses
-    std::optional<Dependence> decisive;   // the one that the verdict is about
-    // The updates of scalars, and of elements that the loop touches by these updates alone, as its
-    // text tells or (UpdateGroup::by_analysis) as its subscripts do.
+    std::optional<Dependence> decisive;   // the one that decides the verdict
+    // The updates of scalars, and of elements that the loop touches by these updates alone,
+    // according to its text or (UpdateGroup::by_analysis) to its subscripts.
     std::vector<UpdateGroup> reductions;
-    // kReduction: conflicts beyond those, certain or possible (`reason`), on elements that vary;
-    // the updates need to be atomic (scatters.h).
+    // kReduction: there are further conflicts, certain or possible (`reason`), on elements that
+    // vary; the updates need to be atomic (scatters.h).
     bool scatters = false;
-    bool forgets_nan = false;  // kReduction: the order shows where there are NaNs (`reason`)
-    // Scalars: each iteration has its own; one iteration passes a value to the next; the last
-    // iteration's value is wanted later.
+    bool forgets_nan = false;  // kReduction: with NaNs the order changes the result (`reason`)
+    // Scalars: private to each iteration; carried from one iteration to the next; live after the
+    // loop, with the last iteration's value.
     std::vector<const ir::Var*> private_scalars, carried_scalars, last_values;
     // The verdict holds for calls that satisfy all of these, on parameter symbols; one without
     // alternatives cannot be satisfied.
@@ -77,28 +77,28 @@ public:
 
     [[nodiscard]] const Accesses& accesses() const;
 
-    // `loop` is one of the entry's own. `distances`: fill them in too.
+    // `loop` must belong to the entry. `distances`: compute them too.
     [[nodiscard]] LoopFacts of(ir::For& loop, bool distances = false);
 
     // True if iterations (i, j) of the nest `outer` ⊃ `inner` with equal i + j are independent: the
     // diagonals may run one after the other, each in parallel.
     [[nodiscard]] bool wavefront(ir::For& outer, ir::For& inner);
 
-    // True if `outer`, which contains nothing but `inner`, and `inner` may change places: no
+    // True if `outer`, which contains nothing but `inner`, and `inner` may be interchanged: no
     // iterations (i, j) and (i', j') with i < i' and j > j' conflict.
     [[nodiscard]] bool interchangeable(ir::For& outer, ir::For& inner);
 
-    // True if nothing that `stmt`, which stands in `loop`, reads in an iteration is what this or
-    // another iteration writes. What a statement updates, it does not read.
+    // True if this or another iteration of `loop` writes nothing that `stmt`, inside the loop,
+    // reads in an iteration. A statement does not read the target of its update.
     [[nodiscard]] bool reads_apart(const ir::For& loop, const ir::Stmt& stmt);
 
     // Whether `source` in an iteration of `loop` and `sink` in a later one may conflict; `same`: or
-    // in the same one. Both are statements in the loop, with all that is in them.
+    // in the same iteration. Both are statements in the loop, with all statements nested in them.
     [[nodiscard]] bool conflict(const ir::For& loop, const ir::Body& source, const ir::Body& sink,
                                 bool same);
 
-    // A subscript that surely leaves its array: the iteration and the elements' subscripts, as
-    // counted from the start. `conditions`, if given, receives what general calls must satisfy.
+    // A subscript that surely leaves its array: the iteration, and the subscripts as counted from
+    // the start. `conditions`, if given, receives the conditions that general calls must satisfy.
     struct Violation {
         Occurrence at;
         std::size_t axis = 0;

@@ -1,4 +1,4 @@
-// Where arrays lie in memory: whether two of them share bytes, and the address of an element.
+// Places of arrays in memory: whether two arrays share bytes, and the address of an element.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@ namespace parpy {
 
 enum class Memory : std::uint8_t {
     kApart,
-    kSameElements,  // elements are the same where, and only where, their subscripts are
+    kSameElements,  // subscripts are equal exactly where the elements are the same
     kSameBytes,     // compare byte addresses
     kUnclear,
 };
 [[nodiscard]] Memory relation(const ir::Var& a, const ir::Var& b);
 
-// Relative to the memory that the array shares with others, else to its own element [0, …]. Nothing
-// if the strides are not constants.
+// The offset in the memory that the array shares with others, or else from its own element [0, …].
+// Nothing if the strides are not constants.
 [[nodiscard]] std::optional<Affine> byte_address(const ir::Var& array,
                                                  const std::vector<Affine>& indices);
 

@@ -12,7 +12,7 @@ std::string iteration_text(const Occurrence& instance) {
     std::vector<const For*> loops;
     std::vector<std::int64_t> values;
     for (const auto& [loop, value] : instance.iteration) {
-        // For a worker that the text does not have (make_workers) nobody needs to know.
+        // Omits worker loops that the source does not contain (make_workers).
         const bool worker =
             loop->var->shown() == "worker" && has_pragma(*loop) && !pragma_of(*loop).span.valid();
         if (worker) continue;

@@ -1,4 +1,4 @@
-// How an iteration and an element are written in messages.
+// The text of an iteration and of an element in messages.
 #pragma once
 
 #include <string>

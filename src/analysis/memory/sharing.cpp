@@ -17,8 +17,8 @@ bool may_share(const Var& a, const Var& b) {
     return !a.placement || !b.placement || a.placement->group == b.placement->group;
 }
 
-// Each stride is beyond the reach of all smaller ones. Of layouts with run-time strides or extents
-// the dispatcher makes sure.
+// Whether each stride exceeds the span of all smaller ones. The dispatcher checks layouts with
+// run-time strides or extents.
 bool is_injective(const Var& array) {
     const bool known =
         std::ranges::all_of(array.dims, [](const Dim& dim) { return dim.extent && dim.stride; });

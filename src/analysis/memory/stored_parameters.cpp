@@ -12,7 +12,7 @@ using namespace ir;
 
 namespace {
 
-// What may be a tuple or an object: its parts are what was put into it, and no new values.
+// Whether the value may be a tuple or object, whose parts are the values put into it, not copies.
 bool may_be_tuple(const Expr& value, const VarSet& tuples) {
     switch (value.op) {
         case Op::kTuple:
@@ -38,7 +38,7 @@ bool may_be_tuple(const Expr& value, const VarSet& tuples) {
     }
 }
 
-// fn(x) for each variable that the value may be, be a part of, or have among its parts.
+// Calls fn(x) for each variable that the value may be, be a part of, or have among its parts.
 template <class F>
 void for_each_root(const Expr& value, const VarSet& tuples, const F& fn) {
     switch (value.op) {

@@ -45,7 +45,7 @@ std::string quoted(const Var& var) {
     return "'" + var.shown() + "'";
 }
 
-// Looks at one loop; `reason` is empty as long as nothing stands in the way. `near`: it is worth
+// Matches one loop; `reason` is empty as long as it may be a stencil. `near`: the reason is worth
 // telling the user.
 class Matcher {
 public:
@@ -67,14 +67,14 @@ private:
         return false;
     }
 
-    // Nests and scalars alone; some nest stores to an array that is loaded at another element.
+    // Whether there are only nests and scalars, and a store's array is loaded elsewhere.
     bool is_candidate() {
         bool has_nest = false;
         for (const Stmt* stmt : time_.body) {
             if (stmt->kind == StmtKind::kFor) {
                 has_nest = true;
             } else if (const auto* gpu = stmt->as<Gpu>()) {
-                // What one thread of the GPU computes for all.
+                // Scalars that one thread of the GPU computes for all threads.
                 const bool scalars = std::ranges::all_of(
                     gpu->body, [](const Stmt* inner) { return inner->kind == StmtKind::kAssign; });
                 if (gpu->by_hand() || !scalars) return false;
@@ -103,7 +103,7 @@ private:
         return reads_neighbour && !stores_by_time;
     }
 
-    // Both are variables and constants, of which some differ.
+    // Whether all subscripts are a variable plus a constant, and some constants differ.
     static bool are_apart(const std::vector<Expr*>& a, const std::vector<Expr*>& b) {
         bool differ = false;
         for (std::size_t k = 0; k < std::min(a.size(), b.size()); ++k) {
@@ -130,7 +130,7 @@ private:
         return true;
     }
 
-    // In all steps and in all of each.
+    // Whether the expression has one value in all steps and iterations.
     [[nodiscard]] bool stands_still(const Expr& e) const {
         return invariant(e, uses_) && !any_expr(e, [&](const Expr& inner) {
                    return inner.op == Op::kVar && inner.var == time_.var;
@@ -174,7 +174,7 @@ private:
         return reaches || refuse("no step reads neighbouring elements");
     }
 
-    // A body that gives elements values, and the loops and conditions around it.
+    // A body that stores elements, and the loops and conditions around it.
     struct Leaf {
         Nest loops;
         std::unordered_map<const For*, std::pair<std::int64_t, std::int64_t>> parts;  // of ranges
@@ -194,7 +194,7 @@ private:
                               " has scalars beside loops of its own");
             if (!sweep(top, leaf)) return false;
         }
-        // One behind the other, for all iterations of the loops around them.
+        // The sweeps must be able to run one after the other, each for all iterations.
         for (std::size_t later = before; later < result_.sweeps.size(); ++later) {
             for (std::size_t earlier = before; earlier < later; ++earlier) {
                 if (!separable(result_.sweeps[earlier], result_.sweeps[later]))
@@ -244,8 +244,8 @@ private:
                refuse("the loop over " + quoted(*loop.var) + " is a reduction");
     }
 
-    // Whether the condition is `i == n` or `i != n` of the first or last iteration of a loop
-    // around: the iterations where it holds, and the others.
+    // Whether the condition is `i == n` or `i != n`, n being the first or last iteration of a loop
+    // around; divides the iterations into those where it holds and the rest.
     static bool split(const Expr& condition, Leaf& holds, Leaf& others) {
         if (condition.op != Op::kEq && condition.op != Op::kNe) return false;
         const Expr& variable = *condition.operands[0];
@@ -303,7 +303,7 @@ private:
         return true;
     }
 
-    // No iteration of the loops around both uses elements that another one of them writes.
+    // Whether no iteration of the common loops uses elements that another iteration writes.
     static bool separable(const StencilSweep& earlier, const StencilSweep& later) {
         const auto together = [&](const StencilSweep& stores, const StencilSweep& other,
                                   const std::vector<std::int64_t>* offsets) {
@@ -332,7 +332,7 @@ private:
         return apart(earlier, later) && apart(later, earlier);
     }
 
-    // The place that an iteration writes.
+    // Finds the axes of the element that an iteration writes.
     bool place(const Store& store, const Leaf& leaf, StencilSweep& s) {
         const Nest& nest = leaf.loops;
         if (store.indices.size() != result_.rank)
@@ -370,7 +370,7 @@ private:
     bool loads(StencilSweep& s) {
         s.below.assign(result_.rank, 0);
         s.above.assign(result_.rank, 0);
-        VarSet own;  // scalars of an iteration
+        VarSet own;  // scalars private to an iteration
         for (const Stmt* stmt : *s.body) {
             if (const auto* assign = stmt->as<Assign>()) own.insert(assign->var);
         }
@@ -417,7 +417,7 @@ private:
         return reason_.empty();
     }
 
-    // Every step gives its scalars a value before it reads them, and those of a nest stay in it.
+    // Whether steps assign scalars before reading them, and scalars of a nest stay in it.
     bool scalars() {
         for (Var* var : exposed_reads(time_.body)) {
             if (uses_.written.contains(var))

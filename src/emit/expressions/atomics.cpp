@@ -41,7 +41,7 @@ Text ExprPrinter::print_atomic(const Expr& expr) const {
         const Expr negated{.op = Op::kNeg, .type = expr.type, .operands = {all.back()}};
         const Expr& added = which == ir::Atomic::kSub ? negated : *all.back();
         const std::string value = exact(added, Precedence::kAssignment).text;
-        printed_.erase({&negated, counting_});  // which ends here
+        printed_.erase({&negated, counting_});  // its lifetime ends here
         return {"atomic_add_parts(&" + at + ", " + value + ")", Precedence::kPostfix,
                 expr.type.scalar};
     }

@@ -1,4 +1,4 @@
-// Calls of functions, those that others have written included.
+// Calls of functions, foreign ones included.
 #include <algorithm>
 
 #include "analysis/host_calls.h"
@@ -33,8 +33,8 @@ Text ExprPrinter::print_call(const Expr& expr) const {
     return {out, Precedence::kPostfix, expr.type.scalar};
 }
 
-// An argument of an external function, which may have its own names for types that we name
-// otherwise.
+// An argument of an external function, whose own names for types may differ from ours.
+//
 std::string ExprPrinter::for_others(const Expr& argument) const {
     const Scalar scalar = argument.type.scalar;
     const bool wide = scalar == Scalar::kI64 || scalar == Scalar::kU64;
@@ -45,7 +45,7 @@ std::string ExprPrinter::for_others(const Expr& argument) const {
     return wide || is_half(scalar) ? "foreign_pointer(" + root(argument) + ")" : root(argument);
 }
 
-// The address of the first element, and the extents of what begins there.
+// The address of the first element, and the extents of the array that begins there.
 std::string ExprPrinter::with_shape(const Expr& array) const {
     const std::span<const ir::Dim> dims = ir::array_passed(array)->dims;
     const std::size_t rank = array.type.rank;

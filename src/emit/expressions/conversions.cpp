@@ -15,7 +15,7 @@ bool is_double(Scalar type) {
     return type == Scalar::kF64 || type == Scalar::kC128;
 }
 
-// A pattern with $0 and, for $1 or $t, the second of `parts`.
+// The pattern, with the first of `parts` for $0 and the second for $1 or $t.
 std::string fill(std::string_view pattern, const std::array<std::string, 2>& parts) {
     std::string out;
     for (std::size_t p = 0; p < pattern.size(); ++p) {

@@ -28,7 +28,7 @@ Text parenthesised(Text text, Precedence at_least) {
     return text;
 }
 
-// Does the offset of every element fit in 32 bits?
+// Whether the offset of every element fits 32 bits.
 bool is_compact(const ir::Var& array) {
     if (array.limit != 0 && array.limit <= kI32Max) return true;
     std::int64_t reach = 0;
@@ -106,7 +106,7 @@ std::string ExprPrinter::element(const ir::Var& array, std::span<Expr* const> in
                 dim.stride ? std::to_string(std::abs(*dim.stride)) : names_.of(dim.stride_var);
             if (stride != "1") term.text += " * " + stride;
             if (dim.stride.value_or(1) < 0) {
-                const bool negative = term.text.starts_with('-');  // of which C++ makes a decrement
+                const bool negative = term.text.starts_with('-');  // C++ would read a decrement
                 falling += " - " + (negative ? "(" + term.text + ")" : term.text);
                 continue;
             }
@@ -164,8 +164,8 @@ Text ExprPrinter::exact(const Expr& expr, Precedence at_least) const {
 
 // ---------------------------------------------------------------- nodes
 
-// What an operator's text depends on is printed more than once: its operands are kept until the
-// expressions around it are printed, too.
+// An operator's text is printed more than once: the texts of its operands are kept until the
+// expressions around it have been printed.
 Text ExprPrinter::print(const Expr& expr) const {
     if (expr.operands.empty()) return print_node(expr);
     const auto known = printed_.find({&expr, counting_});
@@ -231,7 +231,7 @@ Text ExprPrinter::print_node(const Expr& expr) const {
     }
 }
 
-// A subscript of unknown sign. The helper takes operands of any width, so none is widened for it.
+// A subscript of unknown sign. The helper has operands of any width, so none is widened for it.
 Text ExprPrinter::print_index(const Expr& expr) const {
     if (ir::is_unsigned_integer(expr.type.scalar)) {
         return print(*expr.operands[0]);
@@ -248,7 +248,7 @@ Text ExprPrinter::print_index(const Expr& expr) const {
     return {"index(" + i.text + ", " + n.text + ")", Precedence::kPostfix, common(i.type, n.type)};
 }
 
-// Bytes of the caller's own arrays of bool may be anything.
+// Bytes of the caller's bool arrays may have any value.
 Text ExprPrinter::print_load(const Expr& expr) const {
     const std::string text = element(*expr.var, expr.operands);
     if (is_row(expr)) return {"&" + text, Precedence::kUnary, expr.type.scalar};

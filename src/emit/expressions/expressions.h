@@ -1,5 +1,5 @@
 // Expressions as C-family text: precedence, literals, subscripts, and conversions where C++'s own
-// promotions leave a value that is not of the IR's type.
+// promotions give a type that is not the IR's.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ struct Text {
     std::string text;
     Precedence precedence = Precedence::kPostfix;
     ir::Scalar type = ir::Scalar::kI32;  // of the C++ expression
-    bool in_range = true;                // its value is one of the IR type
+    bool in_range = true;                // its value is representable in the IR type
     bool literal = false;
 };
 
@@ -29,26 +29,26 @@ public:
                 const std::unordered_map<const ir::Function*, std::string>& functions)
         : dialect_(dialect), names_(names), functions_(functions) {}
 
-    // Variables that count iterations: arithmetic on them alone does not overflow.
+    // Variables that count iterations: arithmetic on counters alone does not overflow.
     std::unordered_set<const ir::Var*> counters;
     Subtrahends subtrahends;  // of the function's subscripts
     ChosenConstants chosen_constants;
 
-    // As the whole of an initialiser, right-hand side, argument or condition, where C++ converts to
-    // the IR type by itself.
+    // The text of a whole initialiser, right-hand side, argument or condition, where C++ converts
+    // to the IR type by itself.
     [[nodiscard]] std::string root(const ir::Expr& expr) const;
-    // As a loop bound, launch size or other count: plain arithmetic.
+    // The text of a loop bound, launch size or other count, in plain arithmetic.
     [[nodiscard]] std::string count(const ir::Expr& expr, Precedence at_least) const;
-    // With exactly its C++ type.
+    // The text with exactly its C++ type.
     [[nodiscard]] Text exact(const ir::Expr& expr, Precedence at_least) const;
-    // array[indices], flattened.
+    // The element array[indices], with one flat subscript.
     [[nodiscard]] std::string element(const ir::Var& array,
                                       std::span<ir::Expr* const> indices) const;
-    // As an argument of a template, with exactly its C++ type.
+    // The text of an argument of a template, with exactly its C++ type.
     [[nodiscard]] std::string argument(const ir::Expr& expr) const {
         return exact(expr, Precedence::kAssignment).text;
     }
-    // a op b where the result takes part in a reduction that may run in any order.
+    // The text of a op b, part of a reduction that may run in any order.
     [[nodiscard]] std::string any_order(const ir::Expr& expr) const;
 
     [[nodiscard]] std::string_view type(ir::Scalar scalar) const {
@@ -84,7 +84,7 @@ private:
     const ScopedNames& names_;
     const std::unordered_map<const ir::Function*, std::string>& functions_;
     mutable bool counting_ = false;  // inside a subscript or a loop bound
-    mutable int depth_ = 0;          // of the expression that is being printed
+    mutable int depth_ = 0;          // of the expression being printed
     mutable std::map<std::pair<const ir::Expr*, bool>, Text> printed_;  // with `counting_`
 };
 

@@ -1,4 +1,4 @@
-// Operators as C-family text: which row of the dialect spells one, and the row with its operands.
+// Operators as C-family text: chooses the row of the dialect and substitutes the operands.
 #include <algorithm>
 
 #include "emit/c_types.h"
@@ -18,7 +18,7 @@ Precedence above(Precedence p) {
     return static_cast<Precedence>(static_cast<int>(p) + 1);
 }
 
-// Operators whose result is one of their operands' bits, so that C++'s promotion does no harm.
+// Operators whose result has the bits of an operand, so that C++'s promotion is harmless.
 bool keeps_range(const Expr& expr) {
     switch (expr.op) {
         case Op::kSelect:
@@ -39,7 +39,7 @@ bool keeps_range(const Expr& expr) {
     }
 }
 
-// Does an operand between these characters of a row stand alone in an argument list?
+// Whether an operand between these characters of a row stands alone in an argument list.
 bool stands_alone(char left, char right) {
     return (left == '(' || left == '{' || left == ' ') &&
            (right == ')' || right == '}' || right == ',');
@@ -68,8 +68,8 @@ bool ExprPrinter::is_count(const Expr& expr) const {
     }
 }
 
-// What its variables are multiplied by, at most: subscripts and counts stay below 2^63 where that
-// is small.
+// An upper bound of the factors that the variables of `expr` are multiplied by: if it is small,
+// subscripts and counts stay below 2^63.
 double ExprPrinter::largest_factor(const Expr& expr) {
     const auto of = [&](std::size_t i) { return largest_factor(*expr.operands[i]); };
     switch (expr.op) {
@@ -135,11 +135,11 @@ const Spelling& ExprPrinter::row_of(const Expr& expr) const {
     if (row == nullptr) row = find_row(dialect_.operators, expr);
     if (row == nullptr && dialect_.wraps_by_helpers) row = find_row(wrapping_operators(), expr);
     if (row == nullptr) row = find_row(c_family_operators(), expr);
-    return row != nullptr ? *row : kMissing;  // the verifier lets no such program come here
+    return row != nullptr ? *row : kMissing;  // the verifier rejects such programs
 }
 
-// The operand of an infix operator that C++ converts by itself because of the other one's type, so
-// that its conversion need not be written; an index beyond the operands if there is none.
+// The operand of an infix operator that C++ converts implicitly to the other one's type, so that
+// its conversion need not be printed; a number beyond the operands if there is none.
 std::size_t ExprPrinter::implicit_conversion(const Expr& expr, const Spelling& row) const {
     constexpr std::size_t kNone = ~std::size_t{0};
     if (row.precedence < Precedence::kEquality || row.precedence > Precedence::kMultiplicative ||
@@ -177,7 +177,7 @@ Text ExprPrinter::print_row(const Expr& expr, const Spelling& row) const {
     const bool bitwise =
         row.precedence >= Precedence::kBitwiseOr && row.precedence <= Precedence::kBitwiseAnd;
 
-    // How tightly operand `i` must bind, standing between `left` and `right`.
+    // The precedence that operand `i` needs between `left` and `right`.
     const auto needed = [&](std::size_t i, char left, char right) {
         if (call) {
             return stands_alone(left, right) ? Precedence::kAssignment
@@ -190,7 +190,7 @@ Text ExprPrinter::print_row(const Expr& expr, const Spelling& row) const {
         if (row.precedence == Precedence::kUnary) {
             return Precedence::kUnary;
         }
-        // Mixed bitwise, shift and comparison operators read better with parentheses.
+        // Mixed bitwise, shift and comparison operators are easier to read with parentheses.
         if (bitwise || row.precedence == Precedence::kShift) {
             const bool same = i == 0 && expr.operands[0]->op == expr.op;
             return same ? row.precedence : Precedence::kUnary;
@@ -198,7 +198,7 @@ Text ExprPrinter::print_row(const Expr& expr, const Spelling& row) const {
         if (row.precedence == Precedence::kEquality || row.precedence == Precedence::kRelational) {
             return Precedence::kAdditive;
         }
-        // Integer sums and products may be regrouped where they cannot overflow or just wrap.
+        // Integer sums and products may be regrouped if they cannot overflow or only wrap.
         const bool regroup = counting_ && row.precedence == Precedence::kAdditive &&
                              expr.op == Op::kAdd && ir::is_integer(expr.type.scalar);
         const bool leads = i == 0 && row.text.starts_with("$0");
@@ -230,8 +230,8 @@ Text ExprPrinter::print_row(const Expr& expr, const Spelling& row) const {
             const auto i = static_cast<std::size_t>(which - '0');
             const char left = p >= 2 ? row.text[p - 2] : '\0';
             const char right = p + 1 < row.text.size() ? row.text[p + 1] : '\0';
-            // The first argument of a helper template names the type, and the others convert. All
-            // arguments together say which of several functions is meant.
+            // The first argument of a helper template determines the type, and the others convert.
+            // Overloads need the exact type of all arguments.
             fetch(i, needed(i, left, right), exactly && (!call || i == 0));
             if (call && operands[i].type == Scalar::kF32 &&
                 expr.operands[i]->type.is(Scalar::kF64)) {
@@ -268,7 +268,7 @@ Text ExprPrinter::print_row(const Expr& expr, const Spelling& row) const {
         const bool mixed_halves = expr.op == Op::kSelect && is_half(expr.type.scalar) &&
                                   operands[1].type != operands[2].type;
         if (mixed_halves || (text.type != wanted && text.type != expr.type.scalar)) {
-            // Literals alone, say, that C++ takes for ints.
+            // C++ reads an expression of literals only as an int, for example.
             substitute(true);
             text.text = std::move(out);
             text.type = result();

@@ -14,12 +14,12 @@ namespace {
 
 // ---------------------------------------------------------------- elementary functions
 
-// The C library's, with what C leaves open beside NaN and infinities as Python's cmath has it.
+// The C library's functions; where C leaves special values open, the results are Python's cmath's.
 using Complex = std::complex<double>;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// i z, and what of the function of i z is the function of z.
+// i z, and its inverse: a function of i z gives, turned back, the function of z.
 Complex turned(Complex z) {
     return {-z.imag(), z.real()};
 }
@@ -136,7 +136,7 @@ std::complex<T> multiply(std::complex<T> a, std::complex<T> b) {
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-// Smith's algorithm, as NumPy does it.
+// Smith's algorithm, as in NumPy.
 template <class T>
 std::complex<T> divide(std::complex<T> a, std::complex<T> b) {
     if (std::fabs(b.real()) >= std::fabs(b.imag())) {
@@ -152,7 +152,7 @@ std::complex<T> divide(std::complex<T> a, std::complex<T> b) {
     return {(a.real() * ratio + a.imag()) * scale, (a.imag() * ratio - a.real()) * scale};
 }
 
-// By its own formula in NumPy, too: of 0 it is NaN.
+// NumPy has a formula of its own for this as well: the reciprocal of 0 is NaN.
 template <class T>
 std::complex<T> reciprocal(std::complex<T> a) {
     if (std::fabs(a.imag()) <= std::fabs(a.real())) {
@@ -165,7 +165,7 @@ std::complex<T> reciprocal(std::complex<T> a) {
     return {ratio / size, -1 / size};
 }
 
-// Whole exponents below 100 by multiplication, as NumPy does it.
+// Whole exponents below 100 are computed by multiplication, as in NumPy.
 template <class T>
 std::complex<T> power(std::complex<T> a, std::complex<T> b) {
     if (b == std::complex<T>()) {
@@ -205,7 +205,7 @@ bool is_nan(std::complex<T> a) {
     return std::isnan(a.real()) || std::isnan(a.imag());
 }
 
-// NumPy's: on the unit circle, and nothing where no angle is known.
+// NumPy's np.sign: z / |z|, and NaN where the angle is not known.
 template <class T>
 std::complex<T> sign_of(std::complex<T> a) {
     const T x = a.real();
@@ -278,7 +278,7 @@ std::optional<std::complex<T>> binary(Op op, std::complex<T> a, std::complex<T> 
     }
 }
 
-// What gives a bool or a real number.
+// The operators whose result is a bool or a real number.
 template <class T>
 std::optional<Constant> leave(Op op, std::complex<T> a) {
     const auto real = [](T value) { return Constant{static_cast<double>(value)}; };

@@ -82,14 +82,14 @@ std::int64_t wrap(std::int64_t value, Scalar to) {
     }
 }
 
-// The lowest value of S for what S cannot hold.
+// The value as an S; the lowest S if it does not fit.
 template <class S>
 S whole(double value) {
     const double top = -static_cast<double>(std::numeric_limits<S>::min());
     return value >= -top && value < top ? static_cast<S>(value) : std::numeric_limits<S>::min();
 }
 
-// Unsigned: what lies in the upper half is moved to the lower one and back.
+// Unsigned: moves values of the upper half to the lower one before the conversion, and back.
 template <class S>
 std::int64_t whole_unsigned(double value) {
     const double top = -static_cast<double>(std::numeric_limits<S>::min());
@@ -124,7 +124,7 @@ double round_to(double value, Scalar to) {
     }
 }
 
-// One rounding for f32 and f64; the narrow floats go through f32, as hardware does.
+// Rounds once for f32 and f64; the narrow floats go through f32, as in hardware.
 double float_from_integer(std::int64_t value, bool is_unsigned, Scalar to) {
     if (to == Scalar::kF64 || to == Scalar::kC128) {
         return is_unsigned ? static_cast<double>(static_cast<std::uint64_t>(value))

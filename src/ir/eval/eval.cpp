@@ -165,7 +165,7 @@ private:
         }
         if (!failed()) {
             failure_ = describe(module_.sites, s.site, values);
-            const bool unsaid = failure_->message.empty();  // an exception of numbers
+            const bool unsaid = failure_->message.empty();  // its values are its arguments
             fail(failure_->span, unsaid ? failure_->exception : failure_->message);
         }
     }
@@ -208,7 +208,7 @@ private:
         frame.set(*s.array, std::move(view));
     }
 
-    // How statements over slices reach variables and memory.
+    // How the evaluator of slices reaches variables and memory.
     SliceHost slices(Frame& frame) {
         return {[&](const Expr& e) { return expr(frame, e); },
                 [&](const Var& var, Span span) { return frame.array(var, span); },
@@ -225,7 +225,7 @@ private:
                 [&] { return failed(); }};
     }
 
-    // As Python: the right-hand side first, or for an update the element first.
+    // Python's order: the right-hand side first, or for an update the element first.
     void store(Frame& frame, const Store& s) {
         if (std::ranges::any_of(s.indices, [](const Expr* e) { return is_of_slices(e->op); })) {
             store_slices(slices(frame), s);
@@ -251,7 +251,7 @@ private:
     }
 
     Flow loop(Frame& frame, const For& s) {
-        using Wide = __int128;  // of which no 64-bit range can run out
+        using Wide = __int128;  // wide enough for the end of every 64-bit range
         const auto bound = [&](const Expr& e) {
             const std::int64_t value = integer(expr(frame, e));
             return e.type.is(Scalar::kU64) ? static_cast<Wide>(static_cast<std::uint64_t>(value))
@@ -278,7 +278,7 @@ private:
         return failed() ? Flow::kStop : Flow::kNext;
     }
 
-    // Runs one iteration; how the loop goes on if that ends it.
+    // Runs one iteration; returns how the loop continues if the iteration ends it.
     std::optional<Flow> ended_by(Frame& frame, const Body& iteration, Span span) {
         if (++steps_ > options_.max_steps) {
             fail(span, "the program ran for too long");
@@ -289,7 +289,7 @@ private:
         return flow == Flow::kReturn ? std::optional(flow) : std::nullopt;
     }
 
-    // Scratch memory is zero; other memory holds a pattern, so that nothing comes to rely on it.
+    // Scratch memory is zero; other memory holds a pattern, so that no program relies on it.
     void allocate(Frame& frame, const Var& array, Span span) {
         ArrayView view;
         view.element = array.type.scalar;
@@ -312,7 +312,7 @@ private:
         frame.set(array, std::move(view));
     }
 
-    // Splits the iterations as the run-time system does: consecutive chunks, the first ones longer.
+    // Splits the iterations as the run-time system does: consecutive chunks, longer ones first.
     void launch(Frame& frame, const Launch& s) {
         if (s.iterations == nullptr) {
             fail(s.span, "kernels of CUDA programs cannot be interpreted");
@@ -398,7 +398,7 @@ private:
         return *value;
     }
 
-    // Scalars as constants, arrays as views.
+    // The values of the expressions: scalars as constants, arrays as views.
     std::vector<EvalArgument> values(Frame& frame, const std::vector<Expr*>& expressions,
                                      std::size_t count) {
         std::vector<EvalArgument> out;
@@ -477,7 +477,7 @@ private:
                      e.span);
     }
 
-    // Whether the subscript lies in the part of an array that a name stands for.
+    // Fails if the subscript is outside of the part of an array that a name refers to.
     void within_name(const Expr& e, std::int64_t subscript, std::int64_t size) {
         if (failed() || (subscript >= -size && subscript < size)) return;
         const std::array values{subscript, size};
@@ -534,7 +534,7 @@ private:
     std::optional<Diagnostic> failure_;
     int depth_ = 0;
     std::int64_t steps_ = 0;
-    std::vector<std::unique_ptr<std::vector<std::byte>>> memory_;  // of all Allocs
+    std::vector<std::unique_ptr<std::vector<std::byte>>> memory_;  // of all Allocs of the run
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Operators on floats; those on complex numbers: complex.cpp. f16 and bf16 compute in f32;
+// Operators on floats; complex.cpp has those on complex numbers. f16 and bf16 compute in f32;
 // functions without an exact IEEE result (exp, sin, pow, …) are computed in f64 and rounded once,
-// the best a reference can be.
+// the most accurate that a reference can be.
 #include "ir/eval/float.h"
 
 #include <array>
@@ -137,7 +137,7 @@ double next_narrow(double x, double y, bool half) {
         return std::isnan(x) ? x : y;
     }
     if (x == y) {
-        return half ? x : y;  // one of two zeros, NumPy's choice
+        return half ? x : y;  // one of two zeros; NumPy's choice
     }
     const auto decode = [&](unsigned bits) {
         const auto narrow = static_cast<std::uint16_t>(bits);
@@ -287,7 +287,7 @@ std::optional<Constant> evaluate_as(Op op, Scalar type, std::span<const double> 
         }
         if (type == Scalar::kF16 && op >= Op::kMinimum && op <= Op::kFmax &&
             operands[0] == operands[1]) {
-            return Constant{operands[0]};  // of -0.0 and 0.0 NumPy takes the first in f16 alone
+            return Constant{operands[0]};  // of two zeros, NumPy takes the first in f16 only
         }
         if (const auto value = binary(op, operand(0), operand(1))) {
             return rounded(type, static_cast<double>(*value));
@@ -296,7 +296,7 @@ std::optional<Constant> evaluate_as(Op op, Scalar type, std::span<const double> 
         return value ? std::optional(rounded(type, *value)) : std::nullopt;
     }
     if (op == Op::kFma && operands.size() == 3) {
-        // In f32 itself for f32; the products of the narrow floats are exact in f64.
+        // f32 is computed in f32 itself; the products of the narrow floats are exact in f64.
         const bool narrow = type == Scalar::kF16 || type == Scalar::kBF16;
         return rounded(type,
                        narrow ? std::fma(operands[0], operands[1], operands[2])

@@ -5,7 +5,7 @@
 
 namespace parpy::ir {
 
-// `type` is a float; operands and result are values of it, or bools where the operator says so.
+// `type` is a float, that of the operands; the result is of this type, or a bool by ops.def.
 [[nodiscard]] std::optional<Constant> evaluate_float(Op op, Scalar type,
                                                      std::span<const double> operands);
 // `type` is complex.

@@ -10,7 +10,7 @@
 
 namespace parpy::ir {
 
-// The first error of a run: nothing runs behind it.
+// The first error of a run, after which no statement runs.
 struct EvalError {
     std::string message;
     Span span;
@@ -23,8 +23,8 @@ class Frame {
 public:
     explicit Frame(EvalError& error) : error_(error) {}
 
-    // The arguments become the parameters, in order. They must be of the parameters' types and laid
-    // out as those say; sizes that no other parameter gives are taken from the arrays.
+    // Binds the arguments to the parameters, in order. Types and layouts must be those of the
+    // parameters; sizes that no other parameter gives are read from the arrays.
     void enter(const Function& function, std::vector<EvalArgument> arguments, Span span);
 
     void set(const Var& var, EvalArgument value);
@@ -45,7 +45,7 @@ private:
     std::unordered_map<const Var*, EvalArgument> values_;
 };
 
-// The number of an integer constant; 0 for others.
+// The value of an integer constant; 0 for any other constant.
 [[nodiscard]] std::int64_t integer(const Constant& value);
 
 }  // namespace parpy::ir

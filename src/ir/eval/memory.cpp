@@ -1,4 +1,4 @@
-// Elements of arrays, from and to memory (eval.h).
+// Reads and writes elements of arrays in memory (eval.h).
 #include <cstring>
 #include <type_traits>
 
@@ -85,7 +85,7 @@ void store_element(Scalar type, void* to, const Constant& value) {
         return;
     }
     if (const auto* number = std::get_if<std::int64_t>(&converted.value)) {
-        // Little-endian, as every target of ParPy: the low bytes are the narrow integer.
+        // Little-endian, like every target of ParPy: the low bytes are the narrow integer.
         std::memcpy(to, number, static_cast<std::size_t>(size_in_bytes(type)));
         return;
     }

@@ -52,7 +52,7 @@ bool is_negative(T value) {
     }
 }
 
-// The quotient rounded towards zero, and what is left of the dividend; nothing traps.
+// The remainder of division rounded towards zero; 0 where the division would trap.
 template <class T>
 T truncated_remainder(T a, T b) {
     return b == 0 || is_minus_one(b) ? T{0} : static_cast<T>(a % b);
@@ -141,7 +141,7 @@ std::optional<T> unary(Op op, T a) {
         case Op::kSquare:
             return narrow<T>(wide(a) * wide(a));
         case Op::kReciprocal:
-            // 1 / 0 is infinite, and becomes what that is as an integer.
+            // 1 / 0 is infinite, and converts to an integer as infinity does.
             if (a == 0 && std::is_signed_v<T> && sizeof(T) >= 4)
                 return std::numeric_limits<T>::min();
             return a == 1 || is_minus_one(a) ? a : T{0};
@@ -281,7 +281,7 @@ std::optional<Constant> dispatch_integer(Op op, Scalar type,
     }
 }
 
-// A bool is an integer of one bit that saturates: what is not 0 is true.
+// A bool is an integer of one bit that saturates: any value but 0 is true.
 std::optional<Constant> evaluate_bool(Op op, std::span<const std::int64_t> operands) {
     if (op == Op::kInvert) {
         return Constant{operands[0] == 0};

@@ -17,14 +17,14 @@ namespace parpy::ir {
 [[nodiscard]] std::optional<Constant> evaluate_op(Op op, Scalar operand, Scalar result,
                                                   std::span<const Constant> operands);
 
-// Every back end computes `op` on `operand` to the last bit as evaluate_op does: all but elementary
-// functions, which are C's here, and what complex numbers make of them.
+// Whether every back end computes `op` on `operand` to the last bit as evaluate_op does. It holds
+// for all but elementary functions, which are the C library's here, and their complex counterparts.
 [[nodiscard]] bool is_exact(Op op, Scalar operand);
 
-// kConvert: as a C cast. Float to integer, beyond the range, is what NumPy gives on x86-64: types
-// of up to 16 bits take the low bits of the i32, unsigned ones those of a negative integer, and
-// what is out of range of the i32 or i64 too, and NaN, is the lowest of these. The Constant may
-// hold any kind of value whatever `from` says, except that `from` tells u64 from i64.
+// kConvert: as a C cast. A float beyond the integer's range gives NumPy's result on x86-64: types
+// of up to 16 bits have the low bits of the i32 result, unsigned types the bits of a negative
+// integer; NaN and values beyond the i32 or i64 give the lowest i32 or i64. The Constant may hold
+// any kind of value whatever `from` is, except that `from` distinguishes u64 from i64.
 [[nodiscard]] Constant convert_constant(const Constant& value, Scalar from, Scalar to);
 
 // Rounding to the narrow floats (nearest, ties to even; one rounding), and back.

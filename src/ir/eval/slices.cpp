@@ -28,8 +28,8 @@ struct Tensor {
     std::vector<Constant> values;
 };
 
-// Where the element with the C-order number `at` of an array of shape `outer` is in one of shape
-// `inner` that is broadcast to it.
+// The index of the element, in an array of shape `inner` broadcast to `outer`, that belongs to
+// element `at` of `outer`; both count in C order.
 std::size_t broadcast_index(std::int64_t at, const Sizes& outer, const Sizes& inner) {
     std::int64_t index = 0;
     std::int64_t stride = 1;
@@ -241,7 +241,7 @@ private:
                 }
                 moved.push_back(k * stride);
             }
-            if (among_slices && !at.shape.empty()) {  // a dimension like those of slices
+            if (among_slices && !at.shape.empty()) {  // a dimension, like that of a slice
                 result.shape.push_back(at.shape[0]);
                 std::vector<std::int64_t> offsets;
                 for (const std::int64_t offset : result.offsets)
@@ -430,8 +430,8 @@ private:
             host_.fail(e.span, "the shapes of a matrix product do not fit together");
             return {};
         }
-        // Of many matrices on the right those with the same numbers are multiplied, or with 0 where
-        // there is one; else all on the left are one, of more rows.
+        // A stack of matrices on the right: those of equal numbers are multiplied, or number 0
+        // where the size is 1. Else the left operand is a single matrix, of more rows.
         std::vector<std::int64_t> matrices;
         std::int64_t rows = left > 1 ? a.shape[left - 2] : 1;
         Tensor result;
@@ -473,14 +473,14 @@ private:
         return result;
     }
 
-    // Along dimension `d` of `most` in front of the matrices; 1 where there is none.
+    // The extent of dimension `d` of the `most` before the matrices; 1 if it is absent.
     static std::int64_t extent_of(const std::vector<std::int64_t>& shape, std::size_t d,
                                   std::size_t most) {
         const std::size_t own = shape.size() > 2 ? shape.size() - 2 : 0;
         return d + own < most ? 1 : shape[d + own - most];
     }
 
-    // Which matrix of the operand belongs to the one with this number in the result.
+    // The number of the operand's matrix for the result's matrix `number`.
     static std::int64_t matrix_of(std::int64_t number, const std::vector<std::int64_t>& matrices,
                                   const std::vector<std::int64_t>& shape) {
         std::int64_t place = 0, stride = 1;

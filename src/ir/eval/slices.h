@@ -11,7 +11,7 @@
 
 namespace parpy::ir {
 
-// What it asks the interpreter for.
+// The interpreter's services to evaluators of slices.
 struct SliceHost {
     std::function<Constant(const Expr&)> scalar;
     std::function<const ArrayView*(const Var&, Span)> array;  // null after an error
@@ -23,7 +23,7 @@ struct SliceHost {
 
 // The value of an expression without dimensions.
 [[nodiscard]] Constant evaluate_slices(const SliceHost& host, const Expr& expr);
-// The elements that a load of slices names, where they are (is_view); null after an error.
+// The elements that a load of slices (is_view) names, not copied; null after an error.
 [[nodiscard]] std::optional<ArrayView> view_of_slices(const SliceHost& host, const Expr& load);
 // The shape and, in C order, the values of an expression.
 struct SliceValues {
@@ -31,7 +31,7 @@ struct SliceValues {
     std::vector<Constant> values;
 };
 [[nodiscard]] SliceValues values_of_slices(const SliceHost& host, const Expr& expr);
-// array[slices] = value, or an update; all of the value before any of the stores.
+// array[slices] = value, or an update; all values are computed before the first store.
 void store_slices(const SliceHost& host, const Store& store);
 
 }  // namespace parpy::ir

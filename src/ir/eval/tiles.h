@@ -12,15 +12,15 @@
 
 namespace parpy::ir {
 
-// An element and how many elements of its array's memory lie in front of it and behind.
+// An element, and the number of elements of its array's memory before and after it.
 struct TilePlace {
     std::byte* at = nullptr;
     std::int64_t before = 0, behind = 0;
 };
 [[nodiscard]] TilePlace place_in(const ArrayView& view, const std::byte* at);
 
-// Runs it, with the values of its numbers and the places of its elements, which are asked for when
-// they are needed; what is wrong, if it leaves an array. Stops where one of them `failed`.
+// Runs a kTile; the callbacks give its numbers and the places of its elements as they are needed.
+// Returns the error if it leaves an array. Stops once a callback has failed (`failed`).
 [[nodiscard]] std::optional<std::string> run_tile(
     const Expr& tile, const std::function<std::int64_t(TileOperand)>& number,
     const std::function<TilePlace(TileOperand)>& place, const std::function<bool()>& failed);

@@ -24,7 +24,7 @@ struct Token {
     Span span;
 };
 
-// The tokens of `text` up to and including kEnd; what is malformed is reported (P801) and skipped.
+// The tokens of `text` up to and including kEnd; reports (P801) and skips malformed text.
 [[nodiscard]] std::vector<Token> lex(std::string_view text, Diagnostics& diagnostics);
 
 }  // namespace parpy::ir

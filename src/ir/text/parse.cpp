@@ -113,7 +113,7 @@ private:
         }
     }
 
-    // name [: type], which defines the variable.
+    // Reads name [: type], which defines the variable.
     Var* declaration() {
         Var* var = variable();
         defined_.insert(var);
@@ -153,7 +153,7 @@ private:
 
     // ------------------------------------------------------------ statements
 
-    // The span of a line: from `start` to its last token, or what `@line:column` says.
+    // The span of a line: from `start` to its last token, or the one that `@line:column` gives.
     Span line_span(const Span& start) {
         Span span = start;
         const Span& last = tokens_[at_ == 0 ? 0 : at_ - 1].span;
@@ -190,7 +190,7 @@ private:
         return body;
     }
 
-    // The body of a statement whose head ends here.
+    // Reads the body of a statement whose head ends here.
     Body suite(Stmt& stmt, const Span& start) {
         expect(":");
         stmt.span = line_span(start);
@@ -461,7 +461,7 @@ private:
         return s;
     }
 
-    // A bound that the text leaves out has the type of the loop's end (see finish).
+    // The type of a bound that the text omits is the type of the loop's end (see finish).
     Expr* implicit_bound(const For& loop, std::int64_t value) {
         Expr* e = make(Op::kConst, peek().span);
         e->constant = {value};
@@ -558,7 +558,7 @@ private:
     std::unordered_map<std::string, Function*> functions_;
     std::unordered_set<const Var*> defined_;
     std::vector<std::pair<Launch*, Token>> launches_;
-    std::vector<std::pair<Expr*, Expr*>> implicit_bounds_;  // the bound, its loop's end
+    std::vector<std::pair<Expr*, Expr*>> implicit_bounds_;  // a bound, the end of its loop
 };
 
 }  // namespace

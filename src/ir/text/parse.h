@@ -9,7 +9,7 @@
 
 namespace parpy::ir {
 
-// Reads `text` into `module`, which is empty before. `module.sources[0]` is the text itself, under
+// Reads `text` into `module`, which must be empty. `module.sources[0]` is the text itself, under
 // `file_name`, and every node's span points into it, so that diagnostics of passes show the IR
 // line; a statement followed by `@line:column` has that span instead, in a second source without
 // text. Types that follow from ops.def are filled in. False after errors (P801, located in the

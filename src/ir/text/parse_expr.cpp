@@ -36,7 +36,7 @@ void ExprParser::fail(const Span& span, const std::string& message) {
         diagnostics_.error(Code::kP801, span, message);
     }
     failed_ = true;
-    at_ = tokens_.size() - 1;  // kEnd: every loop below stops there
+    at_ = tokens_.size() - 1;  // kEnd: every loop below ends there
 }
 
 void ExprParser::expect(std::string_view text) {
@@ -228,7 +228,7 @@ std::vector<Expr*> ExprParser::subscripts(Row* row) {
     return out;
 }
 
-// An index, `begin:end:step` with what is there, or None.
+// An index, `begin:end:step` with any part absent, or None.
 Expr* ExprParser::subscript() {
     const Span start = peek().span;
     if (accept("None")) {

@@ -32,13 +32,13 @@ protected:
     void unexpected(const std::string& wanted);
     // Reports the first error; after it every loop of the parser sees the end of the text.
     void fail(const Span& span, const std::string& message);
-    // From `start` to the token before the next one.
+    // The span from `start` to the last token that was read.
     [[nodiscard]] Span span_since(const Span& start) const;
 
     std::string name(const std::string& what);
     std::int64_t integer();
     std::string string();
-    // One of a fixed set of words, as its index.
+    // Reads one of a fixed set of words; returns its index.
     template <class E, std::size_t N>
     E word(const std::array<std::string_view, N>& words, const std::string& what) {
         for (std::size_t i = 0; i < N; ++i) {
@@ -55,16 +55,16 @@ protected:
     Var* variable(const Token& token);
     Var* variable() { return variable(expect(Kind::kName, "the name of a variable")); }
     Type scalar_type();
-    void type_of(Var& var);  // with its extents and strides, which name variables
+    void type_of(Var& var);  // with its extents and strides, which may be variables
     // A literal as a value of `type`.
     Constant literal(const Type& type);
 
     // ------------------------------------------------------------ expressions
     Expr* expression();
     std::vector<Expr*> list(std::string_view close);
-    // Whether subscripts end in `, ...`, or in `...` alone, and so name a row.
+    // Whether subscripts end in `, ...`, or are `...` alone, and so name a row.
     enum class Row : std::uint8_t { kNone, kWhole, kOpen };
-    // Up to and with the `]`; `row`: where one may stand.
+    // Reads up to and including the `]`; without `row`, no row is allowed.
     std::vector<Expr*> subscripts(Row* row = nullptr);
     Expr* make(Op op, const Span& span, std::vector<Expr*> operands = {});
 
@@ -79,13 +79,13 @@ protected:
     int depth_ = 0;
     std::unordered_map<std::string, Var*> variables_;  // of the function
     std::vector<std::pair<Var*, Span>> first_use_;
-    std::vector<std::pair<Expr*, Token>> calls_;  // callees are found when all is read
+    std::vector<std::pair<Expr*, Token>> calls_;  // callees are resolved at the end of the text
 
 private:
     void size(std::optional<std::int64_t>& constant, Var*& var);
     void contiguous_strides(Var& var);
 
-    // Binary operators by level, weakest first; `not` and comparisons have rules of their own.
+    // Binary operators by level, weakest first; `not` and comparisons have their own rules.
     static constexpr std::size_t kNotLevel = 2;
     static constexpr std::size_t kComparisonLevel = 3;
     static constexpr std::size_t kUnaryLevel = 10;

@@ -1,6 +1,6 @@
-// The part of the IR's parser for what stands behind a loop: `par(threads=64, reduce)` and
-// `reducing(+ s, * p[i])`; behind a foreign function; and behind a launch: its sizes and clusters.
-// Between expressions (parse_expr.h) and statements (parse.cpp).
+// The part of the IR's parser for clauses: after a loop `par(threads=64, reduce)` and `reducing(+
+// s, * p[i])`, after a foreign function its properties, and after a launch its sizes and clusters.
+// A layer between expressions (parse_expr.h) and statements (parse.cpp).
 #pragma once
 
 #include <cstddef>

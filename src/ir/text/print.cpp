@@ -1,5 +1,5 @@
-// The text form of programs (print.h); that of expressions stands in print_expr.cpp. Variables of
-// one function that share a name are told apart by a suffix; everything else is spelled as it is.
+// The text form of programs (print.h); print_expr.cpp has that of expressions. A suffix
+// distinguishes variables of one function that share a name; everything else is printed unchanged.
 #include "ir/text/print.h"
 
 #include <array>
@@ -30,7 +30,7 @@ bool is_surface(const Module& module) {
     return found;
 }
 
-// The type of a loop bound that is not spelled, from that of the loop's end.
+// The type of an omitted loop bound, given the type of the loop's end.
 Type implicit_bound_type(const Type& end) {
     const bool strong = end.is_scalar() && is_integer(end.scalar) && !end.weak;
     return strong ? end : Type::weak_of(Scalar::kI64);
@@ -224,13 +224,13 @@ private:
         }
     }
 
-    // The name, with its type where the variable appears for the first time.
+    // The name, with its type at the first appearance of the variable.
     std::string declare(const Var& var) {
         const bool first = declared_.insert(&var).second;
         return first && !var.type.is_unknown() ? names_(var) + ": " + type_of(var) : names_(var);
     }
 
-    // Variables that are read but that no statement declares get a line at the top.
+    // Prints a line at the top for each variable that is read but not declared by a statement.
     void undeclared(const Function& function) {
         std::unordered_set<const Var*> known = declared_;
         for_each_stmt(function.body, [&](const Stmt& s) {
@@ -261,7 +261,7 @@ private:
                 line("var " + names_(*var) + type);
             }
         };
-        for (const Var* param : function.params) {  // sizes that nothing in the body asks for
+        for (const Var* param : function.params) {  // sizes that the body does not use
             for (const Dim& dim : param->dims) {
                 add(dim.extent_var);
                 add(dim.stride_var);

@@ -1,5 +1,5 @@
-// The text form of a program, made to be read; parse.h reads it back. Printing what was parsed
-// gives the same text again. The grammar stands in docs/reference/ir.md, this is its flavour:
+// The text form of a program, made to be read; parse.h reads it back. Printing a parsed text gives
+// the same text again. The grammar is in docs/reference/ir.md; an example:
 //
 //     entry sum_rows(x: f32[100, 20] @0, y: f32[100] @1 written) -> void:
 //         label "N"
@@ -15,13 +15,13 @@
 namespace parpy::ir {
 
 struct PrintOptions {
-    bool spans = false;  // append `@line:column` to every statement that has a place
+    bool spans = false;  // append `@line:column` to every statement that has a span
 };
 
 [[nodiscard]] std::string print(const Module& module, const PrintOptions& options = {});
 
-// One statement (with all nested in it) or expression, for messages and debugging; variables of
-// one name are not told apart here.
+// One statement (with all statements nested in it) or expression, for messages and debugging;
+// variables of one name look the same here.
 [[nodiscard]] std::string print(const Stmt& stmt);
 [[nodiscard]] std::string print(const Expr& expr);
 

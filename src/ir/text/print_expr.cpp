@@ -129,7 +129,7 @@ std::string ExpressionPrinter::spell(const Expr& e, Precedence& own) {
         case Op::kInvert: {
             own = kUnary;
             const std::string sign = e.op == Op::kNeg ? "-" : e.op == Op::kPos ? "+" : "~";
-            // A minus in front of a literal is part of the literal: `-(3 ** x)`.
+            // A minus directly before a literal is part of the literal: `-(3 ** x)`.
             const Expr* leftmost = e.operands[0];
             while (is_infix(leftmost->op)) {
                 leftmost = leftmost->operands[0];

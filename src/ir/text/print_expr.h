@@ -1,4 +1,4 @@
-// The text form of expressions, for print.cpp: with parentheses where parse.h needs them.
+// The text form of expressions, for print.cpp, with the parentheses that parse.h needs.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class ExpressionPrinter {
 public:
     explicit ExpressionPrinter(Literals literals) : literals_(literals) {}
 
-    // Stands among operators of this precedence.
+    // The text of an operand of an operator with precedence `context`.
     std::string expr(const Expr& e, Precedence context = kTernary);
 
 protected:
@@ -28,9 +28,9 @@ protected:
     Names names_;  // of the variables of one function
 
 private:
-    // `begin:end:step` with what is there.
+    // `begin:end:step`, without the parts that are absent.
     std::string slice(const Expr& e);
-    // The text without outer parentheses; `own` becomes its precedence.
+    // The text without outer parentheses; sets `own` to its precedence.
     std::string spell(const Expr& e, Precedence& own);
 };
 

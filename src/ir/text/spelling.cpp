@@ -21,7 +21,7 @@ std::string shortest(T value) {
     return out;
 }
 
-// Digits, or the name of what has none in the type called `type_name`.
+// Digits; infinities and NaN as members of the type called `type_name`.
 std::string real_text(double value, Scalar scalar, const std::string& type_name) {
     if (!std::isfinite(value)) {
         return (value < 0 ? "-" : "") + type_name + (std::isnan(value) ? ".nan" : ".inf");

@@ -57,7 +57,7 @@ Expr* Lowering::array_for(const Nest& nest, const std::vector<Expr*>& leaves, Sp
             operands.push_back(clone(module_, size));
         return surface(Op::kFull, std::move(operands), span);
     };
-    // The choices are made for their type alone, in which all of the elements fit.
+    // These choices exist only for their type, which holds all of the elements.
     Expr* fitting = nullptr;
     std::vector<const Expr*> met;
     for (const Expr* leaf : leaves) {
@@ -80,7 +80,7 @@ Expr* Lowering::array_for(const Nest& nest, const std::vector<Expr*>& leaves, Sp
     return nest.rank > 0 ? fitting : filled(fitting);
 }
 
-// Arrays among the elements, of which a smaller one would otherwise be repeated.
+// Checks arrays among the elements, of which a smaller one would otherwise be broadcast.
 void Lowering::check_same_shape(const Nest& nest, const std::vector<Expr*>& leaves, Span span) {
     b_.span = span;
     for (std::size_t i = 1; i < leaves.size(); ++i) {

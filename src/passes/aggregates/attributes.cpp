@@ -10,7 +10,7 @@ namespace parpy {
 
 using namespace ir;
 
-// The number of an object that is an argument, which may be assigned to.
+// The number in an attribute of an object that is an argument; it may be assigned to.
 Parts Lowering::cell(Parts array, FieldName::Use use, Span span) {
     if (use != FieldName::Use::kRead) {
         array.kind.cell = true;
@@ -23,7 +23,7 @@ Parts Lowering::cell(Parts array, FieldName::Use use, Span span) {
     return {Kind::number(), {load}};
 }
 
-// Reports the assignment to an attribute that is no such number, and no array that it may change.
+// Reports an assignment to an attribute that is neither such a number nor a writable array.
 bool Lowering::refuses_assignment(const Kind& owner, const FieldName& field, Span span) {
     const auto place = owner.place_of_name(field.name);
     if (field.use == FieldName::Use::kRead || !place) return false;

@@ -1,5 +1,5 @@
-// Calls of lower_aggregates: functions by the kinds of their arguments, and those whose statements
-// stand in place of their calls.
+// Calls in lower_aggregates: functions specialised by the kinds of their arguments, and functions
+// that are inlined.
 #include <algorithm>
 
 #include "analysis/callers.h"
@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-// A return with a value that is not the last statement.
+// Whether there is a return with a value that is not the last statement.
 bool returns_before_its_end(const Function& function) {
     return any_stmt(function.body, [&](const Stmt& stmt) {
         return stmt.kind == StmtKind::kReturn && &stmt != function.body.back() &&
@@ -22,9 +22,9 @@ bool returns_before_its_end(const Function& function) {
     });
 }
 
-// The same statements with nothing behind any return: what follows an `if` that returns stands in
-// its other branch. False where that cannot be: a return in a loop, or in an `if` of which some
-// paths return and others go on.
+// Rewrites the statements so that nothing follows a return: those behind an `if` that returns move
+// to its other branch. False if that is impossible: a return is in a loop, or in an `if` of which
+// some paths return and others go on.
 bool put_returns_last(Body& stmts) {
     const auto is_return = [](const Stmt& stmt) { return stmt.kind == StmtKind::kReturn; };
     for (std::size_t i = 0; i < stmts.size(); ++i) {
@@ -51,7 +51,7 @@ bool put_returns_last(Body& stmts) {
 
 // ------------------------------------------------------------ functions by kinds
 
-// What calls of itself give is known after a few rounds, or never.
+// The results of recursive calls are known after a few rounds, or never.
 constexpr int kMostRounds = 8;
 constexpr std::ptrdiff_t kMostInstances = 100;
 
@@ -109,7 +109,7 @@ const Kind& KindInstances::result_of(KindInstance& instance) {
         instance.result = walk.result();
     }
     instance.is_open = false;
-    // What another function that is open gave so far may change.
+    // The result so far of another function that is open may still change.
     const auto is_open = [](const KindInstance& e) { return e.is_open; };
     instance.is_known =
         std::ranges::none_of(all_, is_open) && std::ranges::none_of(ranked_, is_open);
@@ -136,7 +136,7 @@ Kind KindInstances::result_of(const Function& source, const std::vector<Kind>& k
 bool KindInstances::stands_in(KindInstance& instance) {
     const Kind& result = result_of(instance);
     if (result.form == Kind::Form::kNothing) return false;
-    // Functions return arrays at their end alone.
+    // Functions return arrays only at their end.
     const bool array = result.is_number() && result.rank > 0;
     if (!array || !returns_early_.contains(instance.source)) return !result.is_number();
     std::vector<bool> arrays;
@@ -219,8 +219,8 @@ Parts Lowering::put_in_place(const Expr& e, const Function& source, const Kind& 
             "hand it an array, and store the results there");
         return poison(e.span, result);
     }
-    // A copy with variables of its own, of which the body alone is used; parameters that are never
-    // assigned are the variables that they are given.
+    // A copy with variables of its own, whose body is inserted; a parameter that is never assigned
+    // is replaced by the variable that is passed for it.
     Substitution substitution;
     std::unordered_set<const Var*> changed;
     for_each_stmt(source.body, [&](const Stmt& stmt) {
@@ -273,8 +273,8 @@ Parts Lowering::put_in_place(const Expr& e, const Function& source, const Kind& 
     if (last) {
         out_->insert(out_->end(), inside.begin(), inside.end());
     } else {
-        // False takes any type, and tells what follows that the results have values whatever leaves
-        // the loop.
+        // False converts to any type, and shows later passes that the results have values on every
+        // exit of the loop.
         for (Var* each : variables(done.result, done.kind))
             out_->push_back(assigned(each, truth(false, e.span), e.span));
         b_.span = e.span;
@@ -286,11 +286,11 @@ Parts Lowering::put_in_place(const Expr& e, const Function& source, const Kind& 
     return read(done.result, done.kind, e.span);
 }
 
-// A return of a function that stands in place of its call.
+// Handles a return of an inlined function.
 void Lowering::return_in_place(Parts value, Span span) {
     InPlace& place = in_place_.back();
     if (const Kind* kind = find_lent(value.kind)) {
-        // Its variables may change until it is called; the values that it had here do not.
+        // Its variables may change until it is called; the values at the call would not.
         fail(Code::kP022, span,
              "'" + shown_name(module_, *place.source) + "' returns " + a_kind(*kind) +
                  ", which reads variables of a function that goes on",

@@ -57,7 +57,7 @@ Parts Lowering::tuple_or(Expr& e) {
     return result;
 }
 
-// `b if a else c`, `a and b`, `a or b`, where a side needs statements or is no number.
+// Lowers `b if a else c`, `a and b`, `a or b`, where a side needs statements or is no number.
 Parts Lowering::choose(Expr& e) {
     const bool ternary = e.op == Op::kSelect;
     if (const auto known = walk_.truth(*e.operands[0], here_)) {
@@ -217,7 +217,7 @@ Parts Lowering::compare(Expr& e) {
     return {Kind::number(), {result}};
 }
 
-// `a == b`, one of which is or may be None.
+// Lowers `a == b`, of which one side is or may be None.
 Parts Lowering::compare_with_none(Expr& e) {
     const Span span = e.span;
     std::vector<Parts> sides = lower_all(e.operands);

@@ -7,7 +7,7 @@ namespace parpy {
 
 using namespace ir;
 
-// `fn g(d, k) defaults 1`: of the variables that it reads, nothing is taken until it is called.
+// Lowers `fn g(d, k) defaults 1`; captured variables are read only when it is called.
 Parts Lowering::function_value(Expr& e) {
     Parts value{walk_.of(e, here_), {}};
     std::vector<Expr*> defaults(e.operands.begin(),
@@ -45,7 +45,7 @@ const Kind* Lowering::find_lent(const Kind& kind, int depth) const {
     return nullptr;
 }
 
-// Adds the leaves that the value has as another function gets it.
+// Adds the leaves of the value as another function receives it.
 void Lowering::carry(const Parts& value, Span span, int depth, Parts& result) {
     if (depth > KindWalk::kMostFunctions) {
         result.leaves.push_back(number(0, span));
@@ -63,7 +63,7 @@ void Lowering::carry(const Parts& value, Span span, int depth, Parts& result) {
     }
 }
 
-// `p._replace(x=1)` of a named tuple: p with other elements.
+// Lowers `p._replace(x=1)` of a named tuple: p with other elements.
 Parts Lowering::replaced(Expr& e, Expr& whole) {
     std::vector<Expr*> written{&whole};
     for (std::size_t i = 1; i < e.operands.size(); ++i)
@@ -92,7 +92,7 @@ Parts Lowering::replaced(Expr& e, Expr& whole) {
     return result;
 }
 
-// A call of a value.
+// Lowers a call of a value.
 Parts Lowering::apply(Expr& e) {
     if (const Expr* whole = replaced_tuple(e)) {
         const Kind kind = walk_.of(*whole, here_);
@@ -191,7 +191,7 @@ Parts Lowering::apply(Expr& e) {
     return call_of(e, callee, std::move(arguments), spans);
 }
 
-// What has the type that a value or a dtype stands for, or that holds the types of all in a tuple.
+// A number of the type of a value or dtype, or of a type that holds the types of all in a tuple.
 Expr* Lowering::of_type(Parts value, const Expr& written) {
     if (value.kind.is_tuple() && !value.kind.parts.empty()) {
         Expr* sum = nullptr;

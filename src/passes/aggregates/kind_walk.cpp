@@ -74,7 +74,7 @@ bool never_ends(const Body& body) {
 
 namespace {
 
-// The kind of what an operator makes of two numbers or arrays.
+// The rank of the result of an operator on two numbers or arrays.
 int greater_rank(const Kind& a, const Kind& b) {
     const bool known = a.is_number() && b.is_number() && a.rank >= 0 && b.rank >= 0;
     return known ? std::max(a.rank, b.rank) : Kind::kUnknownRank;
@@ -239,7 +239,7 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
     return Kind::number(rank_of(expr, here));
 }
 
-// `x[i, j]`, and `t[0][i]`, of which the subscripts stand in one list.
+// The kind of `x[i, j]`, or of `t[0][i]`, which has all its subscripts in one list.
 Kind KindWalk::of_part(const Expr& load, const KindsHere& here) const {
     Kind part = there(kind_of(*load.var, here));
     for (std::size_t i = 0; i < load.operands.size() && !part.is_number(); ++i) {
@@ -265,7 +265,7 @@ Kind KindWalk::of_part(const Expr& load, const KindsHere& here) const {
                : part;
 }
 
-// The kind of an expression that is a number or an array.
+// The rank of an expression that is a number or an array.
 int KindWalk::rank_of(const Expr& expr, const KindsHere& here) const {
     constexpr int kUnknown = Kind::kUnknownRank;
     const auto rank = [&](const Expr& e) {
@@ -345,7 +345,7 @@ int KindWalk::rank_of_part(const Expr& load, const KindsHere& here) const {
         }
         if (kind.rank < 0) return kUnknown;
         if (kind.rank > 0 && load.operands.size() > 1) return kUnknown;
-        // A mask takes several dimensions; which arrays are masks is not known here.
+        // A mask has several dimensions; which arrays are masks is not known here.
         if (kind.rank > 1) return kUnknown;
         by_arrays = std::max(by_arrays, kind.rank);
         ++taken;
@@ -438,7 +438,7 @@ void KindWalk::walk(const Stmt& stmt, KindsHere& here) {
     }
 }
 
-// Loops in loops are met again with each iteration of those around them, mostly with what is known.
+// Inner loops are visited in each iteration of outer ones, mostly with the same kinds.
 const KindWalk::Known& KindWalk::around(const Stmt& loop, const KindsHere& here) {
     const auto [place, is_new] = known_.try_emplace(&loop);
     Known& known = place->second;
@@ -449,7 +449,7 @@ const KindWalk::Known& KindWalk::around(const Stmt& loop, const KindsHere& here)
         behind = {};
         iterate(loop, again, behind);
         changed = head.merge(again);
-        // What may be None behind the loop may be so in it: the loop may end at its head.
+        // A value that may be None behind the loop may be None in it: the loop may end at its head.
         for (const auto& [var, kind] : behind.of) {
             const auto found = head.of.find(var);
             if (found == head.of.end() || !has_optional(kind)) continue;
@@ -462,7 +462,7 @@ const KindWalk::Known& KindWalk::around(const Stmt& loop, const KindsHere& here)
     return known_[&loop] = {here, std::move(head), std::move(behind)};
 }
 
-// One iteration from `here`, the head of the loop, back to it; `behind`: where it is left.
+// Walks one iteration from `here`, the head of the loop, back to it; `behind`: its exits.
 void KindWalk::iterate(const Stmt& loop, KindsHere& here, KindsHere& behind) {
     const auto* repeat = loop.as<While>();
     const auto* counted = loop.as<For>();

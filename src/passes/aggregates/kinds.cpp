@@ -71,7 +71,7 @@ FieldName field_name(const ir::Expr& field) {
 
 namespace {
 
-// Whether it is a number, or a tuple of such.
+// Whether it is a number, or a tuple of numbers.
 bool has_numbers_alone(const Kind& kind) {
     if (kind.is_tuple()) return std::ranges::all_of(kind.parts, has_numbers_alone);
     return kind.is_number() && kind.rank <= 0;
@@ -167,7 +167,7 @@ std::optional<Nest> nest_of(const Kind& kind) {
 
 namespace {
 
-// As the frontend names them.
+// The frontend gives lambdas such names.
 bool is_lambda(const ir::Function& function) {
     return function.name.starts_with("nameless");
 }
@@ -234,7 +234,7 @@ bool KindsHere::merge(const KindsHere& other) {
         return true;
     }
     bool changed = false;
-    // A name of a function has another value, or none, where it is not there.
+    // A name of a function has another value, or none, on a path where it is missing.
     for (auto& [var, kind] : of) {
         if (!kind.is_single() || other.of.contains(var)) continue;
         kind = Kind::mixed({kind, Kind()});

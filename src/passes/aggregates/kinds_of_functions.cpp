@@ -1,4 +1,4 @@
-// Kinds of what functions as values give, and of what they read (kind_walk.h).
+// Kinds of the results of function values, and of their captured variables (kind_walk.h).
 #include <algorithm>
 
 #include "passes/aggregates/kind_walk.h"
@@ -48,7 +48,7 @@ const Expr* replaced_tuple(const Expr& apply) {
     return replaces ? called.operands[0] : nullptr;
 }
 
-// An attribute of an object, which may be a method or what a property gives.
+// The kind of an attribute of an object, which may be a method, or the result of a property.
 Kind KindWalk::of_field(const Kind& owner, const std::string& name, const KindsHere& here) const {
     if (const auto place = owner.place_of_name(name)) return owner.parts[*place];
     if (owner.place_of_name("*" + name)) return Kind::number();

@@ -12,7 +12,7 @@ using namespace ir;
 
 namespace {
 
-// Ranks, lengths and what is computed of them are far from the ends of 64 bits.
+// Ranks, lengths and integers computed from them are far from the ends of 64 bits.
 constexpr std::int64_t kGreatest = std::int64_t{1} << 30;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// See lower_aggregates.h. The statements; returns stand in results.cpp, expressions in values.cpp,
-// calls in calls.cpp.
+// See lower_aggregates.h. This file has the statements, results.cpp returns, values.cpp
+// expressions, calls.cpp calls.
 #include "passes/aggregates/lower_aggregates.h"
 
 #include <algorithm>
@@ -155,7 +155,7 @@ void Lowering::statement(Stmt& stmt) {
     out_->push_back(&stmt);
 }
 
-// In front: arrays of functions that stand in place of their calls may be results.
+// Inserted at the front, since arrays of inlined functions may be results.
 void Lowering::allocate_in(Body& stmts) {
     stmts.insert(stmts.begin(), allocations_.begin(), allocations_.end());
     allocations_.clear();
@@ -163,7 +163,7 @@ void Lowering::allocate_in(Body& stmts) {
 
 void Lowering::assign(Assign& stmt) {
     if (!stmt.update) {
-        // Two functions or texts under one name are no mistake until it is used.
+        // Two functions or texts under one name are no error until the name is used.
         if (Kind kind = walk_.of(*stmt.value, here_);
             kind.form == Kind::Form::kMixed && !kind.parts.empty() && !has_effects(*stmt.value)) {
             here_.of[stmt.var] = std::move(kind);
@@ -260,7 +260,7 @@ void Lowering::store(Store& stmt) {
     out_->push_back(&stmt);
 }
 
-// `x[i] = (a, b)`: the elements of a row.
+// Lowers `x[i] = (a, b)`: the elements of a row.
 void Lowering::store_tuple(Store& stmt, Parts value) {
     const auto is_number = [](const Kind& kind) { return kind.is_number(); };
     const Span span = stmt.span;
@@ -323,7 +323,7 @@ void Lowering::branch(If& stmt) {
 }
 
 void Lowering::repeat(While& loop) {
-    // The condition is evaluated anew in each iteration.
+    // The condition is evaluated again in each iteration.
     const KindWalk::Known known = walk_.around(loop, here_);
     become(known.head, *out_);
     here_ = known.head;
@@ -357,7 +357,7 @@ void Lowering::unroll(const For& loop, const KindWalk::Unrolled& unrolled) {
         substitution.values[loop.var] = number(i, loop.span);
         for (const Var* copy : unrolled.copies)
             substitution.values[copy] = number(i, loop.span);
-        // Behind the loop it has its last value.
+        // Behind the loop the variable has its last value.
         if (here_.reachable) out_->push_back(assigned(loop.var, number(i, loop.span), loop.span));
         for (Stmt* stmt : clone(module_, loop.body, substitution)) {
             if (here_.reachable) statement(*stmt);
@@ -392,7 +392,7 @@ void Lowering::print(Print& stmt) {
     stmt.values = std::move(values);
 }
 
-// A value as Python prints it.
+// Adds a value in the form in which Python prints it.
 void Lowering::spell(const Parts& value, const Expr& written, std::vector<std::string>& texts,
                      std::vector<Expr*>& values) {
     if (value.kind.is_none()) {
@@ -427,7 +427,7 @@ void Lowering::spell(const Parts& value, const Expr& written, std::vector<std::s
 
 namespace {
 
-// Where a function returns values, its other paths return None.
+// If a function returns values, its other paths return None.
 void return_none_elsewhere(Module& module, Function& function) {
     const auto none = [&](Span span) { return module.make_expr(Op::kNone, Type::none(), span); };
     for_each_stmt(function.body, [&](Stmt& stmt) {
@@ -465,8 +465,8 @@ void lower_aggregates(PassContext& context) {
         if (!by_hand && returns_value(*function)) return_none_elsewhere(module, *function);
     }
     if (!returns_value(entry) && !has_aggregates(module)) return;
-    // Functions as the frontend made them are looked at for each combination of kinds; so is the
-    // entry where one calls it.
+    // Functions as the frontend made them are lowered for each combination of kinds; so is the
+    // entry if a function calls it.
     std::vector<Function*> sources = module.functions;
     const auto calls_entry = [&](const Function* function) {
         return any_expr(function->body, [&](const Expr& e) { return e.callee == &entry; });

@@ -1,5 +1,5 @@
-// Replaces tuples, objects, None, functions, texts, types and what is asked of them by the numbers
-// and arrays that they consist of.
+// Replaces tuples, objects, None, functions, texts, types and operations on them by operations on
+// the numbers and arrays that they consist of.
 //
 //     before  p = tuple(a, x[i])                after  p_0 = a
 //             q = swap(p)                              p_1 = x[i]
@@ -7,15 +7,15 @@
 //             helper swap(t):                          swap_1 = p_0
 //                 return tuple(item(t, 1), …)          y[i] = swap_0
 //
-// A name of a tuple is a name for each number or array in it; functions are made once for each
-// combination of kinds that they get, and the statements of one that returns a tuple stand in place
-// of its call. An object is its attributes; its methods get it first. A loop over a tuple of
-// which an element cannot be chosen when the program runs is written out. A call of a function
-// value calls the function, with what that reads as further arguments. Conditions on None, texts
-// and types are decided, the branches ruled out dropped. What the entry returns is stored to arrays
-// of one element, its last parameters; the form of the result is Function::result_form.
+// A tuple variable becomes a variable for each number or array in the tuple. Functions are
+// specialised by the kinds of their arguments; the body of a function that returns a tuple is
+// inlined. An object is its attributes; its methods get it as first argument. A loop over a tuple
+// is unrolled if its elements cannot be chosen at run time. A call of a function value calls the
+// function, with the captured variables as further arguments. Conditions on None, texts and types
+// are decided, and dead branches dropped. The entry stores its results to arrays of one element,
+// its last parameters; Function::result_form has their structure.
 //
-// Before: kSurface, the entry's parameters with types. After: kSurface; none of the
+// Before: kSurface, the entry's parameters with types. After: kSurface, without the
 // operators of is_aggregate (ir/ops.h).
 #pragma once
 

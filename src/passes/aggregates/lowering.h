@@ -17,7 +17,7 @@
 
 namespace parpy {
 
-// A value as the numbers and arrays that it consists of, from the left.
+// A value, as the numbers and arrays that it consists of, from left to right.
 struct Parts {
     Kind kind;
     std::vector<ir::Expr*> leaves;
@@ -27,11 +27,11 @@ struct Parts {
 struct KindInstance {
     const ir::Function* source = nullptr;  // as the frontend made it
     std::vector<Kind> kinds;
-    ir::Function* function = nullptr;  // what calls call; null until one does
+    ir::Function* function = nullptr;  // the callee in the result; null until there is a call
     Kind result;
-    bool is_known = false;    // the result is
-    bool is_open = false;     // it is being looked for
-    bool is_refused = false;  // there are too many for other kinds already
+    bool is_known = false;    // `result` is final
+    bool is_open = false;     // `result` is being computed
+    bool is_refused = false;  // there are too many instances of the function
 };
 
 class KindInstances {
@@ -39,17 +39,17 @@ public:
     KindInstances(PassContext& context, const ir::Module& module);
 
     KindInstance& find(const ir::Function& source, const std::vector<Kind>& kinds);
-    // The kind of its result; what calls of itself give is found by repetition.
+    // The kind of its result; recursive calls are solved by iteration to a fixed point.
     const Kind& result_of(KindInstance& instance);
-    // The same of a call, with the dimensions of an array that it returns, where the function does
-    // not ask for those of its arguments.
+    // The same for a call, with the rank of an array that it returns, provided that the function
+    // does not depend on the ranks of its arguments.
     Kind result_of(const ir::Function& source, const std::vector<Kind>& kinds);
-    // Its statements take the place of its calls, since no function of the program returns such a
+    // Whether calls are replaced by its statements, since no function of the program returns such a
     // value.
     [[nodiscard]] bool stands_in(KindInstance& instance);
-    // The function that calls call, which is to be rewritten.
+    // The callee of the calls, which is to be rewritten.
     ir::Function* function_of(KindInstance& instance);
-    // The next one of these; null: there is none.
+    // The next instance to be rewritten; null if there is none.
     [[nodiscard]] KindInstance* next();
     // Whether classes of the program have operators.
     [[nodiscard]] bool has_operators() const { return has_operators_; }
@@ -63,13 +63,13 @@ private:
     std::deque<KindInstance*> waiting_;
 };
 
-// What messages call a value: t, t[0]; "" for what has no name. `shown`: in quotes.
+// The name of a value in messages: t, t[0]; "" if it has none. `shown`: in quotes.
 [[nodiscard]] std::string name_of(const ir::Expr& expr);
 [[nodiscard]] std::string shown(const ir::Expr& expr);
 
 class Lowering {
 public:
-    // `kinds`: of the parameters, which a function that is no entry gets in parts.
+    // The parameters of any function but the entry are replaced by their parts.
     Lowering(PassContext& context, KindInstances& instances, ir::Function& function);
 
     void run(const std::vector<Kind>& kinds);
@@ -100,22 +100,21 @@ private:
     void end_entry();
 
     // ------------------------------------------------------------ expressions
-    // In values.cpp, parts.cpp and conditions.cpp.
+    // Defined in values.cpp, parts.cpp and conditions.cpp.
 
-    // The parts of `expr`, which has no other use from here on. What has to run first is in `out_`.
+    // The parts of `expr`, which is not used again. Statements that must run first are in `out_`.
     Parts lower(ir::Expr* expr);
-    // One that is a number or an array; others are an error.
+    // The value of an expression that must be a number or an array; other kinds are an error.
     ir::Expr* lowered(ir::Expr* expr);
     ir::Expr* condition(ir::Expr* expr);
     Parts member(Kind function, Span span);
     ir::Expr* operator_call(const ir::Expr& e);
     Parts there(Parts parts, const ir::Expr& written);
     ir::Expr* number_in(Parts parts, const ir::Expr& written);
-    // From the left: what a later one puts in front changes nothing that an earlier one reads.
+    // From left to right; statements for a later operand do not change the values of earlier ones.
     std::vector<Parts> lower_all(const std::vector<ir::Expr*>& operands);
     std::vector<ir::Expr*> numbers(const std::vector<ir::Expr*>& operands);
-    // Subscripts of so many dimensions, with the numbers of tuples among them as subscripts of
-    // their own.
+    // Subscripts of an array of this rank; a tuple among them is replaced by its numbers.
     std::vector<ir::Expr*> subscripts(const std::vector<ir::Expr*>& indices, int rank);
     [[nodiscard]] bool concerns(const ir::Expr& expr) const;
     [[nodiscard]] bool chooses_by_kinds(const ir::Expr& e) const;
@@ -131,7 +130,7 @@ private:
     Parts length(ir::Expr& expr);
     Parts shaped(ir::Expr& expr);
     Parts array_of(ir::Expr& expr);
-    // An array of this layout whose elements have the type that all of the `leaves` fit in.
+    // An array of this layout whose element type holds all of the `leaves`.
     ir::Expr* array_for(const Nest& nest, const std::vector<ir::Expr*>& leaves, Span span);
     void check_same_shape(const Nest& nest, const std::vector<ir::Expr*>& leaves, Span span);
     Parts atomic(ir::Expr& expr);
@@ -145,7 +144,7 @@ private:
     Parts joined_tuples(ir::Expr& expr);
     Parts as_kind(Parts value, const Kind& kind, Span span);
     void become(const KindsHere& there, ir::Body& stmts);
-    // `name`: what messages call the tuple.
+    // `name`: the name of the tuple in messages.
     Parts one_of(Parts tuple, ir::Expr* index, Span span, const std::string& name);
     Parts chosen_at_run_time(const Parts& tuple, const Kind& kind, ir::Expr* index, Span span);
     [[nodiscard]] bool counts_to(const ir::Expr& index, std::int64_t count) const;
@@ -157,24 +156,24 @@ private:
     Parts function_value(ir::Expr& expr);
     Parts apply(ir::Expr& expr);
     Parts replaced(ir::Expr& e, ir::Expr& whole);
-    // As another function gets it (KindWalk::carried).
+    // The value as another function receives it (KindWalk::carried).
     Parts carried(Parts value, Span span);
-    // For a parameter: functions that read variables are lent to this one.
+    // The kind of a parameter: function values that capture variables are lent to this function.
     [[nodiscard]] static Kind lent(Kind kind);
     [[nodiscard]] const Kind* find_lent(const Kind& kind, int depth = 0) const;
     void carry(const Parts& value, Span span, int depth, Parts& result);
-    // A number of the type that a dtype or a text names; other values as they are.
+    // A number of the type that a dtype or a text names; other values are unchanged.
     ir::Expr* of_type(Parts value, const ir::Expr& written);
 
     // ------------------------------------------------------------ calls (calls.cpp)
     Parts call(ir::Expr& expr);
-    // `expr`, as a call of this function with these arguments, which stand at `spans`.
+    // Makes `expr` a call of this function with these arguments, which are written at `spans`.
     Parts call_of(ir::Expr& expr, ir::Function& callee, std::vector<Parts> arguments,
                   const std::vector<Span>& spans);
     Parts put_in_place(const ir::Expr& expr, const ir::Function& source, const Kind& result,
                        std::vector<Parts> arguments, const std::vector<Span>& spans);
     void return_in_place(Parts value, Span span);
-    // Where a loop around may have been left by a return: leaves the next one as well.
+    // Leaves the next loop around, too, if a return may have left the inner one.
     void leave_too(Span span);
 
     // ------------------------------------------------------------ variables (variables.cpp)
@@ -184,9 +183,9 @@ private:
                    std::vector<ir::Var*>& found);
     ir::Var* make_variable(const std::string& wanted, Span span, const std::string& shown);
     ir::Assign* assigned(ir::Var* name, ir::Expr* value, Span span);
-    // The value in variables that nothing else assigns, and constants.
+    // The value, held in variables that no other statement assigns; constants stay.
     Parts held(Parts value, Span span);
-    // The same, set by the statement that gets the number `at` in `out_`.
+    // The same; the statement number `at` in `out_` sets the variable.
     ir::Expr* held(ir::Expr* value, Span span, std::size_t at);
     void set(ir::Var* name, Parts value, Span span);
 
@@ -197,7 +196,7 @@ private:
     ir::Expr* var(ir::Var* name, Span span);
     ir::Expr* extent(ir::Var* array, Span span, int axis = 0);
     Diagnostic* fail(Code code, Span span, std::string message, std::string help = {});
-    // What stands for a value that was reported as an error.
+    // A placeholder for a value that was reported as an error.
     Parts poison(Span span, const Kind& kind = Kind::number());
 
     PassContext& context_;
@@ -206,38 +205,38 @@ private:
     ir::Function& function_;
     KindWalk walk_;
     KindsHere here_;
-    ir::Body* out_ = nullptr;  // what runs in front of the statement that is walked
+    ir::Body* out_ = nullptr;  // gets the statements that precede the one that is walked
     ir::Builder b_;
     std::unordered_map<const ir::Var*, std::unordered_map<std::string, ir::Var*>> places_;
     std::unordered_set<std::string> names_;  // of the function's variables
     int on_device_ = 0;                      // Gpu blocks around
     bool poisoned_ = false;  // the kind of a value is not known, which was reported as an error
 
-    // The loops around: what holds at their heads and behind them, and whether they hold a return
-    // of a function that stands in place of its call.
+    // The loops around: the kinds at their heads and behind them, and whether they contain a return
+    // of an inlined function.
     struct Around {
         KindWalk::Known known;
         const ir::For* loop = nullptr;
         bool returns = false;
     };
     std::vector<Around> loops_;
-    // A function that stands in place of its call.
+    // An inlined function.
     struct InPlace {
         const ir::Function* source = nullptr;
-        ir::Var* result = nullptr;    // the name that gets what it returns
-        Kind kind;                    // of that
-        ir::Var* returned = nullptr;  // whether it has: it stands in a loop of its own, which
-                                      // returns leave; null: it returns at its end alone
-        std::size_t loops = 0;        // around its statements
+        ir::Var* result = nullptr;    // the name that gets the returned value
+        Kind kind;                    // of `result`
+        ir::Var* returned = nullptr;  // whether it has returned, if its body is a loop
+                                      // that returns leave; null: it returns at its end
+        std::size_t loops = 0;        // the number of loops around its statements
     };
     std::vector<InPlace> in_place_;
-    ir::Body allocations_;  // of their arrays
-    // For the entry.
+    ir::Body allocations_;  // arrays of inlined functions
+    // Members for the entry alone.
     bool by_hand_ = false;            // it launches a kernel written by hand, or belongs to one
     const ir::Stmt* last_ = nullptr;  // its last statement
     Kind result_kind_;                // on all paths
-    // What its results are stored to, by their form. Where paths return values of several forms,
-    // the first result says which.
+    // The parameters that results are stored to, by form of the result. If paths return several
+    // forms, the first result is the number of the form.
     struct Way {
         std::string form;
         std::vector<ir::Var*> results;

@@ -1,4 +1,4 @@
-// Parts of tuples, and what is asked of tuples and arrays (lower_aggregates.h).
+// Parts of tuples, and operators on tuples and arrays (lower_aggregates.h).
 #include <algorithm>
 #include <numeric>
 
@@ -22,7 +22,7 @@ Parts Lowering::part_of(const Parts& tuple, std::size_t place) const {
     return {kind, {begin, begin + static_cast<std::ptrdiff_t>(kind.leaf_count())}};
 }
 
-// `item(t, k)`, and `item(t, k, n)` of a value that is taken apart into n.
+// Lowers `item(t, k)`, and `item(t, k, n)` of a value that is unpacked into n.
 Parts Lowering::item(Expr& e) {
     const Span span = e.span;
     const Expr& index = *e.operands[1];
@@ -70,7 +70,7 @@ Parts Lowering::item(Expr& e) {
     return {Kind::number(rank), {load}};
 }
 
-// The part of a tuple that a subscript takes.
+// The part of a tuple that a subscript selects.
 Parts Lowering::one_of(Parts tuple, Expr* index, Span span, const std::string& name) {
     const std::size_t count = tuple.kind.parts.size();
     const bool used_up = std::ranges::any_of(tuple.leaves, [](const Expr* leaf) {
@@ -136,7 +136,7 @@ bool Lowering::counts_to(const Expr& index, std::int64_t count) const {
     });
 }
 
-// An element of a tuple of values of one kind, by a subscript that is known when the program runs.
+// An element of a tuple of values of one kind, by a subscript that is known at run time only.
 Parts Lowering::chosen_at_run_time(const Parts& tuple, const Kind& kind, Expr* index, Span span) {
     const auto count = static_cast<std::int64_t>(tuple.kind.parts.size());
     const bool inside = counts_to(*index, count);
@@ -145,7 +145,7 @@ Parts Lowering::chosen_at_run_time(const Parts& tuple, const Kind& kind, Expr* i
     const auto read_at = [&] { return var(at, span); };
     if (!inside) {
         b_.span = span;
-        // Kernels written by hand check subscripts where they are asked to.
+        // Kernels written by hand check subscripts only if checks are on.
         FailBuilder failing(b_, by_hand_ ? Code::kP421 : Code::kP435);
         failing.site().message = "subscript " + failing.value(read_at()) +
                                  " is out of bounds for a tuple of " + std::to_string(count) +
@@ -176,7 +176,7 @@ Parts Lowering::chosen_at_run_time(const Parts& tuple, const Kind& kind, Expr* i
     return result;
 }
 
-// `rank`: how many dimensions are subscripted.
+// `rank`: the number of dimensions that are subscripted.
 std::vector<Expr*> Lowering::subscripts(const std::vector<Expr*>& indices, int rank) {
     std::vector<Expr*> result;
     std::vector<Expr*> given = indices;
@@ -217,7 +217,7 @@ std::vector<Expr*> Lowering::subscripts(const std::vector<Expr*>& indices, int r
     return result;
 }
 
-// `x[i]`, and `t[0][i]`, of which the subscripts stand in one list.
+// The parts of `x[i]`, or of `t[0][i]`, which has all its subscripts in one list.
 Parts Lowering::subscript(Expr& e) {
     const Kind whole = kind_of(*e.var, here_);
     const Kind kind = walk_.of(e, here_);
@@ -279,7 +279,7 @@ Parts Lowering::length(Expr& e) {
     return {Kind::number(), {extent(array->var, e.span)}};
 }
 
-// What makes an array with the extents that follow operand 0, also where a tuple has them.
+// An operator that makes an array of the extents behind operand 0; they may be in a tuple.
 Parts Lowering::shaped(Expr& e) {
     const Span span = e.span;
     std::vector<Parts> all = lower_all(e.operands);
@@ -297,7 +297,7 @@ Parts Lowering::shaped(Expr& e) {
     return {Kind::number(static_cast<int>(made->operands.size()) - 1), {made}};
 }
 
-// An atomic operation on an element of an array in a tuple.
+// Lowers an atomic operation on an element of an array in a tuple.
 Parts Lowering::atomic(Expr& e) {
     const Kind whole = kind_of(*e.var, here_);
     if (whole.is_tuple()) {
@@ -321,7 +321,7 @@ Parts Lowering::atomic(Expr& e) {
     return {Kind::number(), {&e}};
 }
 
-// `a in t`
+// Lowers `a in t`.
 Parts Lowering::membership(Expr& e) {
     const Span span = e.span;
     std::vector<Parts> sides = lower_all(e.operands);

@@ -1,4 +1,4 @@
-// Texts that exceptions tell of: `raise ValueError(f"no mode {mode}")` (lower_aggregates.h).
+// Texts of exceptions: `raise ValueError(f"no mode {mode}")` (lower_aggregates.h).
 #include <algorithm>
 
 #include "passes/aggregates/lowering.h"
@@ -9,15 +9,15 @@ using namespace ir;
 
 namespace {
 
-// Python's repr of a text of plain letters; nothing for others.
+// Python's repr of a text of plain characters; nothing for other texts.
 std::optional<std::string> quoted(const std::string& text) {
     const bool plain = std::ranges::all_of(
         text, [](char c) { return c >= ' ' && c <= '~' && c != '\'' && c != '\\'; });
     return plain ? std::optional("'" + text + "'") : std::nullopt;
 }
 
-// A text for Python's str.format: what stands at the places of texts is written out, and the other
-// values have the places that are left. Nothing where a text has a format of its own.
+// A text for Python's str.format: the known texts replace their places, and the other values keep
+// the remaining places. Nothing if the place of a text has a format specification.
 std::optional<std::string> with_texts(const std::string& message,
                                       const std::vector<std::optional<std::string>>& texts) {
     std::string result;
@@ -53,7 +53,7 @@ std::optional<std::string> with_texts(const std::string& message,
 
 }  // namespace
 
-// Texts among the values that an exception tells of are known: they become parts of its message.
+// Texts among the values of an exception are known: they become parts of its message.
 void Lowering::tell_texts(Fail& failure) {
     const Site& site = module_.sites[failure.site];
     if (site.code != Code::kP431) return;

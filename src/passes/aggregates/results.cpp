@@ -1,4 +1,4 @@
-// See lower_aggregates.h. What functions return: to their callers, and to Python.
+// See lower_aggregates.h. The results of functions, for their callers and for Python.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@ using namespace ir;
 
 namespace {
 
-// A tuple or None, or a tuple with such a value.
+// Whether it is a tuple or None, or a tuple with such a value.
 bool may_be_no_tuple(const Kind& kind) {
     if (kind.is_optional()) return kind.parts[0].is_tuple();
     return kind.is_tuple() && std::ranges::any_of(kind.parts, may_be_no_tuple);
@@ -43,7 +43,7 @@ void Lowering::leave(Return& stmt) {
 
 namespace {
 
-// Whether it is a value that Python does not get, or a tuple with one.
+// Whether it is a value that cannot be returned to Python, or a tuple with such a value.
 bool stays_here(const Kind& kind) {
     if (kind.is_tuple()) return std::ranges::any_of(kind.parts, stays_here);
     return kind.is_record() || kind.is_single();
@@ -58,8 +58,8 @@ bool has_ways(const Kind& kind) {
     return has_mixed(kind) || may_be_no_tuple(kind);
 }
 
-// How a result is put together (Function::result_form). Of several ways, "{.…|…}", the first result
-// says the number.
+// The form of a result (Function::result_form). If paths return several forms, "{.…|…}", the first
+// result is the number of the form.
 std::string form_of(const Kind& kind) {
     if (!kind.is_tuple()) return kind.is_none() ? "-" : kind.is_optional() ? "?" : ".";
     std::string out = kind.text.empty() ? "(" : "<" + kind.text + ">(";
@@ -86,7 +86,7 @@ Parts Lowering::return_none_before(Return& stmt, Parts value) {
     return {Kind(value.kind.parts[0]), std::move(value.leaves)};
 }
 
-// The entry stores its results where the caller finds them.
+// Stores the results of the entry to its result parameters.
 void Lowering::return_to_python(const Return& stmt, Parts value) {
     const Span span = stmt.span;
     if (stays_here(value.kind)) {
@@ -106,7 +106,7 @@ void Lowering::return_to_python(const Return& stmt, Parts value) {
         each->labels = stmt.labels;
     if (on_device_ > 0) {
         out_->insert(out_->end(), stores.begin(), stores.end());
-    } else if (!stores.empty()) {  // elements of arrays are read on the device
+    } else if (!stores.empty()) {  // the device reads elements of arrays
         auto* gpu = module_.make<Gpu>(span);
         gpu->body = std::move(stores);
         out_->push_back(gpu);
@@ -117,8 +117,8 @@ void Lowering::return_to_python(const Return& stmt, Parts value) {
     }
 }
 
-// Where results of this form are stored; what says that the function returns such is among
-// `stores`.
+// The parameters for results of this form; `stores` gets the statement that records the form that
+// is returned.
 const std::vector<Var*>& Lowering::results_for(const std::string& form,
                                                const std::vector<Expr*>& leaves, Body& stores) {
     if (has_ways(result_kind_) && way_ == nullptr) way_ = add_result(function_.span);

@@ -1,4 +1,4 @@
-// Loops over tuples whose elements are no numbers of one kind (kind_walk.h).
+// Loops over tuples whose elements are not all numbers of one kind (kind_walk.h).
 #include <algorithm>
 
 #include "ir/builder.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kMostIterations = 32;
 
-// Whether the loop itself may be left or its iteration ended before the end of its statements.
+// Whether a statement may leave the loop itself or end an iteration early.
 bool jumps(const Body& body) {
     return std::ranges::any_of(body, [](const Stmt* stmt) {
         if (stmt->kind == StmtKind::kBreak || stmt->kind == StmtKind::kContinue) return true;
@@ -32,7 +32,7 @@ bool assigns(const Stmt& in, const Var* var) {
     });
 }
 
-// Whether the program can choose among such values when it runs.
+// Whether the program can choose among such values at run time.
 bool is_chosen_at_run_time(const Kind& kind) {
     if (kind.is_number()) return kind.rank == 0;
     const bool has_parts = kind.is_tuple() || kind.is_record();
@@ -41,7 +41,7 @@ bool is_chosen_at_run_time(const Kind& kind) {
 
 }  // namespace
 
-// The least length of the tuples that `length` is the least of; nothing where it is of none.
+// The least length of the tuples of which `length` is a minimum; nothing if it is of none.
 // `unlike`: whether the program could not choose among the elements of one.
 std::optional<std::int64_t> KindWalk::shortest_tuple(const Expr& length, bool& unlike,
                                                      const KindsHere& here) const {
@@ -52,12 +52,12 @@ std::optional<std::int64_t> KindWalk::shortest_tuple(const Expr& length, bool& u
     }
     const Kind tuple = length.op == Op::kLength ? of(*length.operands[0], here) : Kind::number();
     if (!tuple.is_tuple()) return std::nullopt;
-    // For arrays the dimensions may be unknown, which are then not those of numbers.
+    // The rank of an array may be unknown, and then differs from that of numbers.
     unlike = unlike || tuple.parts.empty() || !is_chosen_at_run_time(any_part(tuple));
     return static_cast<std::int64_t>(tuple.parts.size());
 }
 
-// Whether the loop takes parts of such tuples by its variable: ws[k + 1].
+// Whether the loop selects parts of such tuples by its variable: ws[k + 1].
 bool KindWalk::takes_unlike_parts(const For& loop, const Unrolled& unrolled,
                                   const KindsHere& here) const {
     const auto varies = [&](const Expr& index) {
@@ -108,7 +108,7 @@ void KindWalk::walk_unrolled(const For& loop, const Unrolled& unrolled, KindsHer
         numbers_[loop.var] = i;
         for (const Var* copy : unrolled.copies)
             numbers_[copy] = i;
-        known_.clear();  // loops inside may meet other elements
+        known_.clear();  // inner loops may see other elements
         walk(loop.body, here);
     }
     numbers_.erase(loop.var);

@@ -1,4 +1,4 @@
-// Expressions of lower_aggregates: tuples as their parts, and what is asked of them.
+// Expressions of lower_aggregates: tuples as their parts, and operators on them.
 #include <algorithm>
 
 #include "ir/clone.h"
@@ -51,7 +51,7 @@ std::string shown(const Expr& expr) {
     return name.empty() ? name : "'" + name + "'";
 }
 
-// Other conditions that are known leave a choice the type that both of its values give it.
+// Other known conditions leave a choice the type that its two values give it.
 bool Lowering::chooses_by_kinds(const Expr& e) const {
     const bool chooses = e.op == Op::kSelect || e.op == Op::kAnd || e.op == Op::kOr;
     return chooses &&
@@ -160,7 +160,7 @@ Expr* Lowering::number_in(Parts parts, const Expr& written) {
     return number(0, written.span);
 }
 
-// A name, or a value, that has one kind on a path and another on another.
+// Reports a name, or a value, that has different kinds on different paths.
 void Lowering::fail_mixed(const Expr& written, const Kind& kind) {
     Diagnostic* made = nullptr;
     if (kind.is_optional()) {
@@ -350,7 +350,7 @@ Expr* Lowering::lowered(Expr* expr) {
     return number_in(lower(expr), *expr);
 }
 
-// As `lowered`, where its truth counts alone, which None has as well.
+// Like `lowered`, for a value of which only the truth matters: None has one as well.
 Expr* Lowering::condition(Expr* expr) {
     Parts value = lower(expr);
     if (!value.kind.is_optional()) return number_in(std::move(value), *expr);

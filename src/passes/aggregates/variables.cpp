@@ -99,7 +99,7 @@ Assign* Lowering::assigned(Var* name, Expr* value, Span span) {
     return assign;
 }
 
-// The value in variables that nothing assigns any more, and constants.
+// The value in variables that are not assigned any more, and constants.
 Parts Lowering::held(Parts value, Span span) {
     for (Expr*& leaf : value.leaves) {
         if (leaf->op != Op::kConst) leaf = held(leaf, span, out_->size());
@@ -112,7 +112,7 @@ void Lowering::set(Var* name, Parts value, Span span) {
     const auto of_target = [&](const Expr& e) {
         return e.var != nullptr && std::ranges::find(targets, e.var) != targets.end();
     };
-    bool interferes = false;  // a later part reads what an earlier one assigns
+    bool interferes = false;  // a later part reads a variable that an earlier one assigns
     for (std::size_t i = 1; i < targets.size(); ++i) {
         const bool itself = value.leaves[i]->op == Op::kVar && value.leaves[i]->var == targets[i];
         interferes = interferes || (!itself && any_expr(*value.leaves[i], of_target));
@@ -125,7 +125,7 @@ void Lowering::set(Var* name, Parts value, Span span) {
     here_.of[name] = std::move(value.kind);
 }
 
-// The value as one that may be None, or has parts that may.
+// The value in the form of one that may be None, or has parts that may be.
 Parts Lowering::as_kind(Parts value, const Kind& kind, Span span) {
     if (!has_optional(kind) || value.kind == kind) return value;
     if (kind.is_optional()) {
@@ -152,8 +152,8 @@ Parts Lowering::as_kind(Parts value, const Kind& kind, Span span) {
     return result;
 }
 
-// At the end of `stmts`, from which a path leads to a place where these kinds hold: what may be
-// None there gets its variables.
+// Ends `stmts`, from which a path leads to a place where these kinds hold: values that may be None
+// there are assigned to their variables.
 void Lowering::become(const KindsHere& there, Body& stmts) {
     if (!here_.reachable) return;
     Body* const outer = std::exchange(out_, &stmts);

@@ -1,5 +1,5 @@
-// The passes that insert run-time checks share this code: the statement that fails, and the loops
-// that its message names.
+// Code that is common to the passes that insert run-time checks: the failing statement, and the
+// loops that its message names.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace parpy {
 // The loops around a statement, outermost first.
 using LoopStack = std::vector<ir::For*>;
 
-// The texts of a site, to which values are added as they are needed.
+// Builds the texts of a site, and collects the values that they show.
 class FailBuilder {
 public:
     FailBuilder(ir::Builder& builder, Code code) : b_(builder) { site_.code = code; }
@@ -38,8 +38,8 @@ private:
 [[nodiscard]] std::string outside_text(const std::string& subscript, std::size_t axis,
                                        const ir::Var& array, const std::string& size);
 
-// Calls fn(stmt, loops, out) for every statement of the body, outside in; fn appends to `out` what
-// stands before the statement.
+// Calls fn(stmt, loops, out) for every statement of the body, outer ones first; fn appends to `out`
+// the statements to insert before the statement.
 template <class F>
 void insert_before(ir::Body& body, LoopStack& loops, const F& fn);
 

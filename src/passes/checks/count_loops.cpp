@@ -21,10 +21,10 @@ namespace {
 
 using Wide = __int128;
 
-// From a begin this small, with steps this short, no loop gets to the end of 64 bits.
+// From a begin this small, with steps this short, no loop reaches the end of 64 bits.
 constexpr std::int64_t kNear = std::int64_t{1} << 48;
 constexpr std::int64_t kShort = std::int64_t{1} << 12;
-// A step this long from the number of an element stays within 64 bits.
+// A step of this length from the number of an element stays within 64 bits.
 constexpr Wide kFar = Wide{1} << 62;
 
 bool is_subscript(const Expr& index, const Var& var) {
@@ -36,7 +36,7 @@ bool any_subscript(const std::vector<Expr*>& indices, const Var& var) {
     return std::ranges::any_of(indices, [&](const Expr* e) { return is_subscript(*e, var); });
 }
 
-// Evaluating `expr` loads an element whose number is that of the variable.
+// Whether evaluating `expr` loads an element whose number is that of the variable.
 bool indexes(const Expr& expr, const Var& var) {
     if (expr.op == Op::kLoad && any_subscript(expr.operands, var)) return true;
     const bool lazy = expr.op == Op::kSelect || expr.op == Op::kAnd || expr.op == Op::kOr;
@@ -45,7 +45,7 @@ bool indexes(const Expr& expr, const Var& var) {
                        [&](const Expr* operand) { return indexes(*operand, var); });
 }
 
-// Every iteration uses an element whose number is that of the variable, so that it is small.
+// Whether every iteration uses an element whose number is the variable, which is therefore small.
 bool indexes(const For& loop) {
     bool found = false;
     for (const Stmt* stmt : loop.body) {
@@ -57,7 +57,7 @@ bool indexes(const For& loop) {
     return found;
 }
 
-// In wrap-around arithmetic: the least integer has no other.
+// Negates in wrap-around arithmetic: the least integer is its own negative.
 std::int64_t negated(std::int64_t value) {
     return static_cast<std::int64_t>(std::uint64_t{0} - static_cast<std::uint64_t>(value));
 }
@@ -85,7 +85,7 @@ private:
         const auto known = constant_integer(loop.step);
         if (alone && (known == 1 || known == -1)) return true;
         const bool wide = loop.var->type.is(Scalar::kI64);
-        // Threads take as many steps at once as there are of them, which is rounded up.
+        // Threads advance by their number at once, which is rounded up.
         const Wide stride = alone ? 1 : Wide{loop.mapping.threads} + kMaxThreadsPerBlock;
         const Interval step = range(loop.step);
         const auto moderate = [&](std::int64_t s) {
@@ -104,7 +104,7 @@ private:
         return up && down;
     }
 
-    // The intervals are found when they are first asked for.
+    // The intervals are computed on first use.
     Interval range(const Expr* expr) {
         if (const auto known = constant_integer(expr)) return Interval::exactly(*known);
         if (!intervals_) intervals_.emplace(function_);

@@ -1,13 +1,13 @@
-// Counts the iterations of loops whose variable could step over the end of its type, which would
-// wrap around and never end.
+// Counts the iterations of loops whose variable could overflow its type, which would wrap around
+// and never end.
 //
 //     before  for i in range(a, b, 4): s += i     after  i_count = …
 //                                                        for i_number in range(i_count):
 //                                                            i = a + i_number * 4
 //                                                            s += i
 //
-// Left alone is a loop that provably ends in time: its bounds are known to be smaller, or its body
-// uses the variable as a subscript, or it would take weeks to get there from where it begins.
+// A loop is left alone if it provably ends in time: its bounds are known to be smaller, or its body
+// uses the variable as a subscript, or the loop would take weeks to reach the end of the type.
 //     pre   profile kMapped     post   kMapped
 #pragma once
 

@@ -17,7 +17,7 @@ namespace {
 
 class OperandGuards {
 public:
-    // `divisions`: those of integers by zero fail too.
+    // `divisions`: divisions of integers by zero fail, too.
     OperandGuards(Module& module, Function& function, bool divisions)
         : b_(module), function_(function), divisions_(divisions) {}
 
@@ -28,7 +28,7 @@ public:
         const Intervals ranges(function_);
         const auto open = [&](const Expr& e) { return is_open(e, ranges); };
         if (!has(open)) return;
-        // A call or an atomic operation may write what is read in front of it.
+        // A call or an atomic operation may write memory that an earlier operand reads.
         const bool in_order =
             has([](const Expr& e) { return e.op == Op::kCall || e.op == Op::kAtomic; });
         const auto watch = [&](const Expr& e) {
@@ -45,7 +45,7 @@ public:
     }
 
 private:
-    // The integer that the expression divides by, if it is guarded: null else.
+    // The integer that the expression divides by, if it is guarded; null otherwise.
     [[nodiscard]] const Expr* divisor(const Expr& e) const {
         if (!divisions_) return nullptr;
         if ((e.op == Op::kFloorDiv || e.op == Op::kMod) && is_integer(e.type.scalar))
@@ -56,7 +56,7 @@ private:
         return is_integer(converted->type.scalar) ? converted : nullptr;
     }
 
-    // The exponent may be negative, or the divisor zero.
+    // Whether the exponent may be negative, or the divisor zero.
     [[nodiscard]] bool is_open(const Expr& e, const Intervals& ranges) const {
         if (const Expr* by = divisor(e)) {
             const Interval range = ranges.of(by);
@@ -79,7 +79,7 @@ private:
                (store != nullptr && is_guarded(store->update) && !store->atomic);
     }
 
-    // x **= k
+    // Rewrites `x **= k` as a plain assignment.
     void write_out_updates() {
         rewrite_stmts(function_.body, [&](Stmt* stmt, Body& out) {
             if (is_update(*stmt)) {

@@ -1,5 +1,5 @@
-// Makes calls that nest too deeply fail (P424) instead of running over the end of the thread's
-// stack. Functions that can reach themselves are told where that is, and look before they begin.
+// Makes calls that nest too deeply fail (P424) instead of overflowing the thread's stack. Functions
+// that can reach themselves get the lowest frame as an argument, and check it when they begin.
 //
 //     before  helper r(n: i64) -> i64:            after  helper r(n: i64, lowest_frame: i64) ->
 //     i64:
@@ -9,7 +9,7 @@
 //                                                            …
 //                                                            return 1 + r(n - 1, lowest_frame)
 //
-// Callers from outside of the cycle pass $stack.limit. What follows the Fail is for devices, whose
+// Callers outside of the cycle pass $stack.limit. The return behind the Fail serves devices, whose
 // threads go on after it.
 //     pre   profile kMapped     post   kMapped
 #pragma once

@@ -35,10 +35,10 @@ private:
     struct Guard {
         const For* loop;
         Expr* condition;  // when it fails
-        bool settled;     // arguments alone decide
+        bool settled;     // determined by arguments alone
     };
 
-    // Returns the guards that may stand before `around`, the loop whose body this is.
+    // Returns the guards that may move before `around`, the loop whose body this is.
     std::vector<Guard> body(Body& stmts, const For* around) {
         std::vector<Guard> rising;
         Body out;
@@ -63,7 +63,7 @@ private:
         return rising;
     }
 
-    // For the loop itself, and those that rise out of it.
+    // The guards of the loop itself, and those that move out of it.
     std::vector<Guard> of_loop(For& loop) {
         std::vector<Guard> guards;
         const Interval step = intervals_.of(loop.step);
@@ -90,7 +90,7 @@ private:
     Expr* copy(const Expr* e) { return clone(b_.module(), e); }
     Expr* zero(const For& loop) { return b_.integer(0, loop.step->type.scalar); }
 
-    // The loop has an iteration.
+    // Whether the loop has an iteration.
     Expr* runs(const For& loop) {
         b_.span = loop.span;
         const auto compare = [&](Op op) { return b_.binary(op, copy(loop.begin), copy(loop.end)); };
@@ -104,7 +104,7 @@ private:
     bool settled(const For& loop) const {
         return settled(*loop.begin) && settled(*loop.end) && settled(*loop.step);
     }
-    // Made of constants and of arguments that the function leaves as they are.
+    // Whether it consists of constants and of arguments that the function never assigns.
     bool settled(const Expr& expr) const {
         const Uses uses = uses_of(expr);
         return uses.loaded.empty() && !uses.calls &&

@@ -1,10 +1,11 @@
-// Makes a range whose step turns out to be zero fail (P425) where the loop would begin.
+// Makes a loop whose run-time step is zero fail (P425) where it would begin.
 //
 //     before  for j in range(0, n, s): …      after  if s == 0: fail 0()
 //                                                    for j in range(0, n, s): …
 //
-// What only arguments decide is asked in front of the loops around, if they run: once, and by the
-// host where those are kernels. Steps that the intervals prove are left alone.
+// A step that only arguments determine is checked once, before the loops around it, if these run;
+// so the host checks it if they are kernels. Steps that the intervals prove non-zero are left
+// alone.
 //     pre   profile kMapped     post   kMapped
 #pragma once
 

@@ -21,10 +21,10 @@ struct Outside {
     std::int64_t size;
     const Var* array = nullptr;
     std::size_t axis = 0;  // of the array
-    int site = 0;          // or one more than that which a subscript of a name of a part names
+    int site = 0;          // or, for a subscript that names a site, its number + 1
 };
 
-// The constant that an index is, with the sign that it had before normalize_indices.
+// The constant value of an index, with the sign that it had before normalize_indices.
 std::optional<std::int64_t> as_written(const Expr& index) {
     return constant_integer(index.op == Op::kIndex ? index.operands[0] : &index);
 }
@@ -50,7 +50,7 @@ std::optional<Outside> outside(const Var& array, std::span<Expr* const> indices)
 
 std::optional<Outside> outside(const Expr& e) {
     if (e.op == Op::kLoad) {
-        const std::size_t open = is_open_row(e) ? 1 : 0;  // where a part begins is clamped
+        const std::size_t open = is_open_row(e) ? 1 : 0;  // the begin of a part is clamped
         return outside(*e.var, std::span(e.operands).first(e.operands.size() - open));
     }
     if (e.op == Op::kAtomic) return outside(*e.var, std::span(e.operands).first(e.rank()));
@@ -113,7 +113,7 @@ private:
         return made;
     }
 
-    // A lane cannot leave its loop.
+    // Makes loops over SIMD lanes sequential, as a lane cannot leave its loop.
     static void sequential(const LoopStack& loops) {
         for (For* loop : loops) {
             if (loop->mapping.level == Level::kVector) loop->mapping = {};

@@ -1,6 +1,5 @@
-// Makes an access fail (P421) where it is reached although a constant subscript of it is outside of
-// its array, as it is known to be when the program is compiled. An access that is certainly reached
-// has been refused before (check_bounds.h).
+// Makes an access fail (P421) when it is reached, if a constant subscript of it is out of bounds at
+// compile time. An access that is certainly reached has been refused before (check_bounds.h).
 //
 //     before  if a[0] > 100:               a: f64[4]
 //                 a[0] = a[7]
@@ -8,7 +7,7 @@
 //                 fail 0()
 //                 a[0] = a[7]
 //
-// Never changes programs without such a subscript.
+// Programs without such a subscript do not change.
 //     pre   profile kMapped, not where instrument_bounds runs     post   kMapped
 #pragma once
 

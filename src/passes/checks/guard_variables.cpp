@@ -1,5 +1,5 @@
 // See guard_variables.h. One walk in the order of execution keeps the variables that certainly have
-// a value, and notes the reads of others; a second one puts the guards in.
+// a value, and notes the reads of others; a second one inserts the guards.
 #include "passes/checks/guard_variables.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 using Vars = std::unordered_set<const Var*>;
 
-// Variables that certainly have a value; none: the place is not reached.
+// Variables that certainly have a value; nothing: the place is not reached.
 using Known = std::optional<Vars>;
 
 Known meet(const Known& a, const Known& b) {
@@ -36,7 +36,7 @@ Known meet(const Known& a, const Known& b) {
     return both;
 }
 
-// The read happens where these are true or not, asked one after the other.
+// The read happens if these conditions have the given truths, tested one after the other.
 using Conditions = std::vector<std::pair<const Expr*, bool>>;
 
 struct Read {
@@ -52,9 +52,9 @@ public:
         body(function.body);
     }
 
-    // By statement: what it reads that may have no value then.
+    // By statement: its reads of variables that may have no value then.
     std::unordered_map<const Stmt*, std::vector<Read>> doubtful;
-    // What iterations of parallel loops do for themselves: nobody asks them later.
+    // Statements of parallel iterations, whose flags no later statement reads.
     std::unordered_set<const Stmt*> of_iterations;
 
 private:
@@ -158,11 +158,11 @@ private:
         }
     }
 
-    // What has been asked once has a value.
+    // A variable that has been checked once has a value.
     void read(const Stmt& stmt, Var* var, Span span, const Conditions& conditions) {
         if (var->constant || known_->contains(var)) return;
         if (conditions.empty()) known_->insert(var);
-        // A call cannot be made twice.
+        // A condition with a call cannot be evaluated again.
         if (std::ranges::any_of(conditions,
                                 [](const auto& c) { return uses_of(*c.first).calls; })) {
             return;
@@ -175,7 +175,7 @@ private:
     const bool in_sequence_;
     Known known_;
     std::vector<Loop> loops_;
-    std::vector<VarSet> private_;  // what the parallel loops around assign
+    std::vector<VarSet> private_;  // variables that the parallel loops around assign
 };
 
 class VariableGuards {
@@ -212,7 +212,8 @@ public:
     }
 
 private:
-    // `while c:` as `while True: if not c: break`, for the guards stand where c is asked each time.
+    // Rewrites `while c:` as `while True: if not c: break`, since guards precede each evaluation of
+    // c.
     void guard_conditions() {
         for_each_stmt(function_.body, [&](Stmt& stmt) {
             auto* loop = stmt.as<While>();
@@ -253,7 +254,7 @@ private:
     Builder b_;
     Function& function_;
     Reads reads_;
-    std::unordered_map<const Var*, Var*> set_;  // whether the variable has a value
+    std::unordered_map<const Var*, Var*> set_;  // the flag that the variable has a value
 };
 
 }  // namespace

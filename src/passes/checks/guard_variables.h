@@ -1,4 +1,4 @@
-// Makes a read of a variable that no path taken has assigned fail (P423), as Python does.
+// Makes a read of a variable fail (P423) if the path taken has not assigned it, as Python does.
 //
 //     before  for i in range(n):              after  s_set = False
 //                 s = x[i]                           for i in range(n):
@@ -7,9 +7,9 @@
 //                                                    if not s_set: fail 0()
 //                                                    y[0] = s
 //
-// Only variables that some path leaves without a value are watched; a loop whose constant bounds
-// say that it runs does run. Values carried between iterations of a
-// parallel loop are not watched; legality='trust' promises that there are none.
+// Only variables that some path leaves unassigned are watched; a loop whose constant bounds are not
+// empty counts as running. Values carried between iterations of a parallel loop are not watched;
+// legality='trust' promises that there are none.
 //     pre   profile kMapped     post   kMapped
 #pragma once
 

@@ -40,8 +40,8 @@ bool names_site(const Expr& e) {
     return e.op == Op::kIndex && e.index > 0;
 }
 
-// The factor of `var` in `index`, which is otherwise made of constants and of what `uses` leaves
-// alone; nothing if it is not of that form.
+// The factor of `var` in `index`, whose other operands are constants or are invariant under `uses`;
+// nothing if it has no such form.
 std::optional<std::int64_t> slope(const Expr& index, const Var* var, const Uses& uses) {
     constexpr std::int64_t kSteepest = 1 << 15;
     if (index.op == Op::kVar && index.var == var) return 1;
@@ -69,7 +69,7 @@ std::optional<std::int64_t> slope(const Expr& index, const Var* var, const Uses&
 
 class BoundsChecks {
 public:
-    // `races`: instrument_races follows, which asks for all parallel loops and leaves none.
+    // `races`: instrument_races follows, which needs all parallel loops and makes them sequential.
     BoundsChecks(Module& module, Function& function, bool races)
         : b_(module), intervals_(function), races_(races) {}
 
@@ -116,7 +116,7 @@ private:
             add(*value->var, value->operands);
         } else if (value != nullptr && value->op == Op::kCall) {
             for (const Expr* argument : value->operands) {
-                // Where a part begins is clamped.
+                // The begin of a part is clamped.
                 const std::span<Expr* const> indices = argument->operands;
                 if (is_row(*argument))
                     add(*argument->var,
@@ -162,8 +162,8 @@ private:
         return b_.if_(outside(at), {failure});
     }
 
-    // Signed, and with constant offsets on the other side: so compilers know it from conditions
-    // around, which are mostly written like that.
+    // Signed, with constant offsets on the other side, so that compilers can derive it from
+    // surrounding conditions, which mostly have this form.
     Expr* outside(const Subscript& at) {
         if (was_unsigned(at)) {
             return b_.binary(Op::kGe, unsigned_(clone(b_.module(), &position(at))),
@@ -186,7 +186,7 @@ private:
         return is_signed && range.low >= 0 ? above : b_.binary(Op::kOr, below, above);
     }
 
-    // An index as another one and what is added to it.
+    // Splits an index into another one and a constant that is added to it.
     static std::pair<const Expr*, std::int64_t> apart(const Expr* index) {
         constexpr std::int64_t kFarthest = 1 << 20;
         std::int64_t offset = 0;
@@ -201,8 +201,8 @@ private:
         return {index, offset};
     }
 
-    // The subscript before normalize_indices: one that is negative now has had the extent added to
-    // it, and is the user's own nowhere else.
+    // The subscript before normalize_indices, which added the extent to negative subscripts; a
+    // negative one is the user's own only here.
     Expr* as_written(const Subscript& at) {
         if (at.index->op == Op::kIndex || was_unsigned(at)) return wide(&position(at));
         if (intervals_.of(at.index).low >= 0) return wide(at.index);
@@ -212,8 +212,8 @@ private:
 
     // ------------------------------------------------------------ all of a loop
 
-    // A test that proves every access of an innermost loop for this run of it, and a copy of the
-    // loop as it is; null where there is nothing to prove, or no such test.
+    // A test that proves every access of an innermost loop for this run, and a copy of the loop
+    // without checks; null if there is nothing to prove, or no such test.
     Expr* all_in_bounds(const For& loop, Stmt*& copy) {
         const auto step = constant_integer(loop.step);
         if (!step || contains_loop(loop.body) || !loop.var->type.is(Scalar::kI64)) return nullptr;
@@ -230,7 +230,7 @@ private:
         }
         if (subscripts.empty()) return nullptr;
         b_.span = loop.span;
-        // No array is longer; so the values between the first and the last do not wrap around.
+        // No array is longer, so the values between the first and the last do not wrap around.
         const Scalar count = Scalar::kU64;
         Expr* all =
             b_.binary(Op::kLt, unsigned_(b_.binary(Op::kSub, last(loop, *step), wide(loop.begin))),
@@ -245,7 +245,7 @@ private:
             for (std::size_t j = 0; j < i && !known; ++j)
                 known = same_test(subscripts[i], subscripts[j]);
             if (known) continue;
-            // What the loop does not change is compared once.
+            // A subscript that is invariant in the loop is compared once.
             const bool moves = slope(position(subscripts[i]), loop.var, uses) != 0;
             std::vector<Expr*> values{wide(loop.begin)};
             if (moves) values.push_back(last(loop, *step));
@@ -267,18 +267,18 @@ private:
         return same(position(a), position(b)) && same(*a.size(b_), *b.size(b_));
     }
 
-    // Negative subscripts are legal, but not in question here.
+    // The subscript without kIndex, whose negative values would be legal.
     static const Expr& position(const Subscript& at) {
         return at.index->op == Op::kIndex ? *at.index->operands[0] : *at.index;
     }
 
-    // Whether no value of the subscript counts from the end, though it may look negative by now.
+    // Whether no value of the subscript counts from the end, though its type is signed by now.
     static bool was_unsigned(const Subscript& at) {
         const Expr& given = position(at);
         return given.op == Op::kConvert && given.operands[0]->type.is(Scalar::kU64);
     }
 
-    // The last value of a loop that runs.
+    // The last value of the variable of a loop that has iterations.
     Expr* last(const For& loop, std::int64_t step) {
         Expr* reach = b_.binary(Op::kSub, wide(loop.end), b_.integer(step > 0 ? 1 : -1));
         if (step == 1 || step == -1) return reach;

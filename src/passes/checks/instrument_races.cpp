@@ -22,7 +22,7 @@ namespace {
 constexpr std::int64_t kPlaceBits = 20;
 constexpr std::int64_t kTick = std::int64_t{1} << kPlaceBits;
 
-// A parallel loop that is running, in the variables of the function at hand.
+// A parallel loop that is running, as variables of the current function.
 struct Level {
     std::string name;                                    // of the loop's variable
     Var* clock = nullptr;                                // u64: the stamp of this iteration
@@ -36,20 +36,21 @@ struct Level {
 // The marks of one array, by depth of parallel loops.
 struct Marks {
     std::vector<Var*> writes;
-    std::vector<Var*> reads;  // empty: nothing reads the array where it is stored to
-    // The place of the first element of an array that shares its marks with those that overlap it.
+    std::vector<Var*> reads;  // empty: no statement of a parallel loop loads the array
+    // The offset of the first element, for an array that shares its marks with arrays that overlap
+    // it.
     std::optional<std::int64_t> origin;
 };
 
-// Arguments that overlap, and the bytes between the lowest and the highest of their elements, from
-// where their placements count.
+// Arguments that overlap, and the lowest and highest of their elements in bytes, relative to the
+// origin of their placements.
 struct Overlap {
     std::vector<Var*> arrays;
     std::int64_t lowest = 0;
     std::int64_t highest = 0;
 };
 
-// False where the array's elements are not those of the others, or lie where only the call knows.
+// False if the array's elements have another size or alignment, or only the call knows their place.
 bool join(Overlap& overlap, Var* array) {
     const std::int64_t size = size_in_bytes(array->type.scalar);
     std::int64_t lowest = array->placement->offset;
@@ -102,7 +103,7 @@ std::size_t depth_of(const Body& body) {
     return deepest;
 }
 
-// What a parallel loop stores to, and which of that it also loads.
+// Collects the arrays that parallel loops store to, and those among them that they also load.
 void find_watched(const Body& body, VarSet& stored, VarSet& loaded) {
     for (const Stmt* stmt : body) {
         if (!is_parallel(*stmt)) {
@@ -134,7 +135,7 @@ public:
             clocks_.push_back(b_.scalar("clock", Scalar::kU64));
             head.push_back(b_.assign(clocks_[d], b_.integer(0, Scalar::kU64)));
         }
-        std::unordered_map<const Var*, Body> behind;  // what an array is made with
+        std::unordered_map<const Var*, Body> behind;  // of allocations, by array
         share_marks(entry, stored, depth, scope, head);
         for (Var* array : stored) {
             if (scope.marks.contains(array)) continue;
@@ -161,7 +162,7 @@ public:
 private:
     // ------------------------------------------------------------ marks
 
-    // One set of marks for arguments that overlap, if one of them is stored to.
+    // Makes one set of marks for arguments that overlap, if one of them is stored to.
     void share_marks(const Function& entry, const VarSet& stored, std::size_t depth, Scope& scope,
                      Body& out) {
         std::map<std::size_t, Overlap> overlaps;
@@ -382,7 +383,7 @@ private:
     }
     Expr* mark_of(Var* marks, Var* element) { return b_.load(marks, {b_.var(element)}); }
 
-    // The mark was made by another iteration of this run of the loop.
+    // Whether another iteration of this run of the loop made the mark.
     Expr* concurrent(const Level& level, Var* marks, Var* element) {
         return b_.binary(Op::kLt, since_start(level, mark_of(marks, element)),
                          since_start(level, b_.var(level.clock)));
@@ -430,13 +431,13 @@ private:
     struct Watched {
         bool writes = false;
         bool reads = false;
-        std::optional<std::int64_t> elements;  // of the marks; empty: known at run time
+        std::optional<std::int64_t> elements;  // of the marks; empty: a run-time value
         std::optional<std::int64_t> origin;    // as in Marks
         friend auto operator<=>(const Watched&, const Watched&) = default;
     };
 
-    // Makes `call` one of a function that watches the arrays it is passed. What foreign ones do
-    // with theirs is not known.
+    // Makes `call` one of a copy that watches the arrays passed to it. Accesses of foreign
+    // functions are unknown.
     void pass_marks(Expr& call, const Scope& scope) {
         if (call.callee->kind == FunctionKind::kForeign) return;
         std::vector<Watched> watched;
@@ -536,7 +537,7 @@ private:
 
     Builder b_;
     std::vector<Var*> clocks_;  // by depth
-    // By function, the parallel loops around the call, and per parameter.
+    // Copies by function, the parallel loops around the call, and the watched parameters.
     std::map<std::tuple<const Function*, std::vector<std::string>, std::vector<Watched>>, Function*>
         copies_;
 };

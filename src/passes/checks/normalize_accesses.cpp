@@ -12,13 +12,13 @@ using namespace ir;
 void normalize_accesses(PassContext& context) {
     for (Function* function : context.module.functions) {
         Builder builder(context.module);
-        VarSet unset = exposed_reads(function->body);  // may be read without a value
+        VarSet unset = exposed_reads(function->body);  // may be read before they are assigned
         for (const Var* param : function->params)
             unset.erase(param);
         const auto watch = [&](const Expr& e) {
             return reaches_memory(e) || (e.op == Op::kVar && unset.contains(e.var));
         };
-        // The whole value of a statement may itself be a load or call.
+        // A load or call that is the whole value of a statement stays where it is.
         const auto take = [&](const EvaluationSteps::Step& step) {
             const Expr& e = *step.node;
             if (step.whole || !reaches_memory(e)) return;

@@ -1,6 +1,6 @@
-// Gives what run-time checks watch a statement of its own: every load and call, and every part of a
-// condition that may not be evaluated. A check in front of a statement then runs exactly when what
-// it checks does.
+// Gives every load, every call, and every part of a condition that may not be evaluated, a
+// statement of its own, for the run-time checks. A check before a statement then runs exactly when
+// the access runs.
 //
 //     before  while i < n and x[i] > 0:            y[k] = x[i] * x[j]
 //     after   while true:                          x_value = x[i]
@@ -11,9 +11,9 @@
 //                 if not test: break
 //
 // The subscripts of a reduced element stay as the loop's mapping has them; the loads in them are
-// made once more in front.
-//     pre   profile kMapped     post   kMapped; loads and calls are the whole value of an
-//     assignment, or stand in the subscripts of a reduced element
+// repeated in statements before it.
+//     pre   profile kMapped     post   kMapped; every load and call is the whole value of an
+//     assignment, or part of a subscript of a reduced element
 #pragma once
 
 #include "passes/pass.h"

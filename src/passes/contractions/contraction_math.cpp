@@ -73,7 +73,7 @@ Var* ContractionMath::like(const Var* var) {
     return b_.module().make_like(*var);
 }
 
-// Some range of steps of the row has one.
+// Declares variables for the bounds of all rows, and of the columns of all of them.
 void ContractionMath::measure(Body& out) {
     first_row_ = named(out, "first_row", copy(bounds(*c_.rows).begin));
     end_row_ = named(out, "end_row", copy(bounds(*c_.rows).end));
@@ -119,7 +119,7 @@ Expr* ContractionMath::adds_something(Expr* row) {
 
 // ---------------------------------------------------------------- sums
 
-// What the last statement in front gives the sum, if it does.
+// The value that the last statement before the steps assigns to the sum; null if it assigns none.
 const Expr* ContractionMath::given() const {
     const auto* assign = c_.before.empty() ? nullptr : c_.before.back()->as<Assign>();
     const bool assigned = c_.indices.empty() && assign != nullptr && assign->var == c_.target;
@@ -129,7 +129,7 @@ const Expr* ContractionMath::given() const {
                : nullptr;
 }
 
-// The last statement in front stores to the sum, which is an element.
+// Whether the last statement before the steps stores to the sum, which is an element.
 bool ContractionMath::stores_first() const {
     const auto* store = c_.before.empty() ? nullptr : c_.before.back()->as<Store>();
     return !c_.indices.empty() && store != nullptr && store->array == c_.target && !store->atomic &&

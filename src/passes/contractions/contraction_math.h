@@ -1,5 +1,5 @@
-// Builds the parts of a contraction that are alike on every target: numbers that fold, bounds of
-// its loops, the statements around its sums.
+// Builds the parts of a contraction that are the same on every target: arithmetic with constant
+// folding, bounds of its loops, the statements around its sums.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ class ContractionMath {
 protected:
     ContractionMath(ir::Module& module, const Contraction& contraction);
 
-    // ---- numbers: operands are copied
+    // ---- arithmetic: operands are copied
     ir::Expr* number(std::int64_t value) { return b_.integer(value); }
     ir::Expr* copy(const ir::Expr* e) { return ir::clone(b_.module(), e); }
     ir::Expr* add(const ir::Expr* a, const ir::Expr* b);
@@ -26,35 +26,35 @@ protected:
     ir::Expr* mul(const ir::Expr* a, std::int64_t b) { return mul(a, number(b)); }
     ir::Expr* least(const ir::Expr* a, const ir::Expr* b);
     ir::Expr* greatest(const ir::Expr* a, const ir::Expr* b);
-    // For what is not negative by what is positive.
+    // Quotient and remainder of a non-negative number by a positive one.
     ir::Expr* quotient(const ir::Expr* a, const ir::Expr* b);
     ir::Expr* remainder(const ir::Expr* a, const ir::Expr* b);
     ir::Expr* parts_of(const ir::Expr* a, std::int64_t each);  // rounded up
-    // The value under a name, if it is neither a constant nor a variable.
+    // A variable with the value, unless it is a constant or a variable itself.
     ir::Expr* named(ir::Body& out, std::string name, ir::Expr* value);
-    ir::Var* like(const ir::Var* var);  // another one
+    ir::Var* like(const ir::Var* var);  // a new variable
 
     // ---- bounds
     const Contraction::Bounds& bounds(const ir::For& loop) const { return c_.bounds.at(&loop); }
     ir::Expr* at_row(const ir::Expr* bound, const ir::Expr* row);
-    // The least (greatest) value of a bound in rows.
+    // The least (greatest) value of a bound in these rows.
     ir::Expr* least_of(const ir::Expr* bound, Trend trend, const ir::Expr* first_row,
                        const ir::Expr* last_row);
     ir::Expr* greatest_of(const ir::Expr* bound, Trend trend, const ir::Expr* first_row,
                           const ir::Expr* last_row);
-    // The rows and columns that the nest has, from here on under these names.
+    // Computes the rows and columns of the nest; the members below then name them.
     void measure(ir::Body& out);
-    // `body` where the loops around and the rows have iterations; `columns`: these as well.
+    // `body` if the outer loops and the rows have iterations; `columns`: these must have some, too.
     ir::Body if_it_runs(ir::Body body, bool columns);
-    // Whether some range of steps of the row has one.
+    // Whether some range of steps of the row has an iteration.
     ir::Expr* adds_something(ir::Expr* row);
 
-    // ---- sums, of the row and column that `here` says
-    // The constant that all begin with, and nothing else happens in front of the steps; or null.
+    // ---- sums, for the row and column in `here`
+    // The constant initial value of all sums, if no other statement precedes the steps; or null.
     [[nodiscard]] const ir::Expr* first_of_all() const;
-    // What a sum begins with, behind the statements in front.
+    // The initial value of a sum, behind the statements that precede the steps.
     ir::Expr* first_sum(const ir::Substitution& here, ir::Body& out);
-    // What becomes of a sum that has this value.
+    // The statements that use a sum with this value.
     ir::Body last_sum(const ir::Substitution& here, ir::Expr* value);
 
     ir::Builder b_;

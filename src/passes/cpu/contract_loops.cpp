@@ -21,12 +21,12 @@ using namespace ir;
 
 namespace {
 
-// Of right factors that a worker lays out for itself, on its stack.
+// The bytes of right factors that a worker may lay out on its own stack.
 constexpr std::int64_t kOwnBytes = 256 << 10;
-// Products from which on the workers share one contraction, rather than each having its own.
+// From this number of products on the workers share a contraction, rather than having one each.
 constexpr double kShared = 1 << 20;
 
-// Where one contraction is computed, and how; or why not.
+// The place and plan of one contraction, or the reason why it has none.
 struct Decision {
     std::optional<ContractionPlan> plan;
     ContractionPlace place;
@@ -123,7 +123,7 @@ public:
     }
 
 private:
-    // Up to map_loops workers are those of the outermost loop that asks for threads.
+    // Before map_loops, the workers are those of the outermost loop with threads.
     static bool on_workers(const For& loop, const For* around) {
         const LoopMapping& mapping = loop.mapping;
         return mapping.level == Level::kWorkers ||
@@ -137,8 +137,8 @@ private:
                                      [&](const Contraction& c) { return c.top == top; });
     }
 
-    // `worker`: the loop around whose iterations run on workers; `alone`: all that is in it are the
-    // loops around the statements.
+    // `worker`: the loop around whose iterations run on workers; `alone`: it contains nothing but
+    // the loops around the statements.
     void walk(Body& stmts, For* worker, bool alone) {
         for (Stmt* stmt : stmts) {
             auto* loop = stmt->as<For>();

@@ -10,9 +10,9 @@
 //                     sums[…] = 0;  tile(8, 3, 8, True, sums, left, right, l);  C[i, j] = sums[…]
 //
 // Each sum is added to in the order of the loop: results are those of a chain of fused
-// multiply-adds, whatever the number of workers. Statements around the steps stay what they are.
-// Workers run blocks where they ran rows or columns, at most as many. Contractions that are small
-// stay loops; explain says why others do (NearContraction).
+// multiply-adds, whatever the number of workers. Statements around the steps are kept. Workers run
+// blocks instead of rows or columns, at most as many as the mapping says. Small contractions stay
+// loops; explain gives the reason for others that do (NearContraction).
 //     pre   profile kMapped, CPU     post   the same
 #pragma once
 
@@ -27,7 +27,8 @@ namespace parpy {
 
 void contract_loops(PassContext& context);
 
-// The loops over rows and columns of what it would compute so, and those around that belong to it.
+// The loops over rows and columns that the pass would replace, and the loops around them that
+// belong to the contraction.
 [[nodiscard]] std::unordered_set<const ir::For*> contracted_loops(PassContext& context);
 
 // The loops that add up their products.

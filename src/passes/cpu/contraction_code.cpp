@@ -1,4 +1,4 @@
-// The loops over blocks and tiles, and the sizes that they go by. See contraction_code.h.
+// The loops over blocks and tiles, and their sizes. See contraction_code.h.
 #include "passes/cpu/contraction_code.h"
 
 #include <algorithm>
@@ -89,7 +89,7 @@ Body ContractionCode::run() {
     }
     all_rows(c_.behind_row, inside);
 
-    // Factors may be read only where a row and the loops around have iterations.
+    // Factors may be read only if a row and the loops around have iterations.
     inside = if_it_runs(std::move(inside), false);
     out.insert(out.end(), inside.begin(), inside.end());
     return out;
@@ -146,14 +146,14 @@ void ContractionCode::measure_steps(Body& out) {
     if (plan_.rights_of_block) right_products_ = number(most);
 }
 
-// Whether there is anything to add; null where that is certain.
+// Whether there are any products; null if there certainly are.
 Expr* ContractionCode::any_products() {
     const auto known = constant_integer(products_);
     if (known && *known > 0) return nullptr;
     return b_.binary(Op::kLt, number(0), copy(products_));
 }
 
-// The statements of each row, in a loop of their own.
+// Runs the statements of each row in a loop of their own.
 void ContractionCode::all_rows(const Body& statements, Body& out) {
     if (statements.empty()) return;
     Substitution substitution;
@@ -174,7 +174,7 @@ void ContractionCode::all_rows(const Body& statements, Body& out) {
 
 // ---------------------------------------------------------------- blocks
 
-// The left factors of all rows.
+// Lays out the left factors of all rows.
 void ContractionCode::all_lefts(Body& out) {
     Expr* tiles = parts_of(sub(end_row_, first_row_), plan_.tile_rows());
     left_ = b_.local_array("left", type_, {1}, Space::kWork);
@@ -218,7 +218,7 @@ Body ContractionCode::panel(Expr* first, Expr* end) {
     Var* at = b_.scalar("block", Scalar::kI64);
     For* all = loop(at, number(0), named(out, "blocks", blocks), block(b_.var(at), of_rows, strips),
                     level);
-    // For all blocks alike: some of a triangle have nothing to do.
+    // All blocks count the same, though some of a triangle are empty.
     const auto sums = static_cast<double>(plan_.tile.rows * plan_.tile.columns());
     const bool half = c_.is_triangle() || std::ranges::any_of(c_.steps, &ContractionSteps::varies);
     const double product = cost_of_step(plan_.tile, type_) / sums *
@@ -228,7 +228,7 @@ Body ContractionCode::panel(Expr* first, Expr* end) {
     return out;
 }
 
-// Rows change fastest from block to block: the right factors stay.
+// Rows change fastest from block to block, so that the right factors stay in cache.
 Body ContractionCode::block(Expr* number_of, Expr* blocks_of_rows, Expr* strips) {
     Body out;
     const std::int64_t strips_of_block = plan_.columns / plan_.tile.columns();
@@ -271,7 +271,7 @@ Body ContractionCode::block(Expr* number_of, Expr* blocks_of_rows, Expr* strips)
     return out;
 }
 
-// Strips of columns that no row of the block has.
+// Excludes strips of columns that no row of the block has.
 void ContractionCode::clip_strips(Body& out, Expr* first_row, Expr* end_row, Expr*& first_strip,
                                   Expr*& end_strip) {
     const Contraction::Bounds& columns = bounds(*c_.columns);
@@ -375,7 +375,7 @@ Stmt* ContractionCode::tiles(Expr* first_row, Expr* end_row, Expr* first_strip, 
             Expr* before = mul(sub(b_.var(strip), first_strip), tiles_of_rows);
             tile.sums = named(inner, "first_sum", mul(add(before, number_of), in_tile));
         }
-        // What lies behind the last row may not exist: its tile begins so much earlier.
+        // Elements behind the last row may not exist: the last tile begins that much earlier.
         const auto all_rows = constant_integer(sub(end_row_, first_row_));
         if (!plan_.direct.empty() && all_rows && *all_rows % rows != 0)
             tile.row = named(inner, "first_tile_row", least(row, add(end_row_, -rows)));
@@ -384,7 +384,7 @@ Stmt* ContractionCode::tiles(Expr* first_row, Expr* end_row, Expr* first_strip, 
     return loop(strip, first_strip, end_strip, std::move(of_strip));
 }
 
-// body(tile, its first row, out) of the tiles that rows are cut into.
+// Calls body(tile, its first row, out) for the tiles that the rows are cut into.
 Stmt* ContractionCode::row_tiles(Expr* first_row, Expr* end_row,
                                  const std::function<void(Expr*, Expr*, Body&)>& body) {
     Var* band = b_.scalar("band", Scalar::kI64);
@@ -418,7 +418,7 @@ void ContractionCode::parts(const Segment& s, Expr* first_row, Expr* end_row, Bo
         part.around.push_back(like(loops[l]->var));
         begins.push_back(bounds(*loops[l]).begin);
     }
-    Expr* before = number(0);  // iterations of the loop that is cut, in those around
+    Expr* before = number(0);  // runs of the loop that is cut, before this one
     for (std::size_t l = 0; l < s.cut; ++l)
         before = add(mul(before, s.trips[l]), sub(b_.var(part.around[l]), begins[l]));
     Expr* first = s.cut == 0 ? s.begin : bounds(*loops[s.cut]).begin;
@@ -449,7 +449,7 @@ void ContractionCode::parts(const Segment& s, Expr* first_row, Expr* end_row, Bo
     out.push_back(all);
 }
 
-// So many nanoseconds, times and divided by these.
+// An expression for so many nanoseconds, multiplied and divided by these.
 Expr* ContractionCode::cost(double nanoseconds, const Exprs& times, const Exprs& by) {
     Exprs factors, divisors;
     for (Expr* each : times) {

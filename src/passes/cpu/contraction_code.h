@@ -1,15 +1,15 @@
-// Writes a contraction (analysis/contractions) as loops over tiles, by a plan.
+// Writes a contraction (analysis/contractions) as loops over tiles, by a ContractionPlan.
 //
 //     for strip …: [workers]             right[…] = right factors of a strip of columns, step by
 //     step for block …: [workers]             a block of rows and columns:
 //         left[…] = left factors of its rows, a tile's rows side by side
-//         for strip …: for tile …:       sums[…] = what the sums begin with
+//         for strip …: for tile …:       sums[…] = initial values of the sums
 //                                        tile(…, sums, left, right)
-//                                        what becomes of the sums
+//                                        the statements that use the sums
 //
 // Where there are many steps, the sums of a block are kept in memory between blocks of steps, so
-// that each is added to in the order of the source. Rows and columns beyond the last are computed
-// from any values, and left where they are.
+// that each sum is added to in the order of the source. A tile that extends beyond the last row or
+// column computes the surplus sums from arbitrary values and does not store them.
 #pragma once
 
 #include <functional>
@@ -27,9 +27,9 @@ namespace parpy {
 
 // Where the code runs.
 struct ContractionPlace {
-    bool parallel = false;  // on workers, of which it is the outermost loop
+    bool parallel = false;  // on workers; its outermost loop is the one that they share
     std::int64_t threads = 0;
-    bool on_host = true;  // else memory is the worker's own
+    bool on_host = true;  // else memory belongs to the worker
 };
 
 class ContractionCode : ContractionMath {
@@ -42,7 +42,7 @@ public:
 private:
     using Exprs = std::vector<ir::Expr*>;
 
-    // Steps that follow each other (ContractionSteps), and where their products are.
+    // Consecutive steps (ContractionSteps), and the place of their products.
     struct Segment {
         const ContractionSteps* steps = nullptr;
         std::size_t number = 0;
@@ -56,7 +56,8 @@ private:
         ir::Expr* all = nullptr;     // products
         ir::Expr* first = nullptr;   // products of the segments before
     };
-    // A part of a segment's steps: iterations of the loop that is cut, for values of those around.
+    // A part of a segment's steps: iterations of the loop that is cut, for given values of the
+    // loops around.
     struct Part {
         const Segment* segment = nullptr;
         std::vector<ir::Var*> around;  // variables of the loops around
@@ -65,7 +66,7 @@ private:
         ir::Expr* left_first = nullptr;  // its first product in `left`, and in `right`
         ir::Expr* right_first = nullptr;
     };
-    // A tile: which rows and columns, and where its sums and factors are.
+    // A tile: its rows and columns, and where its sums and factors are.
     struct Tile {
         ir::Expr* number = nullptr;      // of its rows in the block
         ir::Expr* strip = nullptr;       // of its columns, by its place in `right_`
@@ -75,11 +76,11 @@ private:
         ir::Expr* column = nullptr;      // the first one
         ir::Expr* own_column = nullptr;  // the first that no other tile has
         ir::Expr* sums = nullptr;        // its first
-        bool partial = false;            // known to have rows or columns that are none of its own
-        bool in_result = false;          // its sums are what they are stored to
+        bool partial = false;            // known to have surplus rows or columns
+        bool in_result = false;          // its sums are elements of the plan's result
     };
 
-    // Whether right factors are laid out in front of the blocks.
+    // Whether right factors are laid out before the blocks run.
     [[nodiscard]] bool rights_first() const {
         return plan_.direct_rights.empty() && !plan_.rights_of_block;
     }
@@ -95,13 +96,13 @@ private:
                  ir::Expr* end_strip);
     void clip_strips(ir::Body& out, ir::Expr* first_row, ir::Expr* end_row, ir::Expr*& first_strip,
                      ir::Expr*& end_strip);
-    // body(tile, out) of all tiles of a block.
+    // Calls body(tile, out) for all tiles of a block.
     ir::Stmt* tiles(ir::Expr* first_row, ir::Expr* end_row, ir::Expr* first_strip,
                     ir::Expr* end_strip, const std::function<void(const Tile&, ir::Body&)>& body);
     ir::Stmt* row_tiles(
         ir::Expr* first_row, ir::Expr* end_row,
         const std::function<void(ir::Expr* tile, ir::Expr* row, ir::Body& out)>& body);
-    // body(part, out) of the blocks that the steps of a segment are cut into.
+    // Calls body(part, out) for the blocks that the steps of a segment are cut into.
     void parts(const Segment& segment, ir::Expr* first_row, ir::Expr* end_row, ir::Body& out,
                const std::function<void(const Part&, ir::Body&)>& body);
     Part whole(const Segment& segment);
@@ -134,7 +135,7 @@ private:
     [[nodiscard]] bool sums_in_place() const;
     void compute_tile(const Tile& tile, ir::Body& out);
     void add_runs(const Tile& tile, const Segment& segment, ir::Body& out);
-    // make(row, column, sum) for the elements of a tile that the contraction has.
+    // Calls make(row, column, sum) for the elements of a tile that the contraction has.
     void elements(const Tile& tile, ir::Body& out,
                   const std::function<ir::Body(ir::Var*, ir::Var*, ir::Expr*)>& make);
 
@@ -159,7 +160,7 @@ private:
     ir::Var* right_ = nullptr;
     ir::Var* left_ = nullptr;
     ir::Var* sums_ = nullptr;
-    ir::Expr* left_first_row_ = nullptr;  // that `left_` has, in tiles from there on
+    ir::Expr* left_first_row_ = nullptr;  // the first row in `left_`, which has tiles from there on
     ir::Expr* left_products_ = nullptr;   // of a row in `left_`
     ir::Expr* right_products_ = nullptr;  // of a column in `right_`
 };

@@ -1,4 +1,4 @@
-// Which left factors tiles read where they are. See contraction_plan.h.
+// Decides which left factors tiles read where they are. See contraction_plan.h.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -15,12 +15,12 @@ using namespace ir;
 
 namespace {
 
-// Rows this far apart, or a multiple, lie in one set of a cache.
+// Rows at this distance, or a multiple of it, share one set of a cache.
 constexpr std::int64_t kSetBytes = 4096;
 constexpr std::int64_t kSideBySide = 2;          // elements between steps
 constexpr std::int64_t kCloseBytes = 256 << 10;  // of right factors that stay in a cache
 
-// Elements of memory from one iteration of the loop to the next; nothing if that is no constant.
+// The distance in memory from one iteration of the loop to the next; nothing if it varies.
 std::optional<std::int64_t> distance(const Expr& load, const For& loop) {
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < load.operands.size(); ++i) {
@@ -40,7 +40,7 @@ std::optional<std::int64_t> distance(const Expr& load, const For& loop) {
     return sum;
 }
 
-// Every row has columns: all of its steps are read.
+// Whether every row has columns, so that all of its steps are read.
 bool all_rows_have_columns(const Contraction& c) {
     const auto first = constant_integer(c.bounds.at(c.rows).begin),
                end = constant_integer(c.bounds.at(c.rows).end);
@@ -66,7 +66,7 @@ std::optional<ContractionPlan::Direct> direct_factor(const Contraction& c, const
     const auto row = distance(factor, along), step = distance(factor, *steps.back());
     if (!row || !step) return std::nullopt;
     ContractionPlan::Direct direct{steps.size() - 1, *row, *step};
-    // Loops around continue where the inner one ends.
+    // A loop around continues where the inner loop ends.
     std::int64_t next = *step;
     while (direct.run > 0) {
         const auto trips = constant_trips(c, *steps[direct.run]);

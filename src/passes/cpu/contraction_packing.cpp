@@ -1,4 +1,4 @@
-// Lays factors out as tiles read them. See contraction_code.h.
+// Lays out factors in the order in which tiles read them. See contraction_code.h.
 #include <algorithm>
 
 #include "ir/visit.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kTransposed = 64;  // steps whose factors are gathered for a strip at a time
 
-// Elements that a loop over `var` reads lie side by side.
+// Whether elements that a loop over `var` reads are contiguous.
 bool walks(const Expr& factor, const Var* var) {
     bool any = false, side_by_side = true;
     for_each_expr(factor, [&](const Expr& e) {
@@ -44,7 +44,7 @@ Expr* ContractionCode::product_number(const Part& part, const std::vector<Var*>&
     return mul(result, s.products);
 }
 
-// The parts of a value, so far apart.
+// Stores the parts of a value at this distance.
 void ContractionCode::store_parts(Var* array, Expr* at, std::int64_t apart, Expr* value,
                                   Body& out) {
     if (plan_.parts == 1) return out.push_back(b_.store(array, {copy(at)}, value));
@@ -54,7 +54,7 @@ void ContractionCode::store_parts(Var* array, Expr* at, std::int64_t apart, Expr
 
 // ---------------------------------------------------------------- right factors
 
-// Those of a strip, in the place of the strip with that number.
+// Lays out the factors of a strip, in the place of the strip with that number.
 Stmt* ContractionCode::pack_right(const std::vector<Part>& parts, Expr* strip, Expr* number_of) {
     const std::int64_t columns = plan_.tile.columns();
     const auto make = [&](bool full) {
@@ -125,7 +125,7 @@ Body ContractionCode::pack_right(const Part& part, Expr* strip, Expr* number_of,
 
 // ---------------------------------------------------------------- left factors
 
-// Those of a tile's rows.
+// Lays out the factors of a tile's rows.
 void ContractionCode::pack_left(const Part& part, Expr* tile, Expr* first_row, Expr* end_row,
                                 Body& out) {
     const Segment& s = *part.segment;
@@ -154,7 +154,7 @@ void ContractionCode::pack_left(const Part& part, Expr* tile, Expr* first_row, E
             at = add(mul(at, of_step), lane);
             Expr* value = clone(b_.module(), range.lefts[p], substitution);
             store_parts(left_, at, 1, value, stores);
-            if (plan_.parts > 1) {  // of the second step: i times the value
+            if (plan_.parts > 1) {  // for the second step: i times the value
                 Expr* turned = b_.unary(Op::kNeg, b_.unary(Op::kImag, copy(value)));
                 stores.push_back(b_.store(left_, {add(at, of_step)}, turned));
                 Expr* other = b_.unary(Op::kReal, copy(value));
@@ -162,7 +162,7 @@ void ContractionCode::pack_left(const Part& part, Expr* tile, Expr* first_row, E
             }
             along_rows = along_rows && walks(*range.lefts[p], c_.rows->var);
         }
-        // Steps of one loop are gathered a few at a time, so that what is written stays close.
+        // Steps of one loop are gathered a few at a time, which keeps the stores close together.
         const bool one_loop = inner.size() == 1;
         Var* at = b_.scalar("step", Scalar::kI64);
         Expr* from = one_loop ? b_.var(at) : part.begin;
@@ -190,7 +190,7 @@ void ContractionCode::pack_left(const Part& part, Expr* tile, Expr* first_row, E
             continue;
         }
         Body body = steps(std::move(stores), one_loop);
-        if (c_.is_triangle()) {  // a row without columns reads nothing
+        if (c_.is_triangle()) {  // a row without columns reads no factor
             const Contraction::Bounds& columns = bounds(*c_.columns);
             Expr* some = b_.binary(Op::kLt, at_row(columns.begin, b_.var(row)),
                                    at_row(columns.end, b_.var(row)));

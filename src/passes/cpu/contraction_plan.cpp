@@ -23,16 +23,16 @@ constexpr std::int64_t kRowsOfBlock = 48;
 constexpr std::int64_t kLeftsOfBlock = 196 << 10;  // bytes
 constexpr std::int64_t kSumsOfBlock = 144 << 10;   // bytes
 constexpr std::int64_t kColumnsAtOnce = 12 << 10;  // bytes of a row of sums that need no memory
-// Right factors that few rows read are laid out block by block, a part of the steps at a time;
-// those that stay in a cache anyway are not.
+// Right factors that only few rows read are laid out block by block, a part of the steps at a time,
+// unless they stay in a cache anyway.
 constexpr double kRowsOfRights = 48;
 constexpr double kCloseRights = 512 << 10;  // bytes
 constexpr std::int64_t kStepsOfRights = 64;
 constexpr std::int64_t kBytesOfRights = 128 << 10;  // of a block
 constexpr double kRowsOfCopies = 512;  // from which on right factors are better laid out
 constexpr std::int64_t kLeftsAtOnce = std::int64_t{64} << 20;  // bytes
-// Blocks that a few cores share evenly, and many; none of the latter is smaller than some ten
-// microseconds.
+// Numbers of blocks that a few cores share evenly, and many cores; in the latter case a block takes
+// at least some ten microseconds.
 constexpr double kBlocks = 16, kMostBlocks = 64, kProductsOfShare = 500'000;
 constexpr std::int64_t kPanel = std::int64_t{16} << 20;  // bytes
 
@@ -40,7 +40,7 @@ std::int64_t rounded_up(std::int64_t value, std::int64_t to) {
     return (value + to - 1) / to * to;
 }
 
-// Sums that are computed in vain at the edges, and cycles that a tile leaves unused.
+// The overhead of a tile: surplus sums at the edges, and unused cycles.
 double waste(const TileShape& tile, const ContractionSizes& sizes) {
     const auto padded = [](double size, std::int64_t by) {
         return std::ceil(size / static_cast<double>(by)) * static_cast<double>(by) / size;
@@ -50,11 +50,11 @@ double waste(const TileShape& tile, const ContractionSizes& sizes) {
     if (sizes.known_columns) factor *= padded(sizes.columns, tile.columns());
     const auto sums = static_cast<double>(tile.rows * tile.vectors);
     const double loads = static_cast<double>(tile.rows + tile.vectors) / sums;
-    // A fused multiply-add takes about four cycles, and two are under way in each.
+    // A fused multiply-add takes about four cycles, and two are in flight in each cycle.
     return factor * std::max(1.0, 10 / sums) * (1 + 0.1 * loads);
 }
 
-// Of so many rows for one of the contraction.
+// The best tile, if a row of the contraction has `parts` rows of it.
 TileShape best_tile(ContractionSizes sizes, std::int64_t parts, Scalar type,
                     const VectorUnit& unit) {
     sizes.rows *= static_cast<double>(parts);
@@ -120,7 +120,7 @@ std::optional<ContractionPlan> plan_contraction(const Contraction& contraction,
         plan.direct_rights = direct_rights(contraction, plan.tile.columns());
     auto all = constant_products(contraction);
     if (all) *all *= plan.parts;
-    // Right factors of few rows are read once or twice: they stay in the cache of who reads them.
+    // Right factors of few rows are read once or twice: they stay in the cache of their reader.
     const double right_bytes = sizes.products * sizes.columns * static_cast<double>(size);
     plan.rights_of_block = plan.direct_rights.empty() && sizes.known_rows &&
                            sizes.rows <= kRowsOfRights && right_bytes > kCloseRights &&
@@ -135,7 +135,7 @@ std::optional<ContractionPlan> plan_contraction(const Contraction& contraction,
     for (const ContractionSteps& steps : contraction.steps) {
         const std::int64_t most = plan.products.value_or(kProductsAtOnce);
         const auto& loops = steps.ranges.front().loops;
-        // For the innermost loops as many as fit run as a whole.
+        // All innermost loops that fit run as a whole.
         std::int64_t inside = static_cast<std::int64_t>(steps.rights.size()) * plan.parts;
         std::size_t cut = loops.size() - 1;
         while (cut > 0) {
@@ -164,7 +164,7 @@ std::optional<ContractionPlan> plan_contraction(const Contraction& contraction,
     if (plan.rights_of_block) row_of_sums = std::min(row_of_sums, kBytesOfRights / kStepsOfRights);
     plan.columns = std::max(row_of_sums / size / tile.columns(), std::int64_t{1}) * tile.columns();
     const auto divided = [](double size_of, std::int64_t block, std::int64_t unit, double wanted) {
-        // Blocks of equal size, and at least so many.
+        // Blocks of equal size, and at least this many.
         const double parts = std::max(std::ceil(size_of / static_cast<double>(block)), wanted);
         const auto each = static_cast<std::int64_t>(std::ceil(size_of / parts));
         return std::min(block, rounded_up(std::max<std::int64_t>(each, 1), unit));
@@ -179,7 +179,7 @@ std::optional<ContractionPlan> plan_contraction(const Contraction& contraction,
         std::ceil(sizes.rows / static_cast<double>(plan.rows)) * std::max(sizes.outer, 1.0);
     double column_blocks = blocks / row_blocks;
     if (!sizes.serial && !plan.direct.empty() && !plan.rights_of_block) {
-        // Left factors that are read where they are need nothing anew for more columns.
+        // Left factors that are read where they are need no layout for each block of columns.
         const double shares =
             sizes.rows * sizes.columns * sizes.products * sizes.outer / kProductsOfShare;
         column_blocks = std::ceil(std::clamp(shares, kBlocks, kMostBlocks) / row_blocks);

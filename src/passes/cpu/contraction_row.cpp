@@ -15,7 +15,7 @@ using namespace ir;
 
 namespace {
 
-// Steps whose products are added before a sum is stored again.
+// The number of steps whose products are added before a sum is stored again.
 constexpr std::int64_t kTogether = 4;
 
 class RowCode {
@@ -50,7 +50,7 @@ public:
             all->mapping.threads = place_.threads;
         }
         if (!c_.may_lack_sums) return {all};
-        // Elements that nothing is added to may not exist.
+        // Elements to which nothing is added may not exist.
         Expr* any = nullptr;
         for (const For* loop : c_.steps.front().ranges.front().loops) {
             const Contraction::Bounds& steps = c_.bounds.at(loop);
@@ -106,7 +106,7 @@ private:
         return body;
     }
 
-    // All products: those of the innermost loop several at a time.
+    // Adds all products, those of the innermost loop several at a time.
     void add(Body& out) {
         const ContractionSteps& steps = c_.steps.front();
         const ContractionSteps::Range& range = steps.ranges.front();

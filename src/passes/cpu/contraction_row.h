@@ -1,10 +1,10 @@
-// Writes a contraction of one row (x @ A): sums of so many columns stay close while the rows of the
-// matrix pass by.
+// Writes a contraction of one row (x @ A): a block of sums stays in cache while the rows of the
+// matrix are read.
 //
 //     for block …: [workers]
-//         sums[…] = what the sums begin with
+//         sums[…] = initial values of the sums
 //         for k in range(l): for j in block: sums[j] = fma(x[k], A[k, j], sums[j])
-//         what becomes of the sums
+//         the statements that use the sums
 #pragma once
 
 #include "analysis/contractions/contractions.h"

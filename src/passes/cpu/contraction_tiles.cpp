@@ -1,4 +1,4 @@
-// Writes the code of a tile of sums: their first values, the additions, and the stores. See
+// Writes the code of a tile of sums: their initial values, the additions, and the stores. See
 // contraction_code.h.
 #include <algorithm>
 #include <cmath>
@@ -28,8 +28,8 @@ bool is_positive_zero(const Expr& e) {
 
 // ---------------------------------------------------------------- elements
 
-// Whether all rows and columns of the tile are its own elements of the contraction; null where that
-// is certain.
+// Whether all rows and columns of the tile are its own elements of the contraction; null if that is
+// certain.
 Expr* ContractionCode::whole_tile(const Tile& tile) {
     const std::int64_t rows = plan_.tile_rows(), columns = plan_.tile.columns();
     const Contraction::Bounds& range = bounds(*c_.columns);
@@ -57,8 +57,8 @@ Expr* ContractionCode::whole_tile(const Tile& tile) {
     return full;
 }
 
-// Where all rows and columns of a tile are elements of the contraction, the loops have constant
-// trips, which a compiler makes vectors of.
+// If all rows and columns of a tile are elements of the contraction, the loops have constant trips,
+// which the compiler vectorises.
 void ContractionCode::elements(const Tile& tile, Body& out,
                                const std::function<Body(Var*, Var*, Expr*)>& make) {
     const std::int64_t rows = plan_.tile_rows(), columns = plan_.tile.columns();
@@ -136,7 +136,7 @@ Stmt* ContractionCode::tile_call(std::int64_t rows, const Tile& tile, const Part
     const std::int64_t left_row = direct ? plan_.direct[segment].row : 1,
                        left_step = direct ? plan_.direct[segment].step : plan_.tile.rows,
                        right_step = rights ? plan_.direct_rights[segment].step : columns;
-    // Sums that begin at zero do so where the first products are added.
+    // Sums that start from zero do so where the first products are added.
     const bool anew = tile.in_result && plan_.result->anew && segment == 0;
     return b_.evaluate(b_.make(
         Op::kTile, {number(rows * plan_.parts), number(plan_.tile.vectors),
@@ -182,7 +182,7 @@ Expr* ContractionCode::left_place(const Tile& tile, const Part& part, Expr* row,
     const Segment& s = *part.segment;
     if (!plan_.direct.empty())
         return factor_in_place(*s.steps->ranges.front().lefts.front(), *c_.rows, row, part, step);
-    // Of blocks of rows each begins at a tile.
+    // If blocks of rows share the layout, each begins at a tile.
     Expr* tile_number = plan_.lefts_at_once
                             ? quotient(sub(tile.row, left_first_row_), number(plan_.tile_rows()))
                             : tile.number;
@@ -201,8 +201,8 @@ Expr* ContractionCode::right_place(const Tile& tile, const Part& part, Expr* ste
     return b_.load(right_, {mul(add(right_strip(tile.strip), at), plan_.tile.columns())});
 }
 
-// Whether sums of whole tiles are what they are stored to. Those that begin at zero do so once:
-// of runs inside of loops, and of rows with steps of their own, none is the first for certain.
+// Whether elements serve as the sums of whole tiles (ContractionPlan::result). Sums that start from
+// zero do so once; with runs in loops, or rows with steps of their own, no run is surely the first.
 bool ContractionCode::sums_in_place() const {
     if (!plan_.result) return false;
     const bool runs = !plan_.direct.empty() || !plan_.direct_rights.empty();
@@ -210,7 +210,7 @@ bool ContractionCode::sums_in_place() const {
     return !plan_.result->anew || (!first.steps->varies() && !(runs && first.cut > 0));
 }
 
-// A tile, from its first product to the last.
+// Computes a tile, from its first product to the last.
 void ContractionCode::compute_tile(const Tile& tile, Body& out) {
     const bool runs = !plan_.direct.empty() || !plan_.direct_rights.empty();
     const auto add_all = [&](const Tile& to, Body& body) {
@@ -247,7 +247,7 @@ void ContractionCode::add_products(const Tile& tile, const Part& part, Body& out
     out.push_back(tile_call(plan_.tile_rows(), tile, part, tile.row, part.begin, count));
 }
 
-// All steps of a segment, run by run.
+// Adds all steps of a segment, run by run.
 void ContractionCode::add_runs(const Tile& tile, const Segment& s, Body& out) {
     const auto& loops = s.steps->ranges.front().loops;
     Part part;
@@ -268,8 +268,8 @@ void ContractionCode::add_runs(const Tile& tile, const Segment& s, Body& out) {
     out.insert(out.end(), inner.begin(), inner.end());
 }
 
-// Steps that all rows of the tile make; those that only some make are added row by row, in front
-// of them and behind.
+// Adds the steps that all rows of the tile have at once; the other steps, before and behind them,
+// are added row by row.
 void ContractionCode::add_varying(const Tile& tile, const Part& part, Body& out) {
     const Segment& s = *part.segment;
     const std::int64_t rows = plan_.tile_rows();

@@ -17,7 +17,7 @@ using namespace ir;
 
 namespace {
 
-// nanoseconds times the product of `trips`.
+// A summand of the cost: nanoseconds times the product of `trips`.
 struct Term {
     double nanoseconds = 0;
     std::vector<const Expr*> trips;
@@ -59,14 +59,14 @@ private:
 
     Expr* own(const Expr& e) { return clone(b_.module(), &e, values_); }
 
-    // From now on the variable of `loop` stands for its value after `half` of the iterations.
+    // From now on the variable of `loop` has its value after `half` of the iterations.
     void middle(const For& loop, Expr* half) {
         if (constant_integer(loop.step) != 1) half = b_.binary(Op::kMul, half, own(*loop.step));
         if (constant_integer(loop.begin) != 0) half = b_.binary(Op::kAdd, own(*loop.begin), half);
         values_.values[loop.var] = half;
     }
 
-    // Adds what `body` takes, `times` often, to terms[place], whose trips are those of `times`.
+    // Adds the cost of `body`, run `times` often, to terms[place], which has the trips of `times`.
     void add(const Body& body, const Term& times, std::size_t place, std::vector<Term>& terms) {
         for (const Stmt* stmt : body) {
             const auto* loop = stmt->as<For>();
@@ -85,7 +85,7 @@ private:
             } else {
                 inner.nanoseconds *= traffic_.known_trips(*loop) ? traffic_.trips(*loop) : kGuessed;
             }
-            if (loop->cost != nullptr && known(*loop->cost)) {  // who made it knows
+            if (loop->cost != nullptr && known(*loop->cost)) {  // stated with the loop
                 inner.trips.push_back(own(*loop->cost));
                 terms.push_back(std::move(inner));
                 continue;
@@ -95,7 +95,7 @@ private:
         }
     }
 
-    // A number that code in front of the outer loop can compute.
+    // Whether code that precedes the outer loop can compute the number.
     [[nodiscard]] bool known(const Expr& e) const {
         const Uses uses = uses_of(e);
         return uses.loaded.empty() && !uses.calls &&
@@ -104,13 +104,13 @@ private:
                });
     }
 
-    // From now on the variable is what it is given here, if that is known.
+    // From now on the variable has the value that is assigned here, if it is known.
     void follow(const Assign& assign) {
         const bool counts = is_integer(assign.var->type.scalar) && !assign.update;
         if (counts && known(*assign.value)) values_.values[assign.var] = own(*assign.value);
     }
 
-    // For code in front of the outer loop; null if that does not know.
+    // The trip count, for code that precedes the outer loop; null if it is unknown there.
     const Expr* trips_of(const For& loop) {
         for (const Expr* bound : {loop.begin, loop.end, loop.step}) {
             if (!known(*bound)) return nullptr;

@@ -1,13 +1,13 @@
-// How long one iteration of a loop takes, as an expression for the code in front of it: the
-// decision whether to hand iterations to other threads is made with the sizes of each call.
+// The duration of one iteration of a loop, as an expression for the code that precedes the loop:
+// the decision whether to hand iterations to other threads uses the sizes of each call.
 //
 //     for i in range(n):                 0.4 + 0.9 * f64(m)
 //         for j in range(m):
 //             y[i] += x[i, j]
 //
-// Loops inside whose ranges depend on the loop's variable count as in its middle iteration; those
-// that depend on more than is known in front of the loop, as often as Traffic estimates. For a
-// loop that says what an iteration costs (For::cost) nothing is asked.
+// An inner loop whose range depends on the loop's variable counts as in the middle iteration; one
+// whose range is unknown before the loop counts with the number of iterations that Traffic
+// estimates. Where a loop states the cost of an iteration (For::cost), that is used.
 #pragma once
 
 #include "analysis/traffic.h"
@@ -15,7 +15,8 @@
 
 namespace parpy {
 
-// Nanoseconds on one core, an f64. `iterations`: of `loop`, an expression for code in front of it.
+// Nanoseconds on one core, an f64. `iterations` of `loop` are an expression for code that precedes
+// it.
 [[nodiscard]] ir::Expr* iteration_cost(ir::Builder& builder, const ir::For& loop,
                                        const ir::Expr& iterations, const Traffic& traffic);
 

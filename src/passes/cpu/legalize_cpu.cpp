@@ -21,7 +21,7 @@ using namespace ir;
 
 namespace {
 
-// Updates of the target below `body` become updates of the scalar `held`.
+// Replaces updates of the target in `body` by updates of the scalar `held`.
 void hold(Module& module, Body& body, const Reduction& target, Var* held) {
     rewrite_stmts(body, [&](Stmt* stmt, Body& out) {
         if (updates(*stmt, target)) {
@@ -46,7 +46,7 @@ void hold(Module& module, Body& body, const Reduction& target, Var* held) {
 
 class Legalizer {
 public:
-    // `settled`: results have the bits that they have in sequence.
+    // `settled`: results have the same bits as in sequence.
     Legalizer(Module& module, bool settled) : module_(module), settled_(settled) {}
 
     void run() {
@@ -150,7 +150,7 @@ private:
         return launch.arguments.at(position(launch, param))->var;
     }
 
-    // An expression over kernel parameters, over the arguments instead.
+    // Translates an expression over kernel parameters to the arguments.
     Expr* host_expr(const Launch& launch, const Expr* expr) {
         Substitution substitution;
         for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
@@ -164,14 +164,14 @@ private:
         return clone(module_, expr, substitution);
     }
 
-    // Takes `param` out of the signature: the kernel uses it as a local variable from now on.
+    // Removes `param` from the signature: the kernel uses it as a local variable from now on.
     static void drop_argument(Launch& launch, const Var* param) {
         const auto at = static_cast<std::ptrdiff_t>(position(launch, param));
         launch.arguments.erase(launch.arguments.begin() + at);
         launch.kernel->params.erase(launch.kernel->params.begin() + at);
     }
 
-    // Arrays of which only the reduced element was used are no longer needed.
+    // Removes arrays of which only the reduced element was used.
     static void drop_unused(Launch& launch) {
         const Uses uses = uses_of(launch.kernel->body);
         for (std::size_t i = launch.arguments.size(); i-- > 0;) {
@@ -187,14 +187,14 @@ private:
 
     // ------------------------------------------------------------ over lanes
 
-    // Which of two equal values the lanes pick is open; where the one that the target begins with
-    // may be another than the rest (a negative zero), it is compared once, behind the loop.
+    // Lanes may pick either of two equal values; if the initial value of the target may differ from
+    // it in its bits (a negative zero), it is compared once, behind the loop.
     [[nodiscard]] bool is_compared_last(const Reduction& reduction, Scalar type) const {
         return settled_ && picks_one(reduction.op) && is_float(type) &&
                !starts_neutral_.contains(reduction.var);
     }
 
-    // y[i] += … in a vector loop: a scalar accumulates, and is added once after the loop.
+    // Rewrites y[i] += … in a vector loop: a scalar accumulates, and is added once after the loop.
     void hold_elements(For& loop, Body& out) {
         std::vector<Reduction> kept;
         Body before;
@@ -241,14 +241,14 @@ private:
         Expr* any = after.empty() ? nullptr : has_iterations(b, loop);
         if (any == nullptr) {
             out.insert(out.end(), before.begin(), before.end());
-        } else {  // a loop without iterations must not touch the element, which may not exist
+        } else {  // a loop without iterations must not access the element, which may not exist
             out.push_back(b.if_(any, std::move(before)));
         }
     }
 
     // ------------------------------------------------------------ updates
 
-    // var op= e and array[i] op= e, written out; subscripts that call functions are evaluated once.
+    // Makes updates plain assignments; subscripts that call functions are evaluated once.
     void make_plain(Stmt& stmt, Body& out) {
         Builder b(module_, stmt.span);
         if (auto* assign = stmt.as<Assign>(); assign != nullptr && assign->update) {

@@ -1,6 +1,6 @@
 // The last pass of the CPU back end: reductions over worker threads become one partial result per
 // chunk, which the host combines in the order of the chunks, so that results do not depend on
-// timing; elements that a loop reduces are held in a scalar; updates become plain assignments.
+// timing; elements that a loop reduces become scalars; updates become plain assignments.
 //
 //     before  launch f_i(x, s) iterations=n     kernel: for i …: [workers, reduce + s]  s += x[i]
 //     after   launch f_i(x, s_parts) iterations=n, chunks=c;  for k in range(c): s = s + s_parts[k]

@@ -1,5 +1,5 @@
-// See outline_workers.h. The kernel gets variables of its own; what it needs from outside becomes
-// its parameters.
+// See outline_workers.h. The kernel gets variables of its own; the variables and arrays that it
+// needs from outside become its parameters.
 #include "passes/cpu/outline_workers.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using namespace ir;
 
 namespace {
 
-// Does a break of the loop itself, or a return, end it early?
+// Whether a break of the loop itself, or a return, may end it early.
 bool leaves(const Body& body) {
     return std::ranges::any_of(body, [](const Stmt* stmt) {
         if (stmt->kind == StmtKind::kBreak || stmt->kind == StmtKind::kReturn) {
@@ -61,7 +61,7 @@ public:
     }
 
 private:
-    // Runs where it stands: over SIMD lanes if it is innermost.
+    // Keeps the loop in place: over SIMD lanes if it is innermost.
     static void stay(For& loop) {
         if (loop.mapping.level == Level::kWorkers) {
             loop.mapping.level = contains_loop(loop.body) ? Level::kSequential : Level::kVector;
@@ -114,7 +114,7 @@ private:
         const auto own = [&](Expr* e) { return clone(module_, e); };
         const auto wide = [&](Expr* e) { return b.convert(own(e), Scalar::kI64); };
 
-        // Bounds that are no constants are evaluated once, by the host, as Python does.
+        // The host evaluates bounds that are no constants once, as Python does.
         const auto once = [&](Expr*& bound, const char* suffix) {
             if (bound->op != Op::kConst && bound->op != Op::kVar) {
                 Var* value = b.scalar(loop.var->name + suffix, counter);
@@ -137,7 +137,7 @@ private:
                 begin == 0 ? wide(loop.end) : b.binary(Op::kSub, wide(loop.end), wide(loop.begin));
         } else {
             once(loop.end, "_end");
-            // ceil((end - begin) / step) either way; a step of 0 gives 0.
+            // ceil((end - begin) / step) in both directions; a step of 0 gives 0.
             const auto count = [&](Expr* from, Expr* to, Expr* by) {
                 const auto stride = constant_integer(by);
                 Expr* last =
@@ -235,7 +235,7 @@ private:
         return substitution;
     }
 
-    // The loop over the iterations [begin, end) of the kernel's parameters.
+    // Makes the loop over the iterations [begin, end) of the kernel's parameters.
     For* kernel_loop(Builder& b, const For& loop, const Function& kernel,
                      const Substitution& substitution) {
         const Scalar counter = loop.var->type.scalar;
@@ -279,7 +279,7 @@ private:
 
     Module& module_;
     Function& entry_;
-    const Accesses accesses_;  // of the function as it came
+    const Accesses accesses_;  // of the original function
     const Traffic traffic_;
     std::unordered_set<std::string> taken_;
 };

@@ -22,7 +22,7 @@ public:
         step_ = constant_integer(loop.step).value_or(0);
     }
 
-    // The statement that sets the condition, or null if no subscript of the loop asks for it.
+    // The statement that sets the condition, or null if no subscript of the loop needs it.
     Assign* run() {
         if (step_ == 0 || uses_.written.contains(loop_.var)) {
             return nullptr;
@@ -54,14 +54,14 @@ private:
         if (expr.op != Op::kIndex) {
             return;
         }
-        // A load is out: before the loop it is not known that it may be made.
+        // A load is excluded: it may be out of bounds before the loop.
         const Trend trend = trend_of(*expr.operands[0], *loop_.var, uses_);
         if (trend != Trend::kGrows && trend != Trend::kFalls) {
             return;
         }
         const bool at_first = (trend == Trend::kGrows) == (step_ > 0);
         if (!at_first && step_ != 1 && step_ != -1) {
-            return;  // the last value would take a division
+            return;  // the last value would need a division
         }
         found_.push_back(&expr);
         Builder b(module_, expr.span);

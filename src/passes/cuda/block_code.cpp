@@ -27,7 +27,7 @@ bool is_thread_register(const Expr& e) {
     }
 }
 
-// Code inside that needs all threads: thread loops and calls, barriers, exchange between threads.
+// Whether the statement contains code for all threads: thread loops and calls, barriers, exchanges.
 bool involves_threads(const Stmt& stmt) {
     return any_expr(stmt, is_thread_register) || contains_spread_call(stmt) ||
            any_stmt(stmt, [](const Stmt& inner) {
@@ -42,8 +42,8 @@ bool stores(const Uses& uses) {
                        [](const Var* array) { return array->space != Space::kLocal; });
 }
 
-// Whether the statement stores to an array of which each thread has its own and which is there
-// before it: all threads may read theirs later.
+// Whether the statement stores to an array that each thread has a copy of, and that was allocated
+// before it: all threads may read their copies later.
 bool stores_to_own_arrays(const Stmt& stmt, const Uses& uses) {
     return std::any_of(uses.stored.begin(), uses.stored.end(), [&](const Var* array) {
         return array->space == Space::kLocal && !any_stmt(stmt, [&](const Stmt& inner) {

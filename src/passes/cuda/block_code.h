@@ -1,7 +1,7 @@
-// How the statements of a CUDA kernel that stand outside its thread loops run: all threads of a
-// block execute them, so that scalars are known to each, but stores are made by one thread. The
-// legalise passes agree through this classification: one puts barriers between statements, the
-// other guards and distributes them.
+// Classifies the statements of a CUDA kernel that are outside of its thread loops: all threads of a
+// block execute them, so that each knows the scalars, but one thread makes the stores. The legalise
+// passes rely on this classification: one puts barriers between statements, the other guards and
+// distributes them.
 #pragma once
 
 #include "analysis/uses.h"
@@ -27,7 +27,7 @@ private:
     Liveness liveness_;
 };
 
-// True if the expression's value differs between the threads of a block by its registers.
+// True if the expression reads registers of which the threads of a block have different values.
 [[nodiscard]] bool per_thread(const ir::Expr& expr);
 // True for `thread.x == 0`.
 [[nodiscard]] bool is_first_thread(const ir::Expr& condition);

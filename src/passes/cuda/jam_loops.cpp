@@ -1,6 +1,6 @@
-// See jam_loops.h. Where the number of iterations does not divide, the statements of sequential
-// loops run for the last iteration again where they may (analysis/jams.h), and everything else is
-// guarded.
+// See jam_loops.h. If the copies do not divide the number of iterations, the statements of
+// sequential loops repeat the last iteration where that is harmless (analysis/jams.h), and
+// everything else is guarded.
 #include "passes/cuda/jam_loops.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ private:
         return true;
     }
 
-    // For each loop; nothing where one is not for jamming.
+    // One lane for each loop; nothing if a loop cannot be jammed.
     std::optional<std::vector<Lane>> lanes_of(const std::vector<For*>& nest) const {
         std::vector<Lane> lanes;
         for (For* loop : nest) {
@@ -92,7 +92,7 @@ private:
         return lanes;
     }
 
-    // The variable can go on for so many iterations.
+    // Whether the variable can count so many iterations without overflow.
     static bool counts_to(const For& loop, std::int64_t iterations) {
         const auto begin = constant_integer(loop.begin), step = constant_integer(loop.step);
         std::int64_t last = 0;
@@ -101,7 +101,7 @@ private:
                (loop.var->type.scalar == Scalar::kI64 || last == static_cast<std::int32_t>(last));
     }
 
-    // Gives up copies of the outer loops where there are too many.
+    // Reduces the copies of the outer loops to 1 if there are too many in all.
     static bool within_limits(std::vector<Lane>& lanes, std::int64_t most) {
         std::int64_t copies = 1;
         for (auto lane = lanes.rbegin(); lane != lanes.rend(); ++lane) {
@@ -183,12 +183,12 @@ private:
         arrays_.clear();
     }
 
-    // Scalars that statements of different copies' stretches pass on get a place per copy.
+    // Replaces scalars that pass from one sequence of copied statements to another by arrays.
     void expand(const Body& body, const std::vector<Lane>& lanes) {
         std::vector<std::int64_t> extents;
         for (const Lane& lane : lanes)
             extents.push_back(lane.copies);
-        std::map<const Var*, std::size_t> stretch;  // the only one that a scalar was found in
+        std::map<const Var*, std::size_t> stretch;  // the only one that uses the scalar
         std::vector<Var*> passed;
         std::size_t number = 0;
         for_each_stretch(body, [&](const Body& statements) {
@@ -216,7 +216,7 @@ private:
         }
     }
 
-    // Statements in a row with no loop among them; loops are entered.
+    // Calls fn for every sequence of statements without a loop; loops are entered.
     template <class F>
     static void for_each_stretch(const Body& body, F&& fn) {
         Body stretch;
@@ -236,15 +236,15 @@ private:
         end();
     }
 
-    // Statements that touch what the nest stores.
+    // Whether the statements access arrays that the nest stores to.
     [[nodiscard]] bool touches_stored(const Uses& uses) const {
         return !uses.stored.empty() || std::ranges::any_of(uses.loaded, [&](const Var* array) {
             return stored_.contains(array);
         });
     }
 
-    // Whether statements of sequential loops may run for an iteration too many: what guarded
-    // statements in front of them leave unset there is no subscript, nor made one.
+    // Whether statements of sequential loops may run for an iteration too many: they use no scalar
+    // in a subscript that earlier guarded statements leave unassigned.
     [[nodiscard]] bool harmless(const Body& body) const {
         bool result = true;
         for_each_stretch(body, [&](const Body& statements) {
@@ -262,7 +262,7 @@ private:
         return result;
     }
 
-    // `in_loop`: of a sequential one, which only loads what is not stored.
+    // `in_loop`: the body of a sequential loop, which only loads arrays that are not stored to.
     Body side_by_side(const Body& body, const std::vector<Lane>& lanes, bool in_loop) {
         Body out, stretch;
         const auto end = [&] {
@@ -283,7 +283,8 @@ private:
         return out;
     }
 
-    // for i_copy in range(4) [unroll]: i = …;  for j_copy in range(2) [unroll]: j = …;  body
+    // Makes `for i_copy in range(4) [unroll]: i = …;  for j_copy in range(2) [unroll]: j = …;
+    // body`.
     Stmt* copies(Body body, const std::vector<Lane>& lanes, bool in_loop) {
         builder_.span = body.front()->span;
         std::vector<Var*> counters;
@@ -331,7 +332,7 @@ private:
         return result;
     }
 
-    // Scalars that have a place per copy are found there.
+    // Replaces scalars that have an array of copies by its elements.
     void use_arrays(Body& body, const std::vector<Var*>& counters) {
         const auto array_of = [&](const Var* var) -> Var* {
             const auto found = std::ranges::find_if(
@@ -371,8 +372,8 @@ private:
     Function& kernel_;
     const KernelShape shape_;
     VarSet stored_;                              // in the nest that is being jammed
-    bool repeats_ = true;                        // what it says of that nest
-    std::vector<std::pair<Var*, Var*>> arrays_;  // scalars, and where their copies are
+    bool repeats_ = true;                        // harmless() of that nest
+    std::vector<std::pair<Var*, Var*>> arrays_;  // scalars, and the arrays of their copies
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Runs several iterations of a thread side by side where a sequential loop inside loads an element
-// that they share (unroll and jam): it is loaded once for all of them.
+// Interleaves several iterations of a thread where a sequential loop inside loads an element that
+// they share (unroll and jam): it is loaded once for all of them.
 //
 //     before  for i in range(40) [blocks 10]: for j in range(64) [threads 32]:
 //                 for k in range(l): c[i, j] += a[i, k] * b[k, j]
@@ -11,7 +11,7 @@
 //                     for i_copy … for j_copy … c_kept[i_copy, j_copy] += a[i, k] * b[k, j]
 //                 for i_copy … for j_copy … c[i, j] = c_kept[i_copy, j_copy]
 //
-// The order in which an element is updated stays, so results are the same bit for bit.
+// The order of the updates of an element is kept, so results are the same bit for bit.
 //     pre   profile kKernels, CUDA                            post   the same
 #pragma once
 

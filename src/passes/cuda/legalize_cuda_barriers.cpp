@@ -25,12 +25,12 @@ using namespace ir;
 
 namespace {
 
-// Which threads make an access.
+// The threads that make an access.
 enum class Who : std::uint8_t {
     kAll,    // each thread makes it
     kOne,    // the first thread
     kOwner,  // in a thread loop: the thread that runs the iteration
-    kAny,    // not known
+    kAny,    // unknown
 };
 
 struct Access {
@@ -39,7 +39,7 @@ struct Access {
     Who who = Who::kAll;
     const For* loop = nullptr;                    // kOwner
     const std::vector<Expr*>* indices = nullptr;  // null: any element
-    std::size_t rank = 0;                         // how many of `indices` are subscripts
+    std::size_t rank = 0;                         // the number of `indices` that are subscripts
 };
 
 using Accesses = std::vector<Access>;
@@ -52,7 +52,7 @@ public:
         for_each_stmt(stmt, [&](const Stmt& inner) { own(inner); });
     }
 
-    // For the statement itself, not of those nested in it.
+    // Adds the accesses of the statement itself, without nested statements.
     void own(const Stmt& stmt) {
         for_each_slot(stmt, [&](const Expr* slot) { expr(*slot); });
         if (const auto* store = stmt.as<Store>()) {
@@ -119,8 +119,8 @@ private:
         Accesses on_break, on_continue;
     };
 
-    // `while c` that reads memory becomes `while True: if not c: break`, so that a barrier can
-    // stand before the condition.
+    // Rewrites `while c` with a condition that reads memory as `while True: if not c: break`, so
+    // that a barrier can precede the condition.
     void conditions_into_loops(Body& body) {
         for_each_stmt(body, [&](Stmt& stmt) {
             auto* loop = stmt.as<While>();
@@ -156,8 +156,8 @@ private:
         return false;
     }
 
-    // Two thread loops that give each iteration to the same thread, and a subscript that tells the
-    // iterations apart: then whoever touches an element in one loop is who touches it in the other.
+    // Whether two thread loops give each iteration to the same thread, and a subscript tells the
+    // iterations apart: then one thread makes all accesses to an element in both loops.
     bool same_thread(const Access& a, const Access& b) const {
         if (!fixed_equal(*a.loop->begin, *b.loop->begin) ||
             !fixed_equal(*a.loop->step, *b.loop->step)) {
@@ -171,7 +171,7 @@ private:
         return false;
     }
 
-    // The same value whenever either is evaluated in this kernel.
+    // Whether both have the same value whenever they are evaluated in this kernel.
     bool fixed_equal(const Expr& a, const Expr& b) const {
         return same(a, b) && invariant(a, uses_);
     }
@@ -195,7 +195,7 @@ private:
         join(pending, next);
     }
 
-    // True if `more` added something.
+    // Returns whether `more` added an access.
     static bool join(Accesses& pending, const Accesses& more) {
         const std::size_t before = pending.size();
         for (const Access& access : more) {
@@ -275,7 +275,7 @@ private:
             join(end, targets_.back().on_continue);
             const Accesses broken = std::move(targets_.back().on_break);
             targets_.pop_back();
-            // Iterations of a parallel loop meet only in the block's own memory.
+            // Iterations of a parallel loop share only the block's shared memory.
             Accesses next = end;
             if (independent) {
                 std::erase_if(next,

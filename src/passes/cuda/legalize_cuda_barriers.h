@@ -1,6 +1,6 @@
-// Puts barriers between statements of a block that different threads run and that touch the same
-// memory, one of them writing. None where each thread meets only its own elements again, and none
-// between iterations of parallel loops, which are independent.
+// Puts barriers between statements of a block that different threads run and that access the same
+// memory, at least one of them writing. There is none where each thread accesses only its own
+// elements again, and none between iterations of parallel loops, which are independent.
 //
 //     before  for i … [threads]: y[i] = x[i]       after   for i … [threads]: y[i] = x[i]
 //             z[0] = y[5]                                  barrier block

@@ -37,7 +37,7 @@ public:
     }
 
 private:
-    // Each becomes a statement of its own.
+    // Makes each of these calls a statement of its own.
     void hold_spread_calls() {
         const auto take = [&](const EvaluationSteps::Step& step) {
             if (!step.whole) EvaluationSteps::hold(builder_, "call_result", step.node, step.out);
@@ -45,7 +45,7 @@ private:
         EvaluationSteps(builder_, is_spread, take).body(kernel_.body);
     }
 
-    // A call by as many threads as the function asks for; where the block has more, these find the
+    // Makes a call by as many threads as the function needs; if the block has more, they get the
     // result in shared memory.
     void spread(Stmt& stmt, Expr& call, Body& out) {
         for (Expr*& argument : call.operands) {
@@ -109,7 +109,7 @@ private:
         body = std::move(out);
     }
 
-    // What one thread computes, as all find it in shared memory.
+    // Broadcasts a value that one thread computes to all threads through shared memory.
     Expr* broadcast(Expr* value, Body& out) {
         Var*& shared = shared_[value->type.scalar];
         if (shared == nullptr) {
@@ -122,7 +122,7 @@ private:
         return builder_.load(shared, {zero()});
     }
 
-    // The same for an expression that stays where it is evaluated once.
+    // The same for an expression that stores; any other value is returned unchanged.
     Expr* once(Expr* value, Body& out) {
         if (!stores(*value)) return value;
         Var* result = builder_.scalar("call_result", value->type.scalar);
@@ -130,7 +130,7 @@ private:
         return builder_.var(result);
     }
 
-    // while c: …  ->  while True: if not c: break; …
+    // Rewrites `while c: …` as `while True: if not c: break; …`.
     void loop_condition(While& loop) {
         block_code(loop.body);
         if (!stores(*loop.condition)) return;

@@ -1,11 +1,11 @@
-// A call that stores to arrays must be made once per block, but its result is wanted by every
-// thread: one thread makes it and hands the result over in shared memory.
+// A call that stores to arrays must be made once per block, but every thread needs its result: one
+// thread calls, and passes the result on through shared memory.
 //
 //     before  s = g(x[...])              after   call_result[0] = g(x[...])
 //                                                s = call_result[0]
 //
 // A call that several threads make (Function::threads) becomes a statement of its own, which those
-// threads execute; where the block has more, they get its result in the same way.
+// threads execute; the other threads of the block get its result in the same way.
 //
 //     before  y[i] = 2 * f(x, i)         after   if $thread.x < 32: call_result = f(x, i)
 //                                                call_result_f64[0] = call_result

@@ -1,5 +1,5 @@
 // See legalize_cuda_loops.h. The geometry of the kernel is that of its launch
-// (analysis/geometry.h); which code is guarded is decided by block_code.h, as for the barriers.
+// (analysis/geometry.h); block_code.h decides which code is guarded, as for the barriers.
 #include "passes/cuda/legalize_cuda_loops.h"
 
 #include <algorithm>
@@ -55,9 +55,9 @@ public:
 private:
     // ------------------------------------------------------------ several warps per block
 
-    // A multiprocessor holds too few blocks of one warp to be busy. Where nothing is shared within
-    // a block, several of them, which differ in the innermost level, become the rows of one.
-    // Foreign functions know what they share, and clusters have a number of blocks.
+    // A multiprocessor holds too few blocks of one warp to be busy. If no memory is shared within a
+    // block, several of them, which differ in the innermost level, become the rows of one. Foreign
+    // functions may share memory, and clusters have a fixed number of blocks.
     void pack_warps() {
         const std::int64_t* cluster = launch_.cluster;
         const bool clustered = cluster[0] * cluster[1] * cluster[2] != 1;
@@ -88,7 +88,7 @@ private:
 
     Body block_code(const Body& body) {
         Body out;
-        Body alone;  // statements in a row that one thread executes
+        Body alone;  // consecutive statements that one thread executes
         const auto flush = [&] {
             if (alone.empty()) return;
             builder_.span = alone.front()->span;
@@ -121,8 +121,8 @@ private:
 
     // ------------------------------------------------------------ parallel loops
 
-    // The loop's share for this thread or block: iterations number(), number() + total, …; or of a
-    // block, where neighbouring iterations load the same elements, as many that follow each other.
+    // Restricts the loop to this thread's or block's share: iterations number(), number() + total,
+    // …; a block gets consecutive iterations if neighbouring ones load the same elements.
     void distribute(For& loop, Body& out) {
         builder_.span = loop.span;
         const int level = shape_.level_of(&loop);
@@ -159,7 +159,7 @@ private:
         return builder_.binary(Op::kAdd, base, builder_.reg(Register::kThreadX));
     }
 
-    // var = begin + number * step; if var < end: body
+    // Makes `var = begin + number * step; if var < end: body`.
     void guarded(For& loop, Expr* number, std::int64_t trips, std::int64_t total, Body& out) {
         const Scalar type = loop.var->type.scalar;
         const std::int64_t begin = *constant_integer(loop.begin);
@@ -183,7 +183,7 @@ private:
         }
     }
 
-    // for var in range(begin + number * step, end, step * total)
+    // Makes `for var in range(begin + number * step, end, step * total)`.
     void strided(For& loop, Expr* number, std::int64_t total, Body& out) {
         if (total == 1) {
             out.push_back(&loop);
@@ -201,8 +201,8 @@ private:
         out.push_back(&loop);
     }
 
-    // for var in range(first, min(first + length * step, end), step): length iterations, where
-    // first = begin + number * length * step
+    // Makes `for var in range(first, min(first + length * step, end), step)`: length iterations,
+    // where first = begin + number * length * step.
     void chunked(For& loop, Expr* number, std::int64_t total, Body& out) {
         const auto trips = constant_trip_count(loop);
         const std::int64_t length = trips ? (*trips - 1) / total + 1 : 0;
@@ -236,8 +236,8 @@ private:
         place(loop, out);
     }
 
-    // What the iterations of a block's loop ask of the thread alone, its index and whether it takes
-    // part, is asked once in front of them.
+    // Hoists the index and the guard, if they depend on the thread alone, out of the iterations of
+    // a block's loop.
     void place(For& loop, Body& out) {
         const auto settled = [&](const Expr& e) {
             const Uses uses = uses_of(e);
@@ -265,8 +265,8 @@ private:
         }
     }
 
-    // Whether iterations that follow each other load an element both: some array is read at
-    // variable + c and variable + d in one dimension.
+    // Whether consecutive iterations load a common element: some array is read at variable + c and
+    // variable + d in one dimension.
     static bool shares_loads(const For& loop) {
         std::map<std::pair<const Var*, std::size_t>, std::int64_t> offsets;
         bool found = false;
@@ -282,7 +282,7 @@ private:
         return found;
     }
 
-    // begin + number * step
+    // Makes `begin + number * step`.
     Expr* first_of(const For& loop, Expr* number) {
         const Scalar type = loop.var->type.scalar;
         Expr* value = builder_.convert(number, type);
@@ -304,8 +304,8 @@ private:
                sum <= std::numeric_limits<std::int32_t>::max();
     }
 
-    // Whether the variable can step over the end of the loop without wrapping around. Of 64 bits
-    // that is taken for granted: no loop comes near their end.
+    // Whether the variable can exceed the end of the loop by one stride without overflow. With 64
+    // bits this is assumed, as no loop comes near their end.
     static bool stride_fits(const For& loop, std::int64_t total) {
         if (loop.var->type.scalar == Scalar::kI64) return true;
         const auto step = constant_integer(loop.step);
@@ -331,7 +331,7 @@ private:
         return far(loop.begin) && far(loop.end);
     }
 
-    // Whether begin + total * length * step, where the last chunk could end, is of the loop's type.
+    // Whether begin + total * length * step, the end of the last chunk, fits the loop's type.
     static bool chunks_fit(const For& loop, std::int64_t length, std::int64_t total) {
         const auto chunk = checked_product(length, *constant_integer(loop.step));
         const auto distance = chunk ? checked_product(*chunk, total) : std::nullopt;

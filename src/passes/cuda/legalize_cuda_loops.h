@@ -1,6 +1,6 @@
 // Gives each parallel loop of a kernel its hardware index, and makes block-level stores once per
-// block. A loop with as many threads as iterations becomes a guard, any other a strided loop; or,
-// over blocks whose neighbouring iterations load the same elements, a loop over consecutive ones.
+// block. A loop with as many threads as iterations becomes a guard, any other a strided loop; if
+// neighbouring iterations over blocks load the same elements, each block gets consecutive ones.
 //
 //     before  for i in range(n) [threads, 128 in 8 blocks]: y[i] = x[i]
 //     after   i = block.x * block_dim.x + thread.x          for i in range(…, n, 1024): y[i] = x[i]

@@ -1,11 +1,11 @@
 // See legalize_cuda_reductions.h. The outermost parallel loop that a target is invariant in owns
 // the reduction: the threads' partial values live from before that loop to after it, and are
-// combined there over all threads, and all blocks if the loop spreads over several: in a cluster
-// where the options ask for it and one can hold them, else in device memory.
+// combined there over all threads, and over all blocks if the loop spreads over several: in a
+// cluster if the options allow one and it can hold them, else in device memory.
 //
-// The sequence that combines is ordinary block-level code: stores in it are made by one thread, and
-// legalize_cuda_barriers orders its accesses to shared memory. Only what differs between threads is
-// written with thread registers.
+// The code that combines is ordinary block-level code: one thread makes its stores, and
+// legalize_cuda_barriers orders its accesses to shared memory. Thread registers are used only in
+// code that differs between threads.
 #include "passes/cuda/legalize_cuda_reductions.h"
 
 #include <algorithm>
@@ -28,17 +28,17 @@ struct Partial {
     Reduction target;
     Var* value = nullptr;   // each thread's
     Var* memory = nullptr;  // one per block, where several blocks combine
-    Expr* runs = nullptr;   // the element may only be touched if this holds; null: in any case
+    Expr* runs = nullptr;   // the element may only be accessed if this holds; null: in any case
 };
 
 bool same_target(const Reduction& a, const Reduction& b) {
     return a.var == b.var && same(a.indices, b.indices);
 }
 
-// Memory that the kernel's blocks share, with the launch that hands it over.
+// Memory that the kernel's blocks share, with the launch that passes it.
 class KernelReductions {
 public:
-    // `most_clustered`: blocks that may be a cluster.
+    // `most_clustered`: the largest number of blocks in a cluster.
     KernelReductions(Module& module, WarpReductions& warps, Function& kernel, Launch& launch,
                      std::int64_t most_clustered)
         : builder_(module),
@@ -56,13 +56,13 @@ public:
         kernel_.body.insert(kernel_.body.begin(), allocations_.begin(), allocations_.end());
     }
 
-    // For the host: device memory to make once, and what must run right before the launch.
+    // Host code: device memory to allocate once, and statements to run right before the launch.
     Body host_once, host_each;
 
 private:
     // ------------------------------------------------------------ walking
 
-    // What follows a loop over several blocks is done by the one that arrives last.
+    // The block that arrives last runs the statements behind a loop over several blocks.
     Body code(const Body& body) {
         Body out;
         for (std::size_t i = 0; i < body.size(); ++i) {
@@ -110,7 +110,7 @@ private:
         }
     }
 
-    // A loop without iterations must not touch an element that may not exist.
+    // A loop without iterations must not access an element that may not exist.
     void guard(const For& loop, std::vector<Partial>& partials, Body& out) {
         Expr* runs = has_iterations(builder_, loop);
         if (runs == nullptr) return;
@@ -126,8 +126,8 @@ private:
         }
     }
 
-    // Updates of the targets inside `loop` go to the partial values; inner loops have nothing left
-    // to do for them.
+    // Updates of the targets in `loop` become updates of the partial values; inner loops no longer
+    // reduce them.
     void take_over(For& loop, const std::vector<Partial>& partials) {
         replace(loop.body, partials, loop.mapping.level == Level::kThreads);
         loop.mapping.reductions.clear();
@@ -151,7 +151,7 @@ private:
                 if (!updates(*stmt, partial.target)) continue;
                 builder_.span = stmt->span;
                 Stmt* own = accumulate(*stmt, partial);
-                // All threads of a block run its own code; one of them is enough to count.
+                // All threads of a block run its own code; only one of them may count.
                 stmt = per_thread ? own : builder_.if_(is_first_thread(), {own});
                 break;
             }
@@ -182,7 +182,7 @@ private:
             builder_.assign(partial.value, builder_.call(warp, {builder_.var(partial.value)})));
     }
 
-    // Leaves the block's value in every thread.
+    // Combines the block's values and leaves the result in every thread.
     void combine_block(const Partial& partial, Body& out) {
         combine_warp(partial, out);
         const std::int64_t warps = shape_.block / kWarpSize;
@@ -214,7 +214,7 @@ private:
         return array;
     }
 
-    // target = target op partial
+    // Makes `target = target op partial`.
     void finish(const Partial& partial, Body& out) {
         const Reduction& target = partial.target;
         const bool array = target.var->type.is_array();
@@ -239,21 +239,21 @@ private:
 
     // ------------------------------------------------------------ combining blocks
 
-    // How many blocks a group has: those that differ in this level and the levels inside.
+    // The number of blocks in a group: those that differ in this level and the levels inside.
     [[nodiscard]] std::int64_t members_of(std::size_t level) const {
         const auto sizes = shape_.group(level);
         return sizes[0] * sizes[1] * sizes[2];
     }
 
-    // A kernel has clusters of one shape. Blocks of different groups need not come to a barrier
-    // equally often, so where reductions of several levels combine, the first one takes it.
+    // A kernel has clusters of one shape. Blocks of different groups need not reach a barrier
+    // equally often, so if reductions of several levels combine, the first one gets the clusters.
     [[nodiscard]] bool may_cluster(std::size_t level) const {
         return members_of(level) <= most_clustered_ &&
                (!clustered_level_ || *clustered_level_ == level);
     }
 
     // Each lane gets the value of one block of the group, which is a cluster; its first block goes
-    // on with what they make together.
+    // on with the combined value.
     void combine_cluster(std::size_t level, const std::vector<Partial>& partials, const Body& rest,
                          Body& out) {
         clustered_level_ = level;
@@ -281,8 +281,8 @@ private:
         out.push_back(builder_.if_(first, std::move(final)));
     }
 
-    // The blocks of one group combine through memory of the device. There is one group per
-    // iteration of the levels outside.
+    // The blocks of one group combine through device memory. There is one group for each iteration
+    // of the levels outside.
     void combine_grid(std::size_t level, std::vector<Partial>& partials, Body rest, Body& out) {
         const std::int64_t members = members_of(level);
         const Groups groups = groups_outside(level);
@@ -360,7 +360,7 @@ private:
         return last_block_;
     }
 
-    // This block's number among those of its group.
+    // The number of this block in its group.
     Expr* member_number(std::size_t level, Scalar index) {
         Expr* number = nullptr;
         for (std::size_t i = level; i < shape_.levels.size(); ++i) {
@@ -377,7 +377,7 @@ private:
     }
 
     struct Groups {
-        std::vector<Expr*> counts;  // per level outside; null where it is constant
+        std::vector<Expr*> counts;  // for each level outside; null if it is constant
         std::vector<std::int64_t> constants;
         Scalar index = Scalar::kI64;
         bool constant = true;
@@ -400,7 +400,7 @@ private:
         return groups;
     }
 
-    // Which iteration of the levels outside this is; null if there is just one group.
+    // The number of the iteration of the levels outside; null if there is just one group.
     Expr* group_number(std::size_t level, const Groups& groups) {
         Expr* number = nullptr;
         for (std::size_t i = 0; i < level; ++i) {
@@ -420,7 +420,8 @@ private:
         return number;
     }
 
-    // Device memory with `each` elements per group: a parameter of the kernel, made by the host.
+    // Device memory with `each` elements per group: a parameter of the kernel, allocated by the
+    // host.
     Var* device_memory(const std::string& name, Scalar type, std::int64_t each,
                        const Groups& groups) {
         const std::int64_t extent = each * std::max<std::int64_t>(groups.total, 1);
@@ -455,8 +456,8 @@ private:
         return param;
     }
 
-    // An expression of the kernel's parameters as the host computes it (split_kernels makes sure
-    // that the bounds of loops around a grid reduction are such).
+    // An expression of the kernel's parameters in terms of the host's variables (split_kernels
+    // ensures that the bounds of loops around a grid reduction have this form).
     Expr* in_host_terms(const Expr* expr) {
         Substitution substitution;
         for (std::size_t i = 0; i < kernel_.params.size(); ++i) {
@@ -478,7 +479,7 @@ private:
     const KernelShape shape_;
     const Intervals ranges_;
     const std::int64_t most_clustered_;
-    std::optional<std::size_t> clustered_level_;  // whose groups are the clusters
+    std::optional<std::size_t> clustered_level_;  // the level whose groups are the clusters
     std::unordered_map<Scalar, Var*> shared_;
     Var* last_block_ = nullptr;
     Body allocations_;
@@ -525,8 +526,8 @@ private:
     Builder builder_;
 };
 
-// Threads that fail leave the kernel, and the shared memory of a block that all have left is no
-// longer there for others to read.
+// Threads that fail leave the kernel, and the shared memory of a block that all its threads have
+// left is no longer there for others to read.
 bool may_fail(const Module& module, const Function& kernel) {
     return std::ranges::any_of(module.functions, [&](const Function* each) {
         return (each == &kernel || each->kind == FunctionKind::kHelper) &&

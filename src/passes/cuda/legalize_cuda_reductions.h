@@ -1,4 +1,4 @@
-// Spells out reductions for the threads of a GPU, and updates as plain assignments. Each thread
+// Implements reductions for the threads of a GPU, and makes updates plain assignments. Each thread
 // accumulates in a register; a warp combines by shuffles, a block through shared memory, blocks
 // through one partial value each in device memory, which the last block to arrive combines in a
 // fixed order: the same call gives the same bits. With use_cuda_thread_block_clusters, blocks that
@@ -9,7 +9,7 @@
 //             s_partial = warp_sum(s_partial);  …;  s = s + s_partial
 //
 //     pre   profile kKernels, CUDA levels       post   kKernels without reductions and updates;
-//     what differs between threads stands in thread loops and in ifs on thread registers
+//     code that differs between threads is in thread loops and in ifs on thread registers
 #pragma once
 
 #include "passes/pass.h"

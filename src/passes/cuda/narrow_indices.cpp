@@ -28,7 +28,8 @@ public:
     Narrower(Module& module, Function& function)
         : module_(module), function_(function), intervals_(function) {}
 
-    // For all functions before the first is rewritten: calls look at the parameters of others.
+    // Runs for all functions before the first is rewritten, as calls depend on the parameters of
+    // others.
     void choose() {
         choose_variables();
         choose_sizes();
@@ -88,7 +89,7 @@ private:
         }
     }
 
-    // Parameters that say how small arrays lie. Sizes of scratch memory are products of them.
+    // Chooses layout parameters of small arrays. Sizes of scratch memory are products of them.
     void choose_sizes() {
         std::unordered_set<const Var*> products;
         for_each_stmt(function_.body, [&](const Stmt& stmt) {
@@ -117,7 +118,7 @@ private:
         });
     }
 
-    // The variable is stepped once beyond its last value.
+    // The variable is incremented once beyond its last value.
     bool counts_in_32_bits(const For& loop) {
         if (!is_i64(loop.var->type) || !fits(loop.begin) || !fits(loop.end) || !fits(loop.step)) {
             return false;
@@ -147,7 +148,7 @@ private:
                         data(*bound);
                     }
                 }
-                // As in the updates, which are recognised by them.
+                // These must stay equal to the subscripts of the updates.
                 for (Reduction& reduction : loop->mapping.reductions) {
                     subscripts(reduction.indices);
                 }
@@ -172,7 +173,7 @@ private:
         });
     }
 
-    // As in the test in front of it, which then is all that computes the value.
+    // Narrowed like the preceding test, so that the value is computed only there.
     void reported(Expr*& value) {
         if (is_i64(value->type) && can_narrow(*value)) {
             value = Builder(module_, value->span).convert(to_i32(value), Scalar::kI64);
@@ -191,7 +192,7 @@ private:
         }
     }
 
-    // An expression that keeps its type: narrowed variables in it are widened again.
+    // Rewrites an expression that keeps its type: narrowed variables in it are widened again.
     void data(Expr*& slot) {
         if (slot->op == Op::kVar) {
             if (narrow_.contains(slot->var)) {
@@ -238,7 +239,7 @@ private:
         return expr;
     }
 
-    // Whether all of `expr` can be computed in i32, and gains by it: it is made of narrowed
+    // Whether `expr` can be computed in i32 as a whole, and gains by it: its operands are narrowed
     // variables, constants and smaller integers.
     bool can_narrow(const Expr& expr) const {
         if (!is_i64(expr.type) || !intervals_.of(&expr).within(kI32)) {

@@ -1,5 +1,5 @@
-// See outline_kernels.h. The statements of a kernel move from the entry into the kernel as they
-// are; only their variables are exchanged for the kernel's own.
+// See outline_kernels.h. The statements of a kernel move unchanged from the entry into the kernel;
+// the kernel's own variables replace the entry's.
 #include "passes/cuda/outline_kernels.h"
 
 #include <algorithm>
@@ -115,7 +115,7 @@ private:
         return out;
     }
 
-    // while condition: …   becomes   while true: fetch …; if not condition: break; …
+    // Rewrites `while condition: …` as `while true: fetch …; if not condition: break; …`.
     void fetch_each_time(While& loop, const Body& fetches) {
         Builder builder(module_, loop.span);
         Body body = fetches;
@@ -195,7 +195,7 @@ private:
         return {result.begin(), result.end()};
     }
 
-    // Gives the kernel variables of its own in place of the entry's.
+    // Replaces the entry's variables by the kernel's own.
     void own_variables(Function& kernel) {
         const Uses uses = uses_of(kernel.body);
         std::unordered_map<const Var*, Var*> copies;
@@ -259,7 +259,7 @@ private:
         if (shape.block > 1) launch.block[0] = builder.integer(shape.block);
     }
 
-    // FUNCTION_LABEL, or the loop's variable where there is no label.
+    // FUNCTION_LABEL; without a label, the loop's variable takes its place.
     std::string name_for(const Stmt& root) {
         if (const auto* gpu = root.as<Gpu>(); gpu != nullptr && gpu->by_hand()) {
             return unique(entry_.name + "_kernel");
@@ -290,7 +290,7 @@ private:
     std::optional<std::size_t> noted_loop_;  // For::noted of the outermost around
     const DeviceScalars scalars_;
     std::vector<std::pair<Var*, Var*>> memory_;  // scalar, its array
-    VarSet noted_;  // scalars that the user has been told the host waits for
+    VarSet noted_;  // scalars for which the user has had a note that the host waits
     std::unordered_set<std::string> names_;
 };
 

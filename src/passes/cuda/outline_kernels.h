@@ -5,7 +5,7 @@
 //             kernel f_i(a, x, y): for i … [threads, 128 in 1 block]: y[i] = a * x[i]
 //
 // Scalars that a kernel computes and another one reads stay on the device, in one-element arrays;
-// where host code reads them, it fetches them first.
+// host code that reads them fetches them first.
 //
 //     pre   profile kMapped, nests split (split_kernels)     post   profile kKernels; loops in
 //     kernels keep their levels      errors P312 grid too large      notes P307 the host waits

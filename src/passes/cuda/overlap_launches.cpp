@@ -1,6 +1,6 @@
-// See overlap_launches.h. Whatever is in front of such a kernel on the stream, be it of another
-// program or library, has ended and is visible when the kernel's wait returns, and a kernel that
-// ends has waited: so all earlier work has ended as well.
+// See overlap_launches.h. When the kernel's wait returns, all work that precedes it on the stream,
+// of any program or library, has ended and is visible. A kernel that ends has waited, so that all
+// earlier work has ended as well.
 #include "passes/cuda/overlap_launches.h"
 
 #include "ir/builder.h"

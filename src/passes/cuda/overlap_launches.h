@@ -1,6 +1,6 @@
-// Lets kernels start while those in front of them end, in programs that run several: each waits
-// itself, before anything else, for the kernels before it. The start of a kernel then costs no time
-// between two of them.
+// Lets kernels start while the preceding ones end, in programs that launch several: each kernel
+// begins by waiting for the kernels before it. The start of a kernel then costs no time between two
+// of them.
 //
 //     before  for t in range(9): launch f(x); launch g(x)      kernel f(x): …
 //     after   for t in range(9): launch f(x) overlapped; …     kernel f(x): barrier stream; …

@@ -18,13 +18,13 @@ using namespace ir;
 
 namespace {
 
-// More than these take more registers than a thread of a full block has.
+// More of these need more registers than a thread of a full block has.
 constexpr std::int64_t kMostLoadedBytes = 64;
 constexpr std::size_t kMostOperations = 48;
 
-// Bytes that a multiprocessor must have asked for to keep the memory busy: on an H200 4.8 TB/s for
-// 0.65 us, over 132 of them. Threads that ask for more in one iteration gain nothing from a second
-// one, and lose by its registers.
+// Bytes that a multiprocessor must have in flight to keep the memory busy: on an H200 4.8 TB/s for
+// 0.65 us, over 132 of them. Threads that have more in flight in one iteration gain nothing from a
+// second one, and lose by its registers.
 constexpr std::int64_t kEnoughBytes = 24 << 10;
 
 // Bytes that an iteration loads for itself; nothing if it has too many operations.
@@ -47,8 +47,8 @@ std::optional<std::int64_t> loaded_bytes(const For& loop) {
     return operations <= kMostOperations ? std::optional(bytes) : std::nullopt;
 }
 
-// Nothing that a statement loads has been stored by one in front of it, and every scalar is the
-// iteration's own.
+// Whether no statement loads an element that an earlier one has stored, and every scalar is private
+// to the iteration.
 bool separable(const For& loop) {
     VarSet stored, written;
     for (const Stmt* stmt : loop.body) {
@@ -72,7 +72,7 @@ bool separable(const For& loop) {
     });
 }
 
-// An iteration in two halves.
+// An iteration, split into its loads and its stores.
 struct Halves {
     Body values, stores;
 };
@@ -138,7 +138,7 @@ private:
         stmts = std::move(out);
     }
 
-    // Iterations that follow each other often load the same elements.
+    // Consecutive iterations often load the same elements.
     [[nodiscard]] bool pays(const For& loop) const {
         const auto bytes = loaded_bytes(loop);
         if (!bytes || *bytes == 0 || *bytes > kMostLoadedBytes) return false;

@@ -1,6 +1,6 @@
-// Makes a thread's loop over independent iterations run two of them at a time, and load what both
-// need before either stores: the memory is asked for twice as much at once. A compiler may not do
-// that by itself, for a store could change what the next iteration loads.
+// Makes a thread's loop over independent iterations run two of them at a time, and load the
+// operands of both before either stores: this doubles the memory requests in flight. A compiler may
+// not do this by itself, as a store could change an element that the next iteration loads.
 //
 //     before  for i in range(b, n, 1024):     after  i_rest = b
 //                 y[i] = x[i] + 1                    for i in range(b, n - 1024, 2048):
@@ -14,10 +14,10 @@
 //                                                    if i < n:
 //                                                        y[i] = x[i] + 1
 //
-// Only loops whose iterations the mapping declares independent (LoopMapping::share), of a few loads
-// and stores that may be taken apart like that, where the threads of a multiprocessor do not ask
-// for enough at once by themselves, or neighbouring iterations load the same elements. Each
-// iteration computes what it did.
+// The pass acts on loops whose iterations the mapping declares independent (LoopMapping::share),
+// with a few loads and stores that may be separated like this, if the threads of a multiprocessor
+// alone have too few requests in flight, or neighbouring iterations load the same elements. Each
+// iteration computes the same values.
 //     pre   profile kTarget, CUDA                            post   the same
 #pragma once
 

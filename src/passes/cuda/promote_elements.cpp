@@ -1,16 +1,16 @@
 // See promote_elements.h. Sibling loops that give a thread the same iterations are a family. An
 // element of one array, with one subscript, is followed through the members of a family in program
-// order. A run is a stretch in which the copy of a thread cannot get out of step with memory:
+// order. A run is a sequence of statements in which a thread's copy always agrees with memory:
 //
 //   - the array overlaps no other;
-//   - of an array that the kernel stores to, nothing in the stretch but members touches anything,
-//     and they touch that element alone. Its subscript tells the iterations apart, so it belongs to
-//     one thread of the block, and other blocks keep away from what a block stores: their loops are
+//   - if the kernel stores to the array, only members in the sequence access it, and they access
+//     that element alone. Its subscript distinguishes the iterations, so it belongs to one thread
+//     of the block, and other blocks do not access elements that a block stores: their loops are
 //     parallel;
-//   - what the subscript is made of stays the same;
-//   - the stretch is straight-line code, and does not wait for other blocks.
+//   - the operands of the subscript do not change;
+//   - the sequence is straight-line code, and does not wait for other blocks.
 //
-// In a run the copy is valid from the first access that every iteration makes.
+// The copy of a run is valid from the first access that every iteration makes.
 #include "passes/cuda/promote_elements.h"
 
 #include <algorithm>
@@ -35,30 +35,30 @@ namespace {
 constexpr std::int64_t kMostTrips = 32;
 constexpr std::int64_t kMostBytes = 256;          // of copies in one thread
 constexpr std::int64_t kRegisterBytes = 1 << 18;  // of a multiprocessor; copies get half of them
-constexpr std::int64_t kMostOperators = 4096;     // of a loop once it is written out
+constexpr std::int64_t kMostOperators = 4096;     // of a loop once it is unrolled
 
-// A loop over begin + thread.x * step / threads, that plus step, …
+// A loop over begin + thread.x * step / threads, the same plus step, …
 struct ThreadLoop {
     For* loop = nullptr;
     std::size_t place = 0;   // in its body
     std::int64_t trips = 0;  // of the first thread
-    bool tail = false;       // some threads make one less
+    bool tail = false;       // some threads have one iteration less
 };
 
 struct Element {
     Var* array = nullptr;
     std::vector<Expr*> indices;  // own copies
-    Var* variable = nullptr;     // that of the loop, in them
+    Var* variable = nullptr;     // the loop's variable in `indices`
 };
 
-// Where a statement of a member's body stands: number of the member in its run, of the statement.
+// A statement of a member's body: number of the member in its run, number of the statement.
 using Place = std::pair<std::size_t, std::size_t>;
 
 struct Run {
     Element element;
     std::vector<const ThreadLoop*> members;
-    Place valid{};                    // statement from which on the copy is valid
-    std::optional<Place> last_store;  // that every iteration makes
+    Place valid{};                    // the statement from which on the copy is valid
+    std::optional<Place> last_store;  // the last store that every iteration makes
     Place last_load{};
     Var* kept = nullptr;  // the copies of the thread, by trip
 };
@@ -73,7 +73,7 @@ bool leaves_or_waits(const Stmt& stmt) {
            any_expr(stmt, [](const Expr& e) { return e.op == Op::kAtomic; });
 }
 
-// Fit to be written out: no control flow but conditions, and not too large.
+// Whether it can be unrolled: its only control flow is conditions, and it is not too large.
 bool is_plain(const ThreadLoop& candidate) {
     bool plain = true;
     std::int64_t operators = 0;
@@ -88,7 +88,7 @@ bool is_plain(const ThreadLoop& candidate) {
     return plain && operators * candidate.trips <= kMostOperators;
 }
 
-// Calls fn(e) for what is evaluated whenever `root` is.
+// Calls fn(e) for every expression that is evaluated whenever `root` is.
 template <class F>
 void for_each_certain(const Expr& root, F&& fn) {
     fn(root);
@@ -108,7 +108,7 @@ public:
           block_(block_extent(launch, 0)),
           budget_(std::min(kMostBytes, kRegisterBytes / 2 / block_size(launch).value_or(1))) {}
 
-    // Kernels written by hand are left as they are.
+    // Kernels written by hand are not changed.
     void run() {
         if (block_) walk(kernel_.body);
     }
@@ -123,7 +123,7 @@ private:
                 loops.push_back(*loop);
             }
         }
-        std::map<std::size_t, Body> allocations;  // by the statement they stand before
+        std::map<std::size_t, Body> allocations;  // by the statement that they precede
         while (!loops.empty()) {
             std::vector<ThreadLoop> family;
             const For& head = *loops.front().loop;
@@ -144,7 +144,8 @@ private:
 
     // ------------------------------------------------------------ thread loops
 
-    // As legalize_cuda_loops makes them, with bounds that are constants but for the thread.
+    // Recognises loops that legalize_cuda_loops made, with bounds that are constant but for the
+    // thread.
     std::optional<ThreadLoop> thread_loop(Stmt* stmt, std::size_t place) const {
         auto* loop = stmt->as<For>();
         if (loop == nullptr) return std::nullopt;
@@ -195,7 +196,7 @@ private:
                is_element(store->array, store->indices, loop, element);
     }
 
-    // Whether copies of this element could be kept at all.
+    // Whether a thread could keep copies of this element at all.
     bool keepable(const Element& element) const {
         if (element.array->space != Space::kGlobal || overlaps(*element.array)) return false;
         bool owned = !uses_.stored.contains(element.array);
@@ -210,7 +211,7 @@ private:
         return owned;
     }
 
-    // Whether the array's memory has other names in the kernel, or its elements lie on each other.
+    // Whether the array shares memory with another one of the kernel, or its elements overlap.
     bool overlaps(const Var& array) const {
         const auto shares = [&](const Var* other) {
             return other != &array && may_share(array, *other);
@@ -281,7 +282,7 @@ private:
             run.element = element;
         };
         const bool stored = uses_.stored.contains(element.array);
-        VarSet fixed;  // what the subscript reads besides the loop's variable
+        VarSet fixed;  // operands of the subscript but the loop's variable
         for (const Expr* index : element.indices)
             fixed.insert(uses_of(*index).read);
         fixed.erase(element.variable);
@@ -308,7 +309,7 @@ private:
         return runs;
     }
 
-    // Finds the places of a run; false if a copy would be of no use.
+    // Finds the places of a run; false if a copy would not help.
     bool plan(Run& run) const {
         std::optional<Place> valid;
         for (std::size_t m = 0; m < run.members.size(); ++m) {
@@ -331,7 +332,7 @@ private:
         return run.last_load.first > run.valid.first;
     }
 
-    // A load of the element that is made whenever `stmt` runs.
+    // A load of the element that happens whenever `stmt` runs.
     const Expr* certain_load(const Stmt& stmt, const For& loop, const Element& element) const {
         const Expr* found = nullptr;
         for_each_slot(stmt, [&](const Expr* slot) {
@@ -375,7 +376,7 @@ private:
         }
     }
 
-    // A run as one of its members sees it.
+    // A run, and the number of one of its members.
     struct Kept {
         const Run* run;
         std::size_t member;
@@ -410,7 +411,7 @@ private:
         loop.mapping.unroll = true;
     }
 
-    // The loops of a family may have the same variable.
+    // Renames the variable, as loops of a family may share one.
     static void rename(Body& body, const Var* from, Var* to) {
         for_each_stmt(body, [&](Stmt& stmt) {
             for_each_var(stmt, [&](Var*& var) { var = var == from ? to : var; });
@@ -418,7 +419,7 @@ private:
         for_each_expr(body, [&](Expr& e) { e.var = e.var == from ? to : e.var; });
     }
 
-    // Statement `s` of a member.
+    // Rewrites statement `s` of a member.
     void rewrite_stmt(Stmt* stmt, std::size_t s, const For& loop, const std::vector<Kept>& copies,
                       Var* counter, Body& out) {
         builder_.span = stmt->span;
@@ -428,7 +429,7 @@ private:
             const Element& element = run->element;
             if (place == run->valid) {
                 const Expr* load = certain_load(*stmt, loop, element);
-                if (load == nullptr) continue;  // the statement stores it
+                if (load == nullptr) continue;  // the statement stores the element
                 out.push_back(
                     builder_.store(run->kept, {builder_.var(counter)}, clone(module_, load)));
             }
@@ -473,8 +474,8 @@ private:
     std::int64_t budget_;  // bytes of copies that the kernel's threads may still keep
 };
 
-// Scratch arrays that no kernel loads, since copies take the place of all their elements: stores
-// to them go, and so do they.
+// Removes scratch arrays that no kernel loads, since copies replace all their elements, and the
+// stores to them.
 class UnreadScratch {
 public:
     explicit UnreadScratch(Function& entry) : entry_(entry) {}
@@ -512,7 +513,7 @@ private:
         for_each_stmt(launch->kernel->body, [&](Stmt& inner) { read_in(inner, arrays); });
     }
 
-    // All but stores without effects read.
+    // Marks arrays as read, except by stores whose operands have no effects.
     void read_in(Stmt& stmt, const std::unordered_map<const Var*, const Var*>& arrays) {
         const auto read = [&](const Var* var) {
             const auto found = arrays.find(var);
@@ -554,7 +555,7 @@ private:
 
 void promote_elements(PassContext& context) {
     Function& entry = *context.module.entry_function();
-    // Kernels are changed as their launch allows, which must be the only one.
+    // Kernels are specialised for their launch, which must be the only one.
     std::unordered_set<const Function*> launched;
     for_each_stmt(entry.body, [&](Stmt& stmt) {
         const auto* launch = stmt.as<Launch>();

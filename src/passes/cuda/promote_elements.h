@@ -1,8 +1,7 @@
-// Keeps array elements that a thread touches in several of its loops in a local array, which
-// becomes registers once the loops are written out (scalar replacement). A load of an element that
-// the same thread has loaded or stored before reads the copy; a store that the same thread
-// overwrites later, with nobody to read in between, goes, and so do scratch arrays that are then
-// not loaded at all.
+// Keeps array elements that a thread accesses in several of its loops in a local array, which
+// becomes registers once the loops are unrolled (scalar replacement). A load of an element that the
+// same thread has loaded or stored before reads the copy; a store that the same thread overwrites
+// later, with no read in between, is removed, and so are scratch arrays that are then never loaded.
 //
 //     before  for j in range(thread.x, 512, 32): y[j] = f(x[j]);  s = s + y[j]
 //             …

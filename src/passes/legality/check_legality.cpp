@@ -1,5 +1,5 @@
-// See check_legality.h; analysis/memory/dependences.h decides, here it is put into words. The same
-// analysis has verified the proposals of help lines.
+// See check_legality.h; analysis/memory/dependences.h decides, and this file writes the messages.
+// The same analysis has verified the proposals of help lines.
 #include "passes/legality/check_legality.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using namespace ir;
 
 namespace {
 
-// What matters of an update is that it writes, unless it meets one that commutes with it.
+// An update counts as a write, unless it meets one that commutes with it.
 std::string verb(const Access& access, bool commutes) {
     if (access.kind == Access::Kind::kRead) return "reads";
     return commutes ? "updates" : "writes";
@@ -52,7 +52,7 @@ private:
         }
     }
 
-    // infer_reductions leaves some in order: those neither reduce nor are atomic.
+    // infer_reductions keeps some updates in order: those neither reduce nor are atomic.
     static bool left_in_order(const For& loop, const UpdateGroup& group) {
         const Update& update = group.updates.front();
         return group.by_analysis &&
@@ -68,7 +68,7 @@ private:
                 return left_in_order(loop, group);
             });
         add_requirements(context_.module, dependences_.accesses(), facts.conditions);
-        // Scattered updates that are left have not been made atomic.
+        // The remaining scattered updates have not been made atomic.
         const bool conflicts = facts.verdict == Verdict::kRefuted || facts.scatters;
         const bool strict = context_.options.legality == Legality::kStrict;
         const bool relaxes = pragma_of(loop).spreads() && only_relaxes(loop, facts);
@@ -77,7 +77,7 @@ private:
             refuse(loop, *facts.decisive);
         } else if (is_general() && (strict || context_.options.deterministic) &&
                    (facts.verdict == Verdict::kUnknown || facts.scatters)) {
-            // The values of a call may decide it: each is judged by its own.
+            // The values of a call may decide it: each call is judged by its own.
             context_.module.requirements.emplace_back();
         } else if (facts.scatters && context_.options.deterministic) {
             context_.diagnostics
@@ -91,7 +91,7 @@ private:
         }
     }
 
-    // Arguments are known at run time only.
+    // Whether arguments are known only at run time.
     [[nodiscard]] bool is_general() const {
         return std::ranges::any_of(dependences_.accesses().symbols(), [](const Symbol& symbol) {
             return symbol.general || symbol.kind == Symbol::Kind::kParameter;
@@ -101,7 +101,7 @@ private:
     void refuse(For& loop, const Dependence& conflict) {
         const Occurrence& first = conflict.witness[0];
         const Occurrence& second = conflict.witness[1];
-        // Another array or, of one whose elements overlap, another element.
+        // Two arrays or, for an array whose elements overlap, two elements.
         const bool other_name =
             conflict.source->array != conflict.sink->array ||
             (first.access->array == second.access->array &&
@@ -151,7 +151,7 @@ private:
                            : "";
     }
 
-    // ------------------------------------------------------------ what would be legal
+    // ------------------------------------------------------------ legal alternatives
 
     std::string advice(For& loop, const Dependence& conflict, const std::string& otherwise) {
         std::string text;
@@ -195,7 +195,8 @@ private:
         return outside ? std::pair(&b, &a) : std::pair(&a, &b);
     }
 
-    // Every conflict is that a later iteration stores to an element of `array` that one has read.
+    // Whether every conflict is a store to an element of `array` that an earlier iteration has
+    // read.
     bool overwrites_only(For& loop, const Var& array) {
         const LoopFacts facts = dependences_.of(loop);
         return std::ranges::all_of(facts.dependences, [&](const Dependence& d) {

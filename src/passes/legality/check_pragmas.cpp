@@ -27,7 +27,7 @@ std::vector<For*> loops_of(Module& module) {
     return loops;
 }
 
-// Every variable that ties iterations together is one of the pragma's.
+// Whether the pragma shares every variable that makes iterations depend on each other.
 bool is_tied_by_shared(const LoopFacts& facts, const Pragma& pragma) {
     const auto shared = [&](const Var* var) {
         return std::ranges::find(pragma.shared, var->shown()) != pragma.shared.end();
@@ -37,8 +37,8 @@ bool is_tied_by_shared(const LoopFacts& facts, const Pragma& pragma) {
            std::ranges::all_of(facts.last_values, shared);
 }
 
-// The array that ties iterations together, if it is one of the compiler's own, which has memory for
-// the values of one iteration; null where anything else does so too.
+// The array that makes iterations depend on each other, if the compiler allocated it for the values
+// of one iteration; null if there is any other cause.
 const Var* one_for_all(const LoopFacts& facts) {
     if (facts.verdict != Verdict::kRefuted || facts.dependences.empty() ||
         !facts.carried_scalars.empty() || !facts.last_values.empty()) {

@@ -1,6 +1,6 @@
-// Refuses pragmas that are false: loops that they say run in parallel, whose iterations depend on
-// each other. The loops are mapped and judged as a mapping by hand is, in a copy of the program;
-// whether they are worth it the automatic mode decides later, which restructures loops first.
+// Refuses false pragmas: loops that they declare parallel and whose iterations depend on each
+// other. The loops are mapped and judged like those of a mapping by hand, in a copy of the program;
+// the automatic mode decides later whether they pay, since it restructures loops first.
 //
 //     #pragma parallel for
 //     for i in range(1, 9): a[i] = a[i - 1]
@@ -12,9 +12,9 @@
 //     before  label "pragma parallel shared=last"   after  label "pragma sequential"
 //             for i in range(n): last = i                  for i in range(n): last = i
 //
-// So do loops whose iterations share memory that the compiler makes for values of theirs (P313).
+// So do loops whose iterations share memory that the compiler allocates for their values (P313).
 //
-// Before and after: kLoops; what depends on run-time arguments becomes a requirement of the module.
+// Before and after: kLoops; conditions on run-time arguments become requirements of the module.
 #pragma once
 
 #include "passes/pass.h"

@@ -1,5 +1,5 @@
-// Code that check_bounds and check_legality share: how conditions on the arguments of the call
-// reach the module.
+// Code that check_bounds and check_legality share: adds conditions on the arguments of the call to
+// the module.
 #pragma once
 
 #include <vector>

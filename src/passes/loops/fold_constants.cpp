@@ -34,7 +34,7 @@ bool is_integer_value(const Expr* expr, std::int64_t value) {
     return is_const(expr) && constant != nullptr && *constant == value;
 }
 
-// The float `value` itself, its sign included.
+// Whether it is the float `value`, including its sign.
 bool is_real_value(const Expr* expr, double value) {
     const auto* constant = std::get_if<double>(&expr->constant.value);
     return is_const(expr) && constant != nullptr && *constant == value &&
@@ -45,7 +45,7 @@ bool is_one(const Expr* expr) {
     return is_integer_value(expr, 1) || is_real_value(expr, 1.0);
 }
 
-// Every value of `from` is exactly one of `to`.
+// Whether every value of `from` is exactly a value of `to`.
 bool embeds(Scalar from, Scalar to) {
     const auto bits = [](Scalar s) { return 8 * size_in_bytes(s); };
     if (from == to || from == Scalar::kBool) {
@@ -67,8 +67,8 @@ bool embeds(Scalar from, Scalar to) {
 
 class Folder {
 public:
-    // `checks`: loads are checked while the program runs, so that none is dropped. `settled`: what
-    // is known when the program is compiled has the bits that it would have when it runs.
+    // `checks`: loads are checked at run time, so that none is dropped. `settled`: values folded at
+    // compile time have the same bits as at run time.
     Folder(Module& module, Function& function, bool checks, bool settled)
         : module_(module), function_(function), checks_(checks), settled_(settled) {}
 
@@ -98,7 +98,7 @@ private:
         }
     }
 
-    // A body that may not run: what it assigns is known up to its end.
+    // Walks a body that may not run: values assigned in it are known up to its end.
     void walk_branch(Body& body) {
         const std::size_t before = noted_.size();
         walk(body);
@@ -191,14 +191,14 @@ private:
         out.push_back(stmt);
     }
 
-    // May be dropped: it does nothing but give a number. A slice also gives a shape.
+    // Whether it may be dropped: its only effect is a number. A slice also gives a shape.
     [[nodiscard]] bool is_pure(const Expr& expr) const {
         return !has_effects(expr.op) && expr.op != Op::kSlice && expr.op != Op::kNewAxis &&
                !(checks_ && expr.op == Op::kLoad) &&
                std::ranges::all_of(expr.operands, [&](const Expr* e) { return is_pure(*e); });
     }
 
-    // `dropped` goes; the bodies of the loops around it still have it.
+    // Called before `dropped` is removed from the bodies of the loops around it.
     void mark_reductions(Body& dropped) {
         if (around_.empty() || find_updates(dropped).empty()) {
             return;
@@ -220,8 +220,8 @@ private:
         return Builder(module_, at->span).constant(at->type, std::move(value));
     }
 
-    // What is computed from elements of slices stays computed: a plain slice is a view, of which
-    // later stores are seen.
+    // An expression over slices is not folded to one of them: a plain slice is a view, which would
+    // show later stores.
     Expr* fold(Expr* expr) {
         Expr* const result = folded(expr);
         return result != expr && result->op == Op::kLoad && has_slices(*result) ? expr : result;
@@ -264,7 +264,7 @@ private:
             !std::ranges::all_of(expr->operands, is_const)) {
             return nullptr;
         }
-        // Is left to guard-operands.
+        // guard_operands handles this power.
         if (const auto* power = std::get_if<std::int64_t>(&expr->operands.back()->constant.value);
             expr->op == Op::kPow && power != nullptr && *power < 0) {
             return nullptr;
@@ -286,7 +286,7 @@ private:
         return value ? constant(expr, *value) : nullptr;
     }
 
-    // Wraps around at 64 bits: is left for the checks of subscripts to see.
+    // Whether it overflows 64 bits: the checks of subscripts must see it unfolded.
     static bool overflows(const Expr& expr) {
         const auto a = constant_integer(expr.operands.front());
         const auto b = constant_integer(expr.operands.back());
@@ -320,8 +320,8 @@ private:
         return expr;
     }
 
-    // Two conversions in a row, where the first loses nothing. An integer that passes through a
-    // float does not wrap at the limits of the last type, as it would by itself.
+    // Merges two conversions, of which the first is exact. An integer that passes through a float
+    // does not wrap at the limits of the last type, as it would by itself.
     static Expr* fold_conversion(Expr* expr) {
         Expr* inner = expr->operands[0];
         if (inner->op == Op::kConvert) {
@@ -348,7 +348,7 @@ private:
         if (is(1)) {
             return base;
         }
-        if (is(2)) {  // one correctly rounded product: what pow aims at
+        if (is(2)) {  // one correctly rounded product: the exact result of pow
             Expr* square = module_.make_expr(Op::kSquare, expr->type, expr->span, {base});
             return square;
         }
@@ -403,7 +403,7 @@ private:
         }
     }
 
-    // (x + 3) - 1 is x + 2: integers wrap, so that always holds.
+    // Folds (x + 3) - 1 to x + 2, which always holds, as integers wrap.
     Expr* fold_sum(Expr* expr) {
         Expr *inner = expr->operands[0], *last = expr->operands[1];
         const bool chain = (inner->op == Op::kAdd || inner->op == Op::kSub) &&
@@ -430,8 +430,8 @@ private:
             {inner->operands[0], constant(expr, Constant{subtract ? -total : total})});
     }
 
-    // x * -3 + c is c - x * 3, and x * -3 is -(x * 3): differences are read more easily, and NVRTC
-    // takes elements at products with negative factors for others (docs/explanation/gpu.md).
+    // Writes x * -3 + c as c - x * 3, and x * -3 as -(x * 3): differences are easier to read, and
+    // NVRTC confuses elements at products with negative factors (docs/explanation/gpu.md).
     Expr* as_difference(Expr* expr) {
         Expr *a = expr->operands[0], *b = expr->operands[1];
         if (!is_signed_integer(expr->type.scalar)) return expr;
@@ -449,7 +449,7 @@ private:
                                  {constant(b, Constant{-*value}), subtracted});
     }
 
-    // y of a -y that is spelled x * -3 or -x.
+    // The y of a -y that is written as x * -3 or -x.
     Expr* negated(Expr* expr) {
         if (expr->op == Op::kNeg) return expr->operands[0];
         if (expr->op != Op::kMul) return nullptr;

@@ -35,7 +35,7 @@ void lower(Module& module, Body& body, LoopStack& loops) {
     });
 }
 
-// Whether the statement does nothing but fail with an error about a subscript, if it does.
+// Whether the statement does nothing but fail with an error about a subscript under a condition.
 bool checks_subscript(const Module& module, const Stmt& stmt) {
     const auto* test = stmt.as<If>();
     if (test == nullptr || test->then_body.size() != 1 || !test->else_body.empty()) return false;
@@ -46,7 +46,7 @@ bool checks_subscript(const Module& module, const Stmt& stmt) {
 }  // namespace
 
 void lower_assertions(PassContext& context) {
-    std::unordered_set<const Stmt*> open;  // what annotations say that only the run can tell
+    std::unordered_set<const Stmt*> open;  // checks of annotations that remain at run time
     for (const Function* function : context.module.functions) {
         for_each_stmt(function->body, [&](const Stmt& stmt) {
             if (is_declared_check(context.module, stmt)) open.insert(stmt.as<If>()->else_body[0]);

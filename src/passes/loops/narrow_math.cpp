@@ -48,7 +48,7 @@ bool is_as_good_in_f32(Op op) {
     }
 }
 
-// An f64 that is an f32 in disguise: a converted one, or a constant that loses nothing.
+// Whether an f64 value is exactly an f32: a converted one, or a constant.
 bool is_f32(const Expr& expr) {
     if (expr.op == Op::kConst) {
         const auto* value = std::get_if<double>(&expr.constant.value);

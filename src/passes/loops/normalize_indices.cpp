@@ -20,7 +20,7 @@ public:
 
     void run(Body& body) {
         for (Stmt* stmt : body) {
-            // Bottom-up: the subscripts of a subscript first; its interval is that of the original.
+            // Bottom-up: inner subscripts first; the interval of a subscript is the original's.
             rewrite_slots(*stmt, [&](Expr* expr) {
                 if (expr->op == Op::kLoad) {
                     normalize(*expr->var, expr->operands);
@@ -63,7 +63,7 @@ private:
         return b.binary(Op::kIndex, index, b.extent(dim, index->type.scalar));
     }
 
-    // index + extent; of ten elements i - 1 is i + 9, and 1 - i is 11 - i.
+    // Makes index + extent; with ten elements i - 1 becomes i + 9, and 1 - i becomes 11 - i.
     static Expr* from_end(Builder& b, const Dim& dim, Expr* index) {
         const bool shifted = index->op == Op::kAdd || index->op == Op::kSub;
         const auto shift = shifted ? constant_integer(index->operands[1]) : std::nullopt;

@@ -1,4 +1,4 @@
-// Gives a loop a counter of its own where its variable lives on or is assigned.
+// Gives a loop a counter of its own if its variable is assigned, or read after the loop.
 #include "passes/loops/normalize_loops.h"
 
 #include <unordered_map>

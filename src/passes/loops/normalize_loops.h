@@ -1,5 +1,5 @@
-// Makes every loop variable private to its loop: nothing but the loop sets it, nothing reads it
-// later.
+// Makes every loop variable private to its loop: only the loop assigns it, and no statement behind
+// the loop reads it.
 //
 //     before  for i in range(n):            after  for i_1 in range(n):
 //                 i += 1                               i = i_1

@@ -13,7 +13,7 @@ using namespace ir;
 
 namespace {
 
-// Kernels written by hand return as they stand.
+// Kernels written by hand keep their returns.
 bool contains_return(const Stmt& stmt) {
     if (stmt.kind == StmtKind::kReturn) return true;
     if (const auto* gpu = stmt.as<Gpu>(); gpu != nullptr && gpu->by_hand()) return false;
@@ -107,7 +107,7 @@ private:
         return builder_.var(returned_);
     }
 
-    // Nesting alone says what runs.
+    // Nesting alone decides which statements run, so the variable is removed.
     void forget() {
         rewrite_stmts(entry_.body, [&](Stmt* stmt, Body& out) {
             const auto* assign = stmt->as<Assign>();

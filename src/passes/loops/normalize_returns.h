@@ -1,5 +1,5 @@
-// Brings every return of the entry to its end: what would have been skipped goes into branches, and
-// loops are left by break. Code that a kernel takes over as a whole can then be left early.
+// Moves every return of the entry to its end: branches skip the statements that the return would
+// skip, and `break` leaves loops. Code that becomes a kernel as a whole can then be left early.
 //
 //     before  if n == 0:             for i …:                     after   returned = false
 //                 return                 if x[i] < 0:                     for i …:
@@ -9,9 +9,9 @@
 //     after   if n == 0: pass                                             if not returned:
 //             else: y[0] = 1                                                  y[0] = 1
 //
-// For returns in `with parpy.gpu`; on a GPU also in the automatic mode, in functions without a
-// mapping and with kGpuCode. Other host code returns as it stands, and a return in a loop that the
-// user maps is left to map_loops. Before and after: kLoops.
+// The pass rewrites returns in `with parpy.gpu`; on a GPU also in the automatic mode, in functions
+// without a mapping and with kGpuCode. Other host code keeps its returns, and map_loops judges a
+// return in a loop that the user maps. Before and after: kLoops.
 #pragma once
 
 #include "passes/pass.h"

@@ -40,7 +40,7 @@ private:
         value = b.binary(Op::kAdd, value, b.real(0.0, value->type.scalar));
     }
 
-    // t = t + a * b - c * d: each product that is a term of its own, from the first one on.
+    // Fuses t = t + a * b - c * d: each product that is a term of its own, from the first one on.
     void fuse(const Update& update) {
         const Type type = Type::of(update.var->type.scalar);
         if (update.update != Op::kAdd && update.update != Op::kSub) return;
@@ -76,7 +76,7 @@ private:
         if (auto* store = stmt.as<Store>()) store->update.reset();
     }
 
-    // The products that a value is a sum of, if it is one of nothing else.
+    // Collects the products of a value that is a sum of products alone; false for other values.
     static bool products_of(Expr& value, Op op, Type type, std::vector<Update::Term>& out) {
         const Op other = op == Op::kAdd ? Op::kSub : Op::kAdd;
         if (value.type != type) return false;
@@ -94,8 +94,8 @@ private:
         }
     }
 
-    // s += a * b if c else d: a condition that is known early leaves a product alone, so what is
-    // added under one that is not is told apart as well.
+    // s += a * b if c else d: a condition that is known early leaves a product alone, so an update
+    // under an unknown condition is split as well.
     void take_apart(const Update& update) {
         Stmt* whole = spelled_as_update(module_, update);
         Builder b(module_, whole->span);

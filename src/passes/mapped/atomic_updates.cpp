@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-// Each iteration has its own element: a subscript is the loop's variable, plus a constant.
+// Whether each iteration has its own element: a subscript is the loop's variable plus a constant.
 bool separate(const Update& update, const For& loop) {
     return std::ranges::any_of(*update.indices, [&](const Expr* index) {
         return constant_offset(*index, *loop.var).has_value();
@@ -27,8 +27,8 @@ bool is_reduced(const For& loop, const Update& update) {
     });
 }
 
-// The elements of two updates are those of one iteration only: along one axis both have the loop's
-// variable plus the same constant.
+// Whether the elements of two updates belong to one iteration only: along one axis both subscripts
+// are the loop's variable plus the same constant.
 bool side_by_side(const Update& a, const Update& b, const For& loop) {
     if (a.var != b.var) return !may_share(*a.var, *b.var);
     for (std::size_t axis = 0; axis < a.indices->size(); ++axis) {
@@ -38,7 +38,7 @@ bool side_by_side(const Update& a, const Update& b, const For& loop) {
     return false;
 }
 
-// Spares most loops the analysis.
+// A cheap test that spares most loops the analysis.
 bool may_scatter(For& loop) {
     std::vector<Update> updates = find_updates(loop.body);
     if (find_updates_in_calls(loop.body).size() > updates.size()) return true;
@@ -51,7 +51,7 @@ bool may_scatter(For& loop) {
     });
 }
 
-// What is atomic need not be reduced by a loop inside.
+// A loop inside need not reduce an atomic update.
 void forget_reduction(For& loop, const Store& store) {
     const auto forget = [&](For& inner) {
         std::erase_if(inner.mapping.reductions, [&](const Reduction& r) {
@@ -68,7 +68,7 @@ void forget_reduction(For& loop, const Store& store) {
 }  // namespace
 
 void atomic_updates(PassContext& context) {
-    // What the compiler chose itself is nobody's to trust.
+    // legality='trust' does not cover loops that the compiler chose itself.
     if (context.options.legality == Legality::kTrust && !context.options.automatic) return;
     Function& entry = *context.module.entry_function();
     std::vector<For*> loops;
@@ -89,7 +89,7 @@ void atomic_updates(PassContext& context) {
             continue;
         }
         if (context.options.checks_races())
-            continue;  // which tells whether they meet other accesses
+            continue;  // which finds out whether they meet other accesses
         std::vector<Update> meeting = updates_that_meet(*loop, facts, deterministic);
         std::erase_if(meeting, [&](const Update& update) { return is_reduced(*loop, update); });
         found.emplace_back(loop, std::move(meeting));

@@ -24,7 +24,7 @@ bool is_inside(const For& inner, const For& outer) {
     return &inner != &outer && any_stmt(outer.body, [&](const Stmt& s) { return &s == &inner; });
 }
 
-// Sizes that pragmas give blocks: of the threads that run a loop, or those inside of a worker.
+// Applies block sizes of pragmas: the threads that run a loop, or those inside of a worker.
 void take_sizes(const Plan& plan) {
     for (const Choice& choice : plan.choices) {
         const Pragma pragma = pragma_of(*choice.loop);
@@ -44,7 +44,7 @@ void take_sizes(const Plan& plan) {
     }
 }
 
-// Where races are looked for, in all that pragmas call parallel, worth it or not.
+// Maps all loops that pragmas declare parallel, whether or not it pays, for the search for races.
 void map_pragmas(PassContext& context) {
     for_each_stmt(context.module.entry_function()->body, [](Stmt& stmt) {
         auto* loop = stmt.as<For>();
@@ -65,8 +65,8 @@ std::unordered_set<const For*> loops_of_pragmas(const Body& body) {
     return found;
 }
 
-// What the cost model of a target plans, and what the loops are mapped to: beside a mapping by hand
-// those of pragmas alone.
+// The plan of a target's cost model, and the mapping of its loops; beside a mapping by hand only
+// loops of pragmas are mapped.
 Plan choose(PassContext& context, Plan (*planned)(ParallelLoops&)) {
     ParallelLoops loops(*context.module.entry_function(), context.options.deterministic);
     Plan plan = planned(loops);
@@ -91,7 +91,7 @@ void choose_cpu_mapping(PassContext& context) {
     const Plan plan = choose(context, plan_cpu);
     if (context.options.checks_races()) map_pragmas(context);
     if (plan.choices.empty()) return;
-    // A tile adds up products step by step: lanes have columns.
+    // A tile adds up products step by step, and its lanes are columns.
     for (For* loop : contracted_steps(context))
         loop->mapping = {};
 }

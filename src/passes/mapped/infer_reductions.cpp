@@ -1,5 +1,5 @@
-// See infer_reductions.h. analysis/updates.h finds the reductions of a loop; this file writes them
-// down and checks the other scalars.
+// See infer_reductions.h. analysis/updates.h finds the reductions of a loop; this file records them
+// and checks the other scalars.
 #include "passes/mapped/infer_reductions.h"
 
 #include <algorithm>
@@ -47,7 +47,8 @@ public:
     }
 
 private:
-    // Those that only the subscripts prove keep their order where it shows and is to be kept.
+    // Reductions that only subscripts prove stay ordered if their order shows and `deterministic`
+    // is on.
     std::vector<UpdateGroup> reductions() {
         if (possible_reductions_of(*loop_).empty()) return reductions_of(*loop_);
         Dependences dependences(*context_.module.entry_function());
@@ -68,7 +69,7 @@ private:
     }
 
     void check_scalars() {
-        // A value that is carried on some path need not be on those that are taken.
+        // A value that is carried on some path need not be carried on the paths that run.
         const bool trusted =
             context_.options.legality == Legality::kTrust && !context_.options.automatic;
         const VarSet exposed = exposed_reads(loop_->body);
@@ -122,7 +123,7 @@ private:
         return at;
     }
 
-    // check_legality cannot tell any more.
+    // Reports it here, since check_legality can no longer recognise it.
     void report_order(const UpdateGroup& group) {
         const Legality legality = context_.options.legality;
         if (legality == Legality::kTrust) return;
@@ -144,7 +145,7 @@ private:
                     ", which keeps them";
     }
 
-    // Accepted plain spellings become updates: the form that later passes look for.
+    // Accepted plain assignments become updates, the form that later passes recognise.
     void rewrite(const UpdateGroup& group) {
         for (const Update& u : group.updates)
             *u.slot = spelled_as_update(context_.module, u);

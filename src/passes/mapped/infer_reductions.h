@@ -1,7 +1,7 @@
-// Finds what each parallel loop reduces, and refuses scalars that make its iterations depend on
-// each other. An update of a scalar from outside, or of one element, that nothing else in the loop
-// touches is a reduction (of an element its subscripts prove it: B[i, j] += A[i, k] * B[k, j] for k
-// > i); plain spellings of it become updates.
+// Finds the reductions of each parallel loop, and refuses scalars that make its iterations depend
+// on each other. An update of a scalar from outside of the loop, or of one element, is a reduction
+// if no other statement of the loop uses the target (subscripts prove it for elements: B[i, j] +=
+// A[i, k] * B[k, j] for k > i); equivalent plain assignments become updates.
 //
 //     before  for i … [threads]: s = s + x[i]        if x[i] > m: m = x[i]
 //     after   for i … [threads, reduce(+ s, max m)]: s += x[i]        m max= x[i]

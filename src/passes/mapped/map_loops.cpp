@@ -1,6 +1,7 @@
-// See map_loops.h. Requests are bound to loops first, for every target alike; then the levels are
-// laid out for the target. On CUDA the innermost parallel loops are threads and those around them
-// blocks; on the CPU the outermost ones are workers and the innermost of the rest SIMD lanes.
+// See map_loops.h. Requests are bound to loops first, in the same way for every target; then the
+// levels are laid out for the target. On CUDA the innermost parallel loops are threads and those
+// around them blocks; on the CPU the outermost ones are workers and the innermost of the rest SIMD
+// lanes.
 #include "passes/mapped/map_loops.h"
 
 #include <algorithm>
@@ -98,7 +99,7 @@ private:
 
     static bool asks(const LoopPar& request) { return request.threads != 0 || request.reduce; }
 
-    // Places of loops of helpers that did not take the place of their calls.
+    // Reports places of loops in helpers whose calls were not inlined.
     void check_places() {
         std::unordered_set<std::string> bound;
         for (const auto& [loop, place] : places_)
@@ -130,7 +131,7 @@ private:
                         : "map a loop of '" + entry.name + "', or write the helper's loop there";
     }
 
-    // Several labels may sit on one loop; requests that say nothing about a field agree with all.
+    // Several labels may name one loop; a request without a value for a field agrees with any.
     void merge(For& loop, const std::string& label, const LoopPar& request) {
         LoopMapping& mapping = loop.mapping;
         const bool conflict =
@@ -171,10 +172,10 @@ private:
     const std::unordered_map<const For*, std::string> places_;
 };
 
-// ---------------------------------------------------------------- what runs in order
+// ---------------------------------------------------------------- loops that run in order
 
-// Under `deterministic` a loop whose iterations accumulate floats runs in order, whatever it is
-// mapped to; loops around it and inside of it keep their mapping.
+// Under `deterministic` a loop whose iterations accumulate floats runs in order, whatever its
+// mapping; loops around it and inside of it keep theirs.
 std::unordered_set<const For*> put_in_order(Body& body) {
     std::unordered_set<const For*> found;
     for_each_stmt(body, [&](Stmt& stmt) {
@@ -186,7 +187,7 @@ std::unordered_set<const For*> put_in_order(Body& body) {
     return found;
 }
 
-// On a GPU what `put_in_order` takes from a mapping must still run on the device.
+// On a GPU the loops that `put_in_order` removes from a mapping must still run on the device.
 void keep_on_gpu(Module& module, Body& body, const std::unordered_set<const For*>& in_order) {
     Body out;
     for (Stmt* stmt : body) {
@@ -204,14 +205,14 @@ void keep_on_gpu(Module& module, Body& body, const std::unordered_set<const For*
     body = std::move(out);
 }
 
-// ---------------------------------------------------------------- what holds on every target
+// ---------------------------------------------------------------- rules of every target
 
 // Reports control flow that leaves a parallel loop or a Gpu block from inside.
 class ExitCheck {
 public:
     explicit ExitCheck(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
-    // `leaves_break`, `leaves_continue`: such a statement here would go out of `region`.
+    // `leaves_break`, `leaves_continue`: such a statement here would leave `region`.
     void body(const Body& stmts, const Stmt* region, bool leaves_break, bool leaves_continue) {
         for (const Stmt* s : stmts) {
             if (s->kind == StmtKind::kReturn && region != nullptr) {
@@ -257,8 +258,8 @@ const For* asks_for_blocks(const Stmt& stmt) {
     return asks ? loop : nullptr;
 }
 
-// The loops of a nest that ask for threads per block ask for the same number: where there are no
-// blocks, too, so that a mapping holds on every target or on none.
+// The loops of a nest that set threads per block must set the same number, even on targets without
+// blocks, so that a mapping is valid on every target or on none.
 void check_blocks(Diagnostics& diagnostics, const Body& body) {
     for (const Stmt* root : body) {
         if (!is_parallel(*root) && root->kind != StmtKind::kGpu) {
@@ -321,7 +322,7 @@ void dissolve_gpu(Body& body) {
     });
 }
 
-// What calls them is on the device already.
+// The callers of helpers are on the device already.
 void dissolve_gpu_in_helpers(Module& module) {
     for (Function* function : module.functions) {
         if (function != module.entry_function()) dissolve_gpu(function->body);
@@ -332,7 +333,7 @@ void dissolve_gpu_in_helpers(Module& module) {
 
 class CpuLevels {
 public:
-    // `keep_all`: parallel loops that the machine runs in sequence stay known as such.
+    // `keep_all`: parallel loops that the machine runs sequentially stay marked as parallel.
     explicit CpuLevels(bool keep_all) : keep_all_(keep_all) {}
 
     void body(Body& stmts, bool inside_workers) const {
@@ -354,7 +355,7 @@ public:
     }
 
 private:
-    // The lanes of a vector have one stack.
+    // The lanes of a vector share one stack.
     static bool makes_arrays(const Body& stmts) {
         return any_stmt(stmts, [](const Stmt& s) { return s.kind == StmtKind::kAlloc; });
     }
@@ -384,7 +385,7 @@ public:
     }
 
 private:
-    // A root parallel loop or Gpu block with all that is inside.
+    // Maps a root parallel loop or Gpu block and everything inside of it.
     void nest(Stmt& root) {
         std::int64_t tpb = LoopPar::kDefaultThreadsPerBlock;
         for_each_stmt(root, [&](const Stmt& stmt) {
@@ -399,7 +400,7 @@ private:
         LoopMapping& mapping = loop.mapping;
         if (any_stmt(loop.body, is_parallel) || contains_spread_call(loop.body)) {
             mapping.level = Level::kBlocks;
-            mapping.threads_per_block = tpb;  // pack_warps asks how large blocks may be
+            mapping.threads_per_block = tpb;  // pack_warps reads the limit of the block size
             if (mapping.threads > kMaxGridX) too_large(loop, mapping.threads);
             return;
         }
@@ -416,7 +417,7 @@ private:
             .help = "map it to fewer threads: each then runs several iterations";
     }
 
-    // Host code may compute with scalars, ask for extents and call what needs no array.
+    // Host code may compute with scalars, read extents and call functions that need no array.
     void check_host(const Stmt& stmt) {
         const Var* array = nullptr;
         Span span = stmt.span;
@@ -437,7 +438,7 @@ private:
             });
         });
         if (array == nullptr) return;
-        std::vector<Note> notes;  // labels of the mapping that nothing carries
+        std::vector<Note> notes;  // labels of the mapping that no loop has
         for (const Diagnostic& other : context_.diagnostics.all()) {
             if (other.code == Code::kP301) notes.push_back({other.span, other.message});
         }
@@ -460,7 +461,7 @@ bool gets_arrays_of_host(const Expr& call) {
            });
 }
 
-// One thread of the block may run the stores in a helper, so that no other threads are at hand.
+// One thread of the block may run the stores of a helper, and then the other threads are missing.
 void check_helpers(PassContext& context) {
     const Function& entry = *context.module.entry_function();
     for (const Function* function : context.module.functions) {
@@ -489,8 +490,8 @@ void check_helpers(PassContext& context) {
     }
 }
 
-// With nothing mapped the whole function is sequential code on the GPU. A return at the end stays
-// on the host: it hands over what the caller gets.
+// An empty mapping makes the whole function sequential code on the GPU. A return at the end stays
+// outside, as the host passes the result to the caller.
 void wrap_in_gpu(Module& module, Function& entry) {
     Stmt* last = entry.body.empty() ? nullptr : entry.body.back();
     if (last != nullptr && last->kind == StmtKind::kReturn) {
@@ -503,7 +504,7 @@ void wrap_in_gpu(Module& module, Function& entry) {
         return;
     }
     auto* gpu = module.make<Gpu>(entry.span);
-    // Scratch memory is made by the host; lower_slices puts it in front of all else.
+    // The host allocates scratch memory; lower_slices puts it before all other statements.
     const auto alloc = std::find_if(entry.body.rbegin(), entry.body.rend(),
                                     [](const Stmt* s) { return s->kind == StmtKind::kAlloc; });
     gpu->body.assign(alloc.base(), entry.body.end());
@@ -514,7 +515,7 @@ void wrap_in_gpu(Module& module, Function& entry) {
 
 bool loops_without_gpu(const Body& body) {
     return std::ranges::any_of(body, [](const Stmt* stmt) {
-        if (stmt->kind == StmtKind::kGpu) return false;  // as the user wants it
+        if (stmt->kind == StmtKind::kGpu) return false;  // as the user wrote it
         bool found = stmt->kind == StmtKind::kFor;
         for_each_body(*stmt, [&](const Body& inner) { found = found || loops_without_gpu(inner); });
         return found;

@@ -1,13 +1,13 @@
-// Turns the mapping (label -> request) into a LoopMapping on each loop. This is the one pass that
-// knows how parallelism is laid out on a machine: blocks and threads, or workers and SIMD lanes.
+// Turns the mapping (label -> request) into a LoopMapping on each loop. Only this pass knows how
+// parallelism is laid out on a machine: blocks and threads, or workers and SIMD lanes.
 //
 //     mapping {N: threads(64), M: threads(100)}
 //     before   N: for i …:  M: for j …:
 //     CUDA     for i …: [blocks, 64]       for j …: [threads, 128 in 1 block]
 //     CPU      for i …: [workers, 64]      for j …: [vector]
 //
-// On CUDA a call that several threads make (Function::threads) counts as a loop over so many
-// threads, inside of those around it.
+// On CUDA a call that several threads make (Function::threads) counts as a loop over that many
+// threads, inside of the loops around it.
 //
 //     pre   profile kLoops             post   profile kMapped; loops without a level are
 //     sequential; CPU: no Gpu is left. CUDA: array code stands only in Gpu and parallel loops, none

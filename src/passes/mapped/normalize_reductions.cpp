@@ -24,7 +24,7 @@ bool same_target(const Reduction& a, const Reduction& b) {
     return a.var == b.var && same(a.indices, b.indices);
 }
 
-// Every iteration that runs `body` updates the target.
+// Whether every iteration that runs `body` updates the target.
 bool always_updates(const Body& body, const Reduction& target) {
     for (const Stmt* stmt : body) {
         if (updates(*stmt, target)) return true;
@@ -33,7 +33,7 @@ bool always_updates(const Body& body, const Reduction& target) {
     return false;
 }
 
-// The places where a parallel loop stores, as they are before anything is rewritten.
+// The stores of a parallel loop, before anything is rewritten.
 class Stores {
 public:
     explicit Stores(For& loop) {
@@ -45,7 +45,7 @@ public:
         });
     }
 
-    // All that is stored where the target's memory is.
+    // Whether all stores to the target's memory are to the target.
     [[nodiscard]] bool only(const Reduction& target) const {
         return !may_share(handed_on_, *target.var) &&
                std::ranges::all_of(stores_, [&](const Store* store) {
@@ -91,7 +91,7 @@ private:
         Expr* runs;  // the loop has iterations, which all update the target; null: some may
     };
 
-    // A loop around combines what its iterations make of the target.
+    // Whether a loop around reduces the target over its iterations.
     [[nodiscard]] bool is_reduced_around(const Reduction& target) const {
         return std::ranges::any_of(around_, [&](const For* loop) {
             return std::ranges::any_of(loop->mapping.reductions,
@@ -99,8 +99,8 @@ private:
         });
     }
 
-    // At most one iteration of the parallel loops around stores to the memory of the target, so it
-    // may also store where the source does not.
+    // Whether at most one iteration of the parallel loops around stores to the memory of the
+    // target, so that it may also store where the source does not.
     [[nodiscard]] bool is_private(const Reduction& target) const {
         if (around_.empty()) return true;
         return is_injective(*target.var) && stores_->only(target) &&

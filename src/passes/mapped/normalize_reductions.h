@@ -1,5 +1,5 @@
-// Reduces into a scalar what is reduced into an element that perhaps no iteration touches: its
-// subscripts may leave the array then, or name an element that another worker stores at the same
+// Reduces into a scalar instead of an element that perhaps no iteration updates: the element's
+// subscripts may be out of bounds then, or name an element that another worker stores at the same
 // time.
 //
 //     before  for j in range(m) [reduce(+ y[k[i]])]:
@@ -11,10 +11,10 @@
 //                     y_touched or= True
 //             if y_touched: y[k[i]] += y_part
 //
-// Where every iteration updates the element, `y_touched` is whether the loop has any. Left alone:
-// elements that every iteration updates, where the loop surely has one, and those whose subscripts
-// are in range whatever happens and that belong to one iteration of the parallel loops around.
-// Before and after: kMapped.
+// If every iteration updates the element, `y_touched` is whether the loop has any iteration. The
+// pass leaves alone elements that every iteration updates if the loop surely has one, and elements
+// whose subscripts are always in range and that belong to one iteration of the parallel loops
+// around. Before and after: kMapped.
 #pragma once
 
 #include "passes/pass.h"

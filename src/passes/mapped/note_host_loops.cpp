@@ -51,7 +51,7 @@ private:
                     (trips ? std::to_string(*trips) : "n") + ")";
     }
 
-    // Independent for all arguments that the program takes.
+    // Whether the loop is independent for all arguments that the program accepts.
     bool is_certain(For& loop) {
         Module& module = context_.module;
         const std::size_t known = module.requirements.size();
@@ -63,7 +63,7 @@ private:
 
     PassContext& context_;
     Function& entry_;
-    std::optional<ParallelLoops> loops_;  // asked where there is such a loop
+    std::optional<ParallelLoops> loops_;  // made for the first such loop
     std::unordered_map<const For*, std::string> keys_;
 };
 

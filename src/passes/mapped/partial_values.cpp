@@ -21,7 +21,7 @@ namespace {
 std::int64_t largest(Scalar type) {
     const int bits = size_in_bytes(type) * 8;
     if (is_unsigned_integer(type)) {
-        // As bits: constants of u64 are stored so.
+        // The bits of the value, as in constants of u64.
         return bits == 64 ? -1 : static_cast<std::int64_t>((std::uint64_t{1} << bits) - 1);
     }
     return static_cast<std::int64_t>((std::uint64_t{1} << (bits - 1)) - 1);
@@ -115,7 +115,7 @@ Op combining(Op update) {
 
 Expr* identity(Builder& builder, Op op, Scalar type) {
     switch (op) {
-        case Op::kAdd:  // 0.0 would make a sum of -0.0 positive
+        case Op::kAdd:  // 0.0 would turn a sum of -0.0 into 0.0
             if (is_float(type)) return builder.real(-0.0, type);
             if (is_complex(type))
                 return builder.constant(Type::of(type), Constant{std::complex<double>(-0.0, -0.0)});
@@ -174,7 +174,7 @@ Function* WarpReductions::function(Op op, Scalar type, Span span) {
                 builder.assign(value, builder.binary(op, builder.var(value), builder.var(other))));
             continue;
         }
-        // The lower lane's value comes first, so that both lanes get the same.
+        // The lower lane's value is the first operand, so that both lanes get the same bits.
         Expr* upper = builder.binary(
             Op::kNe, builder.binary(Op::kBitAnd, builder.reg(Register::kLane), distance()),
             builder.integer(0, Scalar::kI32));

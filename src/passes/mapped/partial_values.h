@@ -11,29 +11,29 @@
 
 namespace parpy {
 
-// The statement updates the target: `target op= …`.
+// Whether the statement updates the target: `target op= …`.
 [[nodiscard]] bool updates(const ir::Stmt& stmt, const ir::Reduction& target);
 
-// The type that the updates of the target below `body` are computed in: the widest of theirs.
+// The type that the updates of the target in `body` are computed in: the widest of their types.
 [[nodiscard]] ir::Scalar computed_in(const ir::Body& body, const ir::Reduction& target);
 
-// The type in which values of `element` are accumulated on a GPU: sums and products of halves in
-// f32, all else in their own type.
+// The type in which a GPU accumulates values of type `element`: f32 for sums and products of
+// halves, otherwise `element`.
 [[nodiscard]] ir::Scalar accumulator_of(ir::Op op, ir::Scalar element);
 
-// The neutral value of `op`: combining it with x gives x. For min and max of floats that holds of
-// every x but NaN, which they skip (infer_reductions); fmin and fmax start from NaN.
+// The neutral value of `op`: combining it with x gives x. Min and max of floats skip NaN
+// (infer_reductions), so for NaN this does not hold; fmin and fmax start from NaN.
 [[nodiscard]] ir::Expr* identity(ir::Builder& builder, ir::Op op, ir::Scalar type);
 
-// The reduced element exists for sure, whether or not the loop has an iteration that updates it.
-// `ranges` are those of the function that the loop stands in.
+// Whether the reduced element exists even if the loop has no iteration that updates it. `ranges`
+// are those of the function that contains the loop.
 [[nodiscard]] bool always_exists(const Intervals& ranges, const ir::Reduction& target);
 
-// What a update statement inside the loop does to its thread's partial value: as the update, except
-// that the partial values of `-=` add up.
+// The operator by which an update in the loop changes its thread's partial value: that of the
+// update, except that the partial values of `-=` add up.
 [[nodiscard]] ir::Op combining(ir::Op update);
 
-// Makes, once per operator and type, the helper function that combines the partial values of a
+// Makes, once for each operator and type, the helper function that combines the partial values of a
 // warp; every lane gets the same result, bit for bit.
 class WarpReductions {
 public:

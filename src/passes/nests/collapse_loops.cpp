@@ -22,12 +22,12 @@ using namespace ir;
 namespace {
 
 constexpr double kWorthwhile = 0.75;  // of the time before
-// In fewer the launch of the kernel takes most of the time.
+// If there are fewer iterations, the launch of the kernel takes most of the time.
 constexpr double kFewestForLanes = 1 << 17;
 constexpr std::int64_t kMostIterations = std::int64_t{1} << 31;
 
-// Worth asking the cost model: trip counts of the two loops, and whether the inner one has others
-// inside or walks element by element.
+// Whether the cost model is worth running: trip counts of the two loops, and whether the inner one
+// contains loops or walks element by element.
 using Candidate = bool (*)(std::int64_t outer, std::int64_t inner, double iterations, bool vector);
 
 bool leaves_cores_idle(std::int64_t outer, std::int64_t, double, bool vector) {
@@ -42,7 +42,7 @@ bool leaves_lanes_idle(std::int64_t outer, std::int64_t inner, double iterations
 
 class Collapse {
 public:
-    // `kept`: loops that stay as they are.
+    // `kept`: loops that must not be merged.
     Collapse(PassContext& context, Planner planner, Candidate candidate,
              std::unordered_set<const For*> kept)
         : kept_(std::move(kept)),
@@ -80,7 +80,7 @@ private:
         }
     }
 
-    // The loop that stands in the place of two, if it does. `iterations`: of their whole nest.
+    // The loop that replaces two, or null. `iterations`: those of their whole nest.
     For* collapse(Body& around, std::size_t place, double iterations) {
         auto* outer = around[place]->as<For>();
         auto* inner = outer->body.front()->as<For>();
@@ -114,7 +114,7 @@ private:
         return !live.contains(outer.var) && !live.contains(inner.var);
     }
 
-    // A mapping by hand speaks of the two.
+    // Whether a mapping by hand names both loops by labels, or one of them by its place.
     [[nodiscard]] bool asked_for(const For& outer, const For& inner) const {
         const auto places = place_names(entry_);
         const auto labelled = [&](const For& loop) {

@@ -16,7 +16,7 @@ using namespace ir;
 
 namespace {
 
-// The only store of an array, behind which its loads are.
+// The only store of an array, which precedes all of its loads.
 struct Place {
     Body* body = nullptr;
     std::size_t index = 0;

@@ -1,13 +1,13 @@
-// Makes a scalar of an array of the program's own, where each of its elements is loaded only behind
-// its store, in the same iteration.
+// Replaces an array that the program allocates by a scalar, where every load of an element follows
+// the store of that element in the same iteration.
 //
 //     alloc t: f64[n]                    for i in range(n):
 //     for i in range(n):                     t_1 = x[i] - y[i]
 //         t[i] = x[i] - y[i]                 z[i] = t_1 * t_1
 //         z[i] = t[i] * t[i]
 //
-// Loops around these loops may then run in parallel: they share no memory for the array.
-// Before and after: kLoops, no loop is mapped.
+// Loops around these loops may then run in parallel, as their iterations share no memory for the
+// array. Before and after: kLoops, no loop is mapped.
 #pragma once
 
 #include "passes/pass.h"
@@ -16,7 +16,7 @@ namespace parpy {
 
 void contract_arrays(PassContext& context);
 
-// Whether the pass makes a scalar of the array, which the function allocates.
+// Whether the pass replaces the array, which the function allocates, by a scalar.
 [[nodiscard]] bool is_contracted(ir::Function& function, const ir::Var& array);
 
 }  // namespace parpy

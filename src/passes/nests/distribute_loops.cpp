@@ -1,5 +1,5 @@
-// See distribute_loops.h. A nest is cut wherever no later part hands something to an earlier one;
-// the parts are judged one by one, and neighbours that are alike are put together again.
+// See distribute_loops.h. A nest is cut wherever no later part passes a value to an earlier one;
+// the parts are judged one by one, and similar neighbours are merged again.
 #include "passes/nests/distribute_loops.h"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ namespace {
 
 constexpr double kWorthwhile = 0.5;  // of the time before
 
-// Each judgement analyses all statements of the function anew. Functions of so many that this takes
-// a second keep some of their nests whole.
+// Each judgement analyses all statements of the function again. In functions for which this takes
+// more than a second, some nests stay whole.
 constexpr std::size_t kMostAnalysed = 100'000;
 constexpr std::size_t kUsesPerAnalysis = 16;  // statements whose uses are found in the same time
 
@@ -40,7 +40,7 @@ public:
     }
 
 private:
-    // False: enough has been analysed.
+    // False: the budget of analysis is used up.
     bool spend(std::size_t statements) {
         analysed_ += statements;
         return analysed_ <= kMostAnalysed;
@@ -58,7 +58,7 @@ private:
         }
     }
 
-    // The number of nests that stand in the place of one.
+    // Returns the number of nests that replace one.
     std::size_t distribute(Body& stmts, std::size_t place) {
         auto* loop = stmts[place]->as<For>();
         const Nest nest = nest_of(*loop);
@@ -90,13 +90,13 @@ private:
         return nests.size();
     }
 
-    // Each part asks for the same iterations.
+    // Whether each part has the same iterations.
     static bool may_be_cut(const Nest& nest) {
         const Body& innermost = nest.back()->body;
         if (innermost.size() < 2 || !only_computes(innermost)) return false;
         const bool left = std::ranges::any_of(innermost, [](Stmt* s) { return leaves_loop(*s); });
         const Uses uses = uses_of(innermost);
-        // Iterations that do not know which they are all store to the same elements.
+        // Iterations that do not depend on the loop variable all store to the same elements.
         const bool repeats = !uses_of(nest.front()->body).read.contains(nest.front()->var);
         return !left && !repeats && !uses.calls && std::ranges::all_of(nest, [&](const For* loop) {
             return std::ranges::all_of(
@@ -105,7 +105,7 @@ private:
         });
     }
 
-    // Places in the innermost body over which no scalar is passed on.
+    // The places in the innermost body over which no scalar is passed on.
     [[nodiscard]] std::vector<std::size_t> cuts_without_scalars(const Nest& nest) {
         const Body& innermost = nest.back()->body;
         const VarSet written = uses_of(innermost).written;
@@ -131,8 +131,8 @@ private:
         return cuts;
     }
 
-    // An iteration of what stands behind the cut comes before one of what stands before it,
-    // and they conflict.
+    // Whether an iteration of statements behind the cut precedes a conflicting one of statements
+    // before it.
     static bool handed_back(const Body& innermost, std::size_t cut,
                             const std::vector<Dependence>& dependences) {
         std::unordered_set<const Stmt*> second;
@@ -180,8 +180,8 @@ private:
         return made;
     }
 
-    // Neighbours are put together if both may run in parallel, then too, or neither may. Nothing
-    // where that takes too long to find out.
+    // Merges neighbours that both may run in parallel, if they still may, or that both may not.
+    // Nothing if the analysis would take too long.
     std::vector<Part> alike_together(Body& stmts, std::size_t place, std::vector<Part> parts) {
         judge(stmts, place, parts);
         for (std::size_t i = 0; i + 1 < parts.size();) {
@@ -207,7 +207,7 @@ private:
         return parts;
     }
 
-    // Which of them may run in parallel where they stand.
+    // Decides which of the parts may run in parallel in the place of the nest.
     void judge(Body& stmts, std::size_t place, std::vector<Part>& parts) {
         const Body before = stmts;
         const auto at = stmts.erase(stmts.begin() + static_cast<std::ptrdiff_t>(place));

@@ -1,5 +1,5 @@
-// See expand_arrays.h. Loops are asked from the outermost one inwards: an array that has an element
-// for each iteration of a loop is no obstacle for those in it either.
+// See expand_arrays.h. Loops are examined from the outermost one inwards: an array that has an
+// element for each iteration of a loop is no obstacle to inner loops, either.
 #include "passes/nests/expand_arrays.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace {
 constexpr std::int64_t kMostOnStack = std::int64_t{128} << 10;   // of one iteration
 constexpr std::int64_t kMostOnDevice = std::int64_t{512} << 20;  // of all iterations
 
-// Each judgement analyses all statements of the function anew.
+// Each judgement analyses all statements of the function again.
 constexpr std::size_t kMostAnalysed = 100'000;
 
 class Expansion {
@@ -100,7 +100,7 @@ private:
             drop_dimension(*array, loop);
     }
 
-    // Each iteration makes the arrays.
+    // Moves the allocations into the loop, once for each iteration.
     void move_into(const std::vector<Var*>& arrays, For& loop) {
         const Body before = entry_.body, inside = loop.body;
         Body made;
@@ -136,7 +136,7 @@ private:
         return size;
     }
 
-    // Nothing outside of the loop uses it, and each iteration stores all of it first.
+    // Whether only the loop uses it, and each iteration stores all of it first.
     [[nodiscard]] bool is_of_iteration(const Var& array, For& loop) const {
         bool elements = true;
         std::size_t all = 0, inside = 0;
@@ -162,13 +162,13 @@ private:
         if (first == stmts.end() || (*first)->kind != StmtKind::kFor) return false;
         auto& loop = *const_cast<For*>((*first)->as<For>());
         if (stores_all(array, loop)) return true;
-        // All of it is in the loop: so does each of its iterations.
+        // The array is used only in the loop: so each iteration must store it first.
         return std::none_of(first + 1, stmts.end(),
                             [&](const Stmt* stmt) { return uses_of(*stmt).touches(&array); }) &&
                stores_first(array, loop.body);
     }
 
-    // A nest over all elements that begins with the store.
+    // Whether it is a nest over all elements of the array that begins with the store.
     static bool stores_all(const Var& array, For& top) {
         const Nest nest = nest_of(top);
         const Body& inner = nest.back()->body;
@@ -180,7 +180,7 @@ private:
             std::any_of(inner.begin(), first, [](const Stmt* s) { return leaves_loop(*s); })) {
             return false;
         }
-        // Later loads of the same iteration are of the element that it has stored.
+        // Later loads of the same iteration read the element that it has stored.
         bool own = true;
         for (auto it = first + 1; it != inner.end(); ++it) {
             for_each_expr(static_cast<const Stmt&>(**it), [&](const Expr& e) {
@@ -205,7 +205,7 @@ private:
                 return false;
             }
         }
-        // The other loops run at least once.
+        // All other loops must run at least once.
         return own && std::ranges::all_of(nest, [&](const For* loop) {
                    return std::ranges::find(used, loop) != used.end() ||
                           constant_trip_count(*loop).value_or(0) > 0;

@@ -28,17 +28,17 @@ using namespace ir;
 namespace {
 
 constexpr double kWorthwhile = 0.9;               // of the time before
-constexpr std::int64_t kThreadsWanted = 1 << 17;  // of all parts: twice what draws the bandwidth
+constexpr std::int64_t kThreadsWanted = 1 << 17;  // of all parts: twice those that saturate memory
 constexpr std::int64_t kFewestColumns = kWarpSize;
 constexpr std::int64_t kFewestInPart = 16;  // iterations that become one partial value
-constexpr std::size_t kMostKept = 4;        // scalars that statements in front hand on
+constexpr std::size_t kMostKept = 4;        // scalars that statements before the sums pass on
 
-// What an iteration of the outer loop consists of.
+// The parts of an iteration of the outer loop.
 struct Parts {
     For* columns = nullptr;
     For* steps = nullptr;
     Body before, behind;
-    std::vector<UpdateGroup> groups;     // what the steps reduce
+    std::vector<UpdateGroup> groups;     // the reductions of the steps
     std::int64_t first = 0, trips = 0;   // of the columns
     std::int64_t parts = 0, length = 0;  // that the steps are cut into; iterations of each
 };
@@ -58,7 +58,7 @@ private:
             auto* loop = stmts[i]->as<For>();
             if (loop != nullptr && loops().legal(*loop)) {
                 while (const std::size_t more = factor(stmts, i))
-                    i += more;  // what finishes the sums may have others behind them
+                    i += more;  // statements that finish the sums may precede others
             } else {
                 for_each_body(*stmts[i], [&](Body& inner) { body(inner); });
             }
@@ -70,7 +70,7 @@ private:
         return *loops_;
     }
 
-    // How far behind `place` the nest stands that finishes the sums; 0: nothing has changed.
+    // The distance behind `place` of the nest that finishes the sums; 0: nothing has changed.
     std::size_t factor(Body& stmts, std::size_t place) {
         std::optional<Parts> parts = parts_of(*stmts[place]->as<For>());
         if (!parts) return 0;
@@ -80,7 +80,7 @@ private:
         loops_ = nullptr;
         if (!replace_if_faster(stmts, place, *made, kWorthwhile, entry_, deterministic_, plan_cuda))
             return 0;
-        // Memory is taken once per call.
+        // Memory is allocated once per call.
         const auto first = stmts.begin() + static_cast<std::ptrdiff_t>(place);
         const auto last = std::find_if_not(first, stmts.end(), is_alloc);
         const Body allocs(first, last);
@@ -91,7 +91,7 @@ private:
         return nests - 1 + (on_top ? allocs.size() : 0);
     }
 
-    // ------------------------------------------------------------ what may be taken apart
+    // ------------------------------------------------------------ conditions
 
     std::optional<Parts> parts_of(For& columns) {
         if (columns.body.empty() || has_pragma(columns) || loops().reduces(columns))
@@ -122,7 +122,7 @@ private:
         return parts;
     }
 
-    // Whether `steps` reduces what threads of neighbouring columns would load side by side.
+    // Whether `steps` reduces elements that threads of neighbouring columns load side by side.
     bool takes_steps(Parts& parts, For& steps) {
         const auto trips = constant_trip_count(steps);
         const auto step = constant_integer(steps.step);
@@ -143,7 +143,7 @@ private:
         return reduces_alone(parts, steps, facts);
     }
 
-    // Elements of neighbouring columns lie closer than those of neighbouring steps.
+    // Whether elements of neighbouring columns are closer than those of neighbouring steps.
     bool side_by_side(const For& columns, const For& steps) {
         const Accesses& accesses = loops().accesses();
         const int column = accesses.loop_of(&columns), step = accesses.loop_of(&steps);
@@ -158,7 +158,7 @@ private:
         });
     }
 
-    // The steps do nothing but update their targets, each in its own type.
+    // Whether the steps only update their targets, each in its own type.
     static bool reduces_alone(const Parts& parts, const For& steps, const LoopFacts& facts) {
         VarSet scalars, arrays;
         for (const UpdateGroup& group : parts.groups) {
@@ -178,7 +178,7 @@ private:
 
     // ------------------------------------------------------------ nests
 
-    // Memory, statements in front of the sums where those need them, partial values, the rest.
+    // Memory, statements before the sums if the sums need them, partial values, the rest.
     std::optional<Body> factored(const Parts& parts) {
         const Uses before = uses_of(parts.before);
         const VarSet needed = exposed_reads({parts.steps});
@@ -223,14 +223,14 @@ private:
         return allocs;
     }
 
-    // The scalar, or an element of the array, is what the steps reduce.
+    // Whether the steps reduce the scalar, or an element of the array.
     static bool is_target(const Parts& parts, const Var* var) {
         return std::ranges::any_of(parts.groups, [&](const UpdateGroup& group) {
             return group.updates.front().var == var;
         });
     }
 
-    // `total = 0.0`, which may as well be assigned wherever it is wanted.
+    // Whether it is like `total = 0.0`, which may be repeated wherever it is needed.
     static bool is_constant(const Stmt& stmt, const Body& all) {
         const auto* assign = stmt.as<Assign>();
         if (assign == nullptr || assign->update || assign->value->op != Op::kConst) return false;
@@ -245,7 +245,7 @@ private:
         return Builder(module_).local_array(std::move(name), type, extents, Space::kScratch);
     }
 
-    // A loop over the columns, of copies of `stmts`.
+    // Makes a loop over the columns, of copies of `stmts`.
     For* columns_of(const Parts& parts, const char* suffix, const Body& stmts) {
         const For& columns = *parts.columns;
         Builder b(module_, columns.span);
@@ -256,14 +256,14 @@ private:
                       clone(module_, stmts, own));
     }
 
-    // The column that the variable counts, from 0 on.
+    // The number of the column of this variable, from 0 on.
     Expr* column(const Parts& parts, Var* var) {
         Builder b(module_, parts.columns->span);
         Expr* value = b.convert(b.var(var), Scalar::kI64);
         return parts.first == 0 ? value : b.binary(Op::kSub, value, b.integer(parts.first));
     }
 
-    // for j_part …: for i_part …: what is kept; partial = identity; the steps of the part; store
+    // for j_part …: for i_part …: passed scalars; partial = identity; the steps of the part; store
     For* partial_values(const Parts& parts, const std::vector<std::pair<Var*, Var*>>& kept,
                         const Body& constants, const std::vector<Var*>& partials) {
         For& steps = *parts.steps;
@@ -309,7 +309,7 @@ private:
             out.push_back(b.assign(var, b.load(memory, {column(parts, at)})));
     }
 
-    // The steps of the part alone.
+    // Restricts the steps to those of the part.
     void cut(const Parts& parts, For& steps, Var* part) {
         Builder b(module_, steps.span);
         const Scalar type = steps.var->type.scalar;
@@ -328,7 +328,7 @@ private:
         steps.labels.clear();
     }
 
-    // Updates of one element, in the original and in its copy, whose column has another name.
+    // Whether both update one element, the original and its copy, in which the column is renamed.
     bool same_target(const Update& copy, const Update& original, const Var* column, Var* renamed) {
         if (copy.var != original.var) return false;
         if (original.indices == nullptr || copy.indices == nullptr)
@@ -341,7 +341,7 @@ private:
         return same(*copy.indices, wanted);
     }
 
-    // The nest itself, whose sums are those of the partial values.
+    // Makes the nest that adds up the partial values.
     For* finished(const Parts& parts, bool apart, const std::vector<std::pair<Var*, Var*>>& kept,
                   const Body& constants, const std::vector<Var*>& partials) {
         For& steps = *parts.steps;

@@ -1,6 +1,6 @@
-// Takes sums over the rows of an array apart where neighbouring columns lie side by side in memory
-// and there are too few of them to occupy a GPU (rfactor, as Halide and TVM call it): blocks of
-// rows have partial sums, whose threads walk through memory side by side.
+// Splits sums over the rows of an array into partial sums of blocks of rows (rfactor in Halide and
+// TVM), where neighbouring columns are contiguous in memory and there are too few of them to occupy
+// a GPU. The threads of a block of rows then read contiguous memory.
 //
 //     for i in range(m):                     for j_part in range(8):
 //         total = 0.0                            for i_part in range(m):
@@ -14,11 +14,11 @@
 //                                                    total += partials[j_part, i]
 //                                                s[i] = total
 //
-// Every operator of a reduction, several targets, and statements in front of the sums, which get a
-// nest of their own where the sums need them. Only where iterations of the outer loop are
-// independent, the numbers of iterations are known, and the target's cost model finds a tenth of
-// the time to be gained. Sums are added up in another order, as wherever the threads of a GPU
-// reduce: not under `deterministic`. Before and after: kLoops, no loop is mapped.
+// A reduction may use any operator and have several targets; statements that precede the sums get a
+// nest of their own if the sums need them. The pass acts only where iterations of the outer loop
+// are independent, the numbers of iterations are known, and the target's cost model predicts a gain
+// of a tenth of the time. The order of the additions changes, as in every reduction by GPU threads:
+// not under `deterministic`. Before and after: kLoops, no loop is mapped.
 #pragma once
 
 #include "passes/pass.h"

@@ -1,5 +1,5 @@
-// Puts neighbouring nests in a parallel loop together by their outer loops, whose iterations are
-// independent: what is in these stays one behind the other.
+// Fuses the outer loops of neighbouring nests in a parallel loop, where the iterations of these
+// outer loops are independent: the bodies follow each other in the fused loop.
 //
 //     for i in range(n):                            for i in range(n):
 //         for j in range(m):                            for j in range(m):
@@ -9,8 +9,9 @@
 //                 c[i, j] += a[i, k] * b[k, j]
 //
 // A thread then keeps elements that both nests touch, and sums that several ranges add to are one
-// contraction. Only where one of the nests stores to an array that both touch; conditions are those
-// of fuse_loops, and results are the same bit for bit. Before and after: kLoops, no loop is mapped.
+// contraction. One of the nests must store to an array that both touch; the other conditions are
+// those of fuse_loops. Results are the same bit for bit. Before and after: kLoops, no loop is
+// mapped.
 #pragma once
 
 #include "passes/pass.h"

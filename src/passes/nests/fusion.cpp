@@ -1,5 +1,5 @@
-// See fusion.h. Nests are put together and then judged: fused, no iteration of the second may come
-// before one of the first that it conflicts with.
+// See fusion.h. Nests are fused and then judged: no iteration of the second nest may precede an
+// iteration of the first one that it conflicts with.
 #include "passes/nests/fusion.h"
 
 #include <algorithm>
@@ -24,15 +24,15 @@ using namespace ir;
 
 namespace {
 
-// Streams through memory that a core can follow at once.
+// The number of streams through memory that a core can follow at once.
 constexpr std::size_t kMostArrays = 16;
 
-// Statements of one body: a C++ compiler's time grows with their square, and values that are kept
-// for so long are not kept in registers.
+// The most statements of one body: a C++ compiler's time grows with their square, and values that
+// live too long are not kept in registers.
 constexpr std::size_t kMostStatements = 256;
 
-// Each try analyses all statements of the function anew. Functions of so many that this takes a
-// second keep some of their nests apart.
+// Each try analyses all statements of the function again. In functions for which this takes more
+// than a second, some nests stay separate.
 constexpr std::size_t kMostAnalysed = 100'000;
 
 class Fusion {
@@ -46,12 +46,12 @@ public:
     void run() { body(entry_.body, false); }
 
 private:
-    // `inside`: a loop is around that may run in parallel.
+    // `inside`: a loop around may run in parallel.
     void body(Body& stmts, bool inside) {
         const bool wanted = inside || which_ == FusedLoops::kAll;
         for (auto at = stmts.begin(); wanted && at != stmts.end();) {
             std::vector<const Stmt*>
-                behind;  // of what stands between, what the second nest precedes
+                behind;  // of the statements between the nests, those to put behind them
             auto next = at + 1;
             for (; next != stmts.end(); ++next) {
                 if (may_precede(**next, **at) && !is_tied(**next, behind)) continue;
@@ -71,7 +71,7 @@ private:
         }
     }
 
-    // An assignment that comes to the same in front of `loop`.
+    // Whether an assignment has the same effect before `loop`.
     static bool may_precede(const Stmt& stmt, const Stmt& loop) {
         const auto* assign = stmt.as<Assign>();
         if (assign == nullptr || loop.kind != StmtKind::kFor) return false;
@@ -80,7 +80,7 @@ private:
                !uses_of(*assign->value).calls && invariant(*assign->value, uses);
     }
 
-    // An assignment that reads what others assign, or assigns what they read or assign.
+    // Whether an assignment reads variables that others assign, or assigns variables of theirs.
     static bool is_tied(const Stmt& stmt, const std::vector<const Stmt*>& others) {
         const auto& assign = *stmt.as<Assign>();
         const Uses own = uses_of(assign);
@@ -91,7 +91,7 @@ private:
         });
     }
 
-    // Assignments that come to the same behind `loop`.
+    // Whether the assignments have the same effect behind `loop`.
     static bool all_may_follow(const std::vector<const Stmt*>& stmts, const Stmt& loop) {
         const Uses uses = uses_of(loop);
         return std::ranges::all_of(stmts, [&](const Stmt* stmt) {
@@ -109,7 +109,7 @@ private:
         return *loops_;
     }
 
-    // `at` and `next`, with what stands between them in front, or `behind`. Keeps `at` valid.
+    // Fuses `at` and `next`; statements between them move before, or `behind`. Keeps `at` valid.
     bool fuse(Body& stmts, Body::iterator at, Body::iterator next,
               const std::vector<const Stmt*>& behind) {
         auto* a = (*at)->as<For>();
@@ -156,7 +156,7 @@ private:
         return false;
     }
 
-    // Arrays that the first nest stores and the second loads.
+    // The arrays that the first nest stores to and the second one loads.
     static VarSet passed_on(const For& a, const For& b) {
         const Uses first = uses_of(a), second = uses_of(b);
         VarSet result;
@@ -166,7 +166,7 @@ private:
         return result;
     }
 
-    // The loops that are to be put together.
+    // The loops that are to be fused.
     Nest compared(For& loop) {
         Nest nest = nest_of(loop);
         if (which_ == FusedLoops::kAll) return nest;
@@ -176,8 +176,8 @@ private:
         return nest;
     }
 
-    // Nests that add up products over loops are left apart: each may be a contraction. Those that
-    // add to the same elements may be one together.
+    // Nests that add up products over loops stay separate, as each may be a contraction, unless
+    // they add to the same elements and may be one contraction together.
     bool may_add_up(const Nest& first, const Nest& second, const Substitution& renamed) {
         if (which_ == FusedLoops::kAll) {
             const auto adds = [](const Nest& nest) { return adds_products(nest.front()->body, 2); };
@@ -200,7 +200,7 @@ private:
         return found;
     }
 
-    // What can be told without analysis.
+    // The conditions that need no analysis.
     [[nodiscard]] bool comparable(const Nest& first, const Nest& second) const {
         if (first.empty() || first.size() != second.size() ||
             statements(first) + statements(second) > kMostStatements) {
@@ -231,7 +231,7 @@ private:
         return count;
     }
 
-    // A mapping by hand names `loop` by a label that `other` does not have.
+    // Whether a mapping by hand names `loop` by a label that `other` does not have.
     [[nodiscard]] bool asked_for(const For& loop, const For& other) const {
         return std::ranges::any_of(loop.labels, [&](const std::string& label) {
             return options_.mapping.contains(label) &&
@@ -239,8 +239,8 @@ private:
         });
     }
 
-    // Loop by loop the same range, which neither nest changes. Names the variables of the second
-    // as those of the first.
+    // Whether both nests have the same ranges, loop by loop, which neither changes. Maps the
+    // variables of the second nest to those of the first.
     [[nodiscard]] bool same_iterations(const Nest& first, const Nest& second,
                                        Substitution& renamed) {
         const Uses a = uses_of(*first.front()), b = uses_of(*second.front());
@@ -268,7 +268,7 @@ private:
         return true;
     }
 
-    // Scalars that each iteration of `b` has for itself get other names than those of `a`.
+    // Renames scalars that are private to iterations of `b` if `a` uses them.
     void separate_scalars(For& a, For& b, Substitution& renamed) {
         const Uses used = uses_of(a);
         for (const Var* scalar : loops().facts(b).private_scalars) {

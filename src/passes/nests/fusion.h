@@ -1,4 +1,4 @@
-// The work of fuse_loops and fuse_outer_loops.
+// The implementation of fuse_loops and fuse_outer_loops.
 #pragma once
 
 #include <cstdint>

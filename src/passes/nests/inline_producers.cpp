@@ -1,5 +1,5 @@
-// See inline_producers.h. The last nest of a body is tried first: what it is inlined into then
-// holds the uses of those before it, so that an element that several of them need is computed once.
+// See inline_producers.h. The last nest of a body is tried first: the nest that it is inlined into
+// then has the uses of earlier ones, so that an element that several need is computed once.
 #include "passes/nests/inline_producers.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ using namespace ir;
 
 namespace {
 
-// Nanoseconds of a whole machine that is busy. Only how they compare matters, but for `launch`.
+// The rates of a whole busy machine, in nanoseconds. Only their ratios matter, but for `launch`.
 struct Rates {
     double operators;  // for those that take a core one (cost.h)
     double load;       // from a cache close by
@@ -45,11 +45,11 @@ constexpr Rates kCuda = {3e-4, 3e-4, 2.5e-4, 1, 32 << 20, 3000, 65536, false};
 constexpr double kInCache = 0.25;   // of the time of a byte that comes from memory
 constexpr double kClose = 1 << 14;  // bytes of arrays that are as close as loads are
 
-// Evaluations in one iteration: more make functions that compilers are slow with.
+// The most evaluations in one iteration: with more of them, compilers are slow.
 constexpr std::size_t kMostEvaluations = 16;
 constexpr std::size_t kMostStatements = 256;
 
-// Each try analyses all statements of the function anew.
+// Each try analyses all statements of the function again.
 constexpr std::size_t kMostAnalysed = 100'000;
 
 class Inlining {
@@ -83,7 +83,7 @@ private:
         }
     }
 
-    // The loops run over a box, and each iteration stores to elements of its own.
+    // A nest whose loops run over a box, and whose iterations each store to elements of their own.
     struct Producer {
         Body* body = nullptr;  // in which its nest stands
         std::size_t place = 0;
@@ -95,10 +95,10 @@ private:
             const Expr* fixed = nullptr;  // does not change with the nest
         };
         std::vector<Axis> axes;
-        std::vector<Assign*> before;  // what the value rests on, in order
+        std::vector<Assign*> before;  // assignments that the value depends on, in order
     };
 
-    // A load of the array, in a statement of `body`, behind the producer.
+    // A load of the array in a statement of `body` that follows the producer.
     struct Use {
         Expr* load;
         Body* body;
@@ -109,7 +109,7 @@ private:
     // An element that a body needs, and the statements that compute it.
     struct Element {
         Body* body;
-        std::size_t place;  // in front of which
+        std::size_t place;  // the statement that the computation precedes
         std::vector<For*> loops;
         std::vector<Expr*> indices;
         std::vector<Stmt*> stmts;
@@ -134,7 +134,7 @@ private:
         if (inner.empty()) stmts.erase(stmts.begin() + static_cast<std::ptrdiff_t>(place));
     }
 
-    // A mapping by hand names one of the loops.
+    // Whether a mapping by hand names one of the loops.
     [[nodiscard]] bool asked_for(const Nest& nest) const {
         if (options_.mapping.empty()) return false;
         const auto keys = mapping_keys(entry_);
@@ -156,11 +156,11 @@ private:
 
     // ------------------------------------------------------------ in one iteration
 
-    // Loads of the element that a statement has stored take the value.
+    // Replaces loads of the element that a statement has stored by its value.
     void forward(Body& inner, std::size_t place) {
         auto* store = inner[place]->as<Store>();
         if (store == nullptr || !is_only(*store)) return;
-        if (!is_mentioned(entry_, *store->array)) {  // nobody loads it
+        if (!is_mentioned(entry_, *store->array)) {  // it is never loaded
             if (is_pure(*store->value)) inner.erase(std::ranges::find(inner, store));
             return;
         }
@@ -190,13 +190,13 @@ private:
         if (!is_mentioned(entry_, *store->array)) inner.erase(std::ranges::find(inner, store));
     }
 
-    // All elements of an array of its own that have values have them of this store.
+    // Whether this store gives all elements of an array of the program their only values.
     [[nodiscard]] bool is_only(const Store& store) const {
         return is_plain(store) && made_.contains(store.array) &&
                count_stores(entry_, *store.array) == 1;
     }
 
-    // ------------------------------------------------------------ what may be computed elsewhere
+    // ------------------------------------------------------------ producers
 
     [[nodiscard]] std::optional<Producer> producer_of(Body& stmts, std::size_t place,
                                                       const Nest& nest, Store& store) const {
@@ -222,7 +222,7 @@ private:
             out.axes.push_back(axis);
         }
         if (used.size() != nest.size()) return std::nullopt;
-        // Backwards, what the value rests on.
+        // Collects, backwards, the assignments that the value depends on.
         const Body& inner = nest.back()->body;
         VarSet wanted = uses_of(*store.value).read;
         std::unordered_map<const Var*, int> assigned;
@@ -249,7 +249,7 @@ private:
         return values;
     }
 
-    // All uses of the array; nothing where one of them is of a kind that stays.
+    // All uses of the array; nothing if one of them is of a kind that must stay.
     [[nodiscard]] std::optional<std::vector<Use>> uses(const Producer& producer) const {
         const Var& array = *producer.store->array;
         std::vector<Use> found;
@@ -276,7 +276,7 @@ private:
         };
         for (std::size_t i = producer.place + 1; i < producer.body->size(); ++i) {
             Body one = {(*producer.body)[i]};
-            // Statements of the body itself are no loops that anything would be computed in.
+            // Statements of the body itself are not in a loop, so no element is computed in them.
             if (one.front()->kind == StmtKind::kFor) {
                 auto* loop = one.front()->as<For>();
                 loops = {loop};
@@ -289,7 +289,7 @@ private:
         return found;
     }
 
-    // Nothing that the value rests on changes up to the last use.
+    // Whether the operands of the value stay unchanged up to the last use.
     [[nodiscard]] bool is_settled(const Producer& producer, const std::vector<Use>& found) const {
         VarSet own;
         for (const For* loop : producer.nest)
@@ -325,7 +325,7 @@ private:
         std::int64_t offset = 0;
     };
 
-    // Those that the variable of a loop has in its body.
+    // The values of the variable of a loop in its body.
     static std::optional<Interval> values_of(const For& loop, const Intervals& intervals) {
         const auto step = constant_integer(loop.step);
         if (!step || *step < 0) return std::nullopt;
@@ -337,7 +337,7 @@ private:
         return Interval{begin.low, std::max(begin.low, end.high - 1)};
     }
 
-    // The subscript, where its element has been stored for sure.
+    // The place of the subscript, if its element has certainly been stored.
     static std::optional<Place> place_of(const Expr& index, const Use& use,
                                          const Producer::Axis& axis, const Intervals& intervals) {
         if (axis.fixed != nullptr)
@@ -387,7 +387,7 @@ private:
             Expr& load = *(*found)[i].load;
             load = *Builder(module_, load.span).var(elements[of_use[i]].value);
         }
-        // The last places first, as long as the others are where they were.
+        // From the last place to the first, so that earlier places stay valid.
         std::vector<std::pair<std::size_t, std::size_t>> order;
         for (std::size_t i = 0; i < elements.size(); ++i)
             order.emplace_back(elements[i].place, i);
@@ -448,7 +448,7 @@ private:
         return out;
     }
 
-    // The store goes, and what nothing else needs.
+    // Removes the store, and assignments that only it needs.
     void drop(const Producer& producer) {
         Body& inner = producer.nest.back()->body;
         std::erase(inner, producer.store);
@@ -490,7 +490,7 @@ private:
         return loads;
     }
 
-    // False: it is there already.
+    // False: it is known already.
     static bool add_load(std::vector<const Expr*>& loads, const Expr& e) {
         if (e.op != Op::kLoad) return false;
         const bool known =
@@ -528,7 +528,7 @@ private:
             Body inside = {const_cast<For*>(reader)};
             if (adds_products(inside, 2)) return false;  // may be a contraction
         }
-        double seconds = 0;  // more than before
+        double seconds = 0;  // in addition to the previous time
         std::unordered_map<const Body*, std::vector<const Expr*>> loaded;
         std::unordered_map<const Body*, std::size_t> evaluations;
         for (const Element& element : elements) {
@@ -545,7 +545,7 @@ private:
                 return false;
             const auto [known, fresh] = loaded.try_emplace(element.body);
             if (fresh) known->second = loads_of(*element.body);
-            double time = -rates_.load;  // of the array
+            double time = -rates_.load;  // of a load of the array
             for (const Stmt* stmt : element.stmts) {
                 time += rates_.operators * cost_of_operators(*stmt->as<Assign>()->value);
                 for_each_expr(*stmt, [&](const Expr& e) {
@@ -554,7 +554,7 @@ private:
             }
             seconds += time * runs(element.loops.back());
         }
-        double saved = rates_.load;  // by an iteration of the producer
+        double saved = rates_.load;  // in an iteration of the producer
         for (const Expr* value : values_of(producer)) {
             saved += rates_.operators * cost_of_operators(*value);
             for_each_expr(*value, [&](const Expr& e) {

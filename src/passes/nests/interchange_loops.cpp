@@ -20,7 +20,7 @@ using namespace ir;
 
 namespace {
 
-// The range of each loop is known before the nest begins and does not change in it.
+// Whether the range of each loop is known before the nest begins and does not change in it.
 bool is_rectangular(const Nest& nest) {
     const Uses uses = uses_of(*nest.front());
     return std::ranges::all_of(nest, [&](const For* loop) {
@@ -83,7 +83,7 @@ private:
 
     bool independent(For& loop) { return loops().legal(loop) && !loops().reduces(loop); }
 
-    // Bytes that one iteration moves if those of `loop` follow each other: a cache line for every
+    // Bytes that one iteration moves if iterations of `loop` are innermost: a cache line for every
     // access whose neighbours are further away.
     double bytes_moved(const For& loop) {
         constexpr double kLine = 64;
@@ -104,7 +104,7 @@ private:
         if (loops().accesses().loop_of(nest.back()) < 0) return nest;  // never reached
         const bool all = outermost_ == Outermost::kAllThatMayRunInParallel;
         struct Rank {
-            bool passes_on;  // something from one iteration to the next
+            bool passes_on;  // a value from one iteration to the next
             double bytes;
             std::size_t place;
         };
@@ -130,7 +130,7 @@ private:
         return wanted;
     }
 
-    // Neighbours change places until `nest` is as wanted. False if it may not become so.
+    // Interchanges neighbours until `nest` has the wanted order. False if that is not legal.
     bool rearrange(Nest& nest, const Nest& wanted, Stmt*& place) {
         const auto rank = [&](const For* loop) { return std::ranges::find(wanted, loop); };
         for (std::size_t moved = 1; moved < nest.size(); ++moved) {

@@ -1,4 +1,4 @@
-// Arrays that the program makes for itself: how their elements get values, for inline_producers and
+// Arrays that the program allocates: how their elements get values, for inline_producers and
 // contract_arrays.
 #pragma once
 
@@ -8,14 +8,14 @@
 
 namespace parpy {
 
-// It gives one element a value of the array's type: no update, nothing atomic, no copy of several.
+// Whether the store assigns one element: no update, nothing atomic, no copy of several elements.
 [[nodiscard]] bool is_plain(const ir::Store& store);
 [[nodiscard]] std::size_t count_stores(ir::Function& function, const ir::Var& array);
-// Anything but stores.
+// Whether anything but stores uses the array.
 [[nodiscard]] bool is_mentioned(ir::Function& function, const ir::Var& array);
-// Evaluating it is noticed nowhere: subscripts that data give may be wrong.
+// Whether evaluation has no side effect; subscripts that are data may still be out of range.
 [[nodiscard]] bool is_pure(const ir::Expr& value);
-// A scalar for the value that is stored, under the array's name.
+// A new scalar variable for the stored value, with the array's name.
 [[nodiscard]] ir::Var* scalar_like(ir::Module& module, const ir::Store& store);
 
 }  // namespace parpy

@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kWorthwhile = 0.9;  // of the time before
 
-// Its value has the same bits wherever it is computed.
+// Whether its value has the same bits wherever it is computed.
 bool is_exact(const Expr& expr) {
     return !any_expr(expr, [](const Expr& e) {
         switch (e.op) {
@@ -51,16 +51,16 @@ bool is_exact(const Expr& expr) {
     });
 }
 
-// A loop that searches, taken apart.
+// A loop that searches, with its parts.
 struct Search {
     For* loop = nullptr;
-    Body first;                // assignments in front of the conditions
-    std::vector<Expr*> masks;  // elements that do not meet them are passed over
+    Body first;                // assignments that precede the conditions
+    std::vector<Expr*> masks;  // other elements are skipped
     bool greatest = false;     // else the least
-    bool last = false;         // of several that are as good; else the first
+    bool last = false;         // among equally good ones; else the first
     Expr* value = nullptr;     // of an iteration
     Expr* best = nullptr;      // so far
-    Body taken;                // what is assigned where the value is better
+    Body taken;                // assignments that run if the value is better
 };
 
 class Matcher {
@@ -109,7 +109,7 @@ private:
         }
     }
 
-    // Scalars once each, which nothing else in the loop reads but the comparison.
+    // Whether it assigns each scalar once, and only the comparison reads them in the loop.
     bool assigns_alone(const Search& search) {
         written_ = {};
         const auto assigns = [&](const Body& body) {
@@ -157,7 +157,7 @@ private:
                                    [&](const Var* var) { return taken_.contains(var); });
     }
 
-    // if x[i] > best: best = x[i]
+    // Whether it is `if x[i] > best: best = x[i]`.
     static bool is_taken_with(const Search& search) {
         if (search.best->op != Op::kVar) return false;
         return std::ranges::any_of(search.taken, [&](const Stmt* stmt) {
@@ -166,12 +166,12 @@ private:
         });
     }
 
-    // if x[i] > x[at]: at = i
+    // Whether it is `if x[i] > x[at]: at = i`.
     bool is_at_its_place(const Search& search) const {
         for (const Stmt* stmt : search.taken) {
             const auto* assign = stmt->as<Assign>();
             if (assign->value->op != Op::kVar || assign->value->var != search.loop->var) continue;
-            // Where `at` is the number of an iteration, a subscript does not count from the end.
+            // If `at` is the number of an iteration, a subscript does not count from the end.
             Substitution here;
             here.vars[assign->var] = search.loop->var;
             Expr* best = without_index(clone(module_, search.best, here));
@@ -264,7 +264,7 @@ private:
 
     static Var* renamed(const For& loop, const Substitution& s) { return s.vars.at(loop.var); }
 
-    // Variables of its own for a copy of the loop's body, but for those that are taken.
+    // Renames the variables for a copy of the loop's body, except those that are assigned.
     Substitution renamings(const Search& search) {
         Substitution made;
         for (const Stmt* stmt : search.first) {
@@ -274,7 +274,7 @@ private:
         return made;
     }
 
-    // The loop, doing something else with the values that are not passed over.
+    // Makes a copy of the loop that processes the values that are not skipped in another way.
     template <class F>
     For* over(const Search& search, F&& what) {
         const For& loop = *search.loop;

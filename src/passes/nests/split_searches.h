@@ -1,5 +1,5 @@
-// Makes two reductions of a search for the best element, which carries the best one so far from
-// one iteration to the next: the best value, and the first place that has it.
+// Splits a search for the best element, a recurrence over the iterations, into two reductions: the
+// best value, and the first place that has it.
 //
 //     for i in range(n):                     value = best
 //         if x[i] > best:                    for i in range(n): value = max(value, x[i])
@@ -10,13 +10,13 @@
 //                                                best = x[place]
 //                                                at = place
 //
-// With `>=` and `<=` it is the last place. The best one so far may be known by its place alone (`if
-// x[i] > x[at]: at = i`). Conditions may stand in front of the comparison, and assignments to
-// scalars in front of all. Values are computed twice, and have the same bits both times: they are
+// The second reduction finds the last place for `>=` and `<=`. The search may keep only the place
+// of the best element (`if x[i] > x[at]: at = i`). Conditions may precede the comparison, and
+// assignments to scalars may precede both. Values are computed twice with the same bits: they are
 // elements, arithmetic and roots, and neither `fast_math` nor flags of the user's may fuse them.
-// The pass acts where the GPU's cost model finds a tenth of the time to be gained; a thread of a
-// CPU is faster with the loop. A NaN is never better, and nothing is better than a NaN, as in the
-// loop. Before and after: kLoops, no loop is mapped.
+// The pass acts where the GPU's cost model predicts a gain of a tenth of the time; a thread of a
+// CPU is faster with the loop. As in the loop, no NaN is better than another value, and no value is
+// better than a NaN. Before and after: kLoops, no loop is mapped.
 #pragma once
 
 #include "passes/pass.h"

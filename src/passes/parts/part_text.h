@@ -1,10 +1,10 @@
-// Reads the text of one part of a call. The module of the part carries it among its sources, so
-// that the program stays that of the part wherever it goes. python/parpy/scale/plan.py writes it.
+// Reads the text of one part of a call. It is one of the sources of the part's module, so that
+// every copy of the module remains the part's. python/parpy/scale/plan.py writes it.
 //
 // Steps are separated by `;`, in the order of the nests of halos() and of the statements beside
 // them: `low:high`, the rows that the part computes, low … high - 1, either of which may be
-// missing; then words: `+array:action` and `-array:action`, a call of parpy_part_array in front of
-// the step or behind it, for an array of the step by its number; `#reduced:before:behind`, calls of
+// missing; then words: `+array:action` and `-array:action`, a call of parpy_part_array before the
+// step or behind it, for an array of the step by its number; `#reduced:before:behind`, calls of
 // parpy_part_f64 or parpy_part_i64 for a number that the step reduces, by its number in
 // Halos::Loop::reduced.
 #pragma once
@@ -38,7 +38,7 @@ struct PartStep {
 
 inline constexpr std::string_view kPartSource = "<part of a call>";  // the name of the source
 
-// Null where the program is that of the whole call.
+// Null if the program is that of the whole call.
 [[nodiscard]] const std::string* part_text(const ir::Module& module);
 // Nothing if the text is malformed.
 [[nodiscard]] std::optional<std::vector<PartStep>> parse_part(std::string_view text);

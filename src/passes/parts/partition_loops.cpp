@@ -93,7 +93,7 @@ private:
         }
     }
 
-    // A function of its own for each array, because its dimensions are part of its type.
+    // Makes one function for each array, since its dimensions are part of its type.
     Function* function(const std::string& name, Type type, const Var* array = nullptr) {
         for (const Known& known : functions_) {
             if (known.name == name && known.array == array) return known.made;
@@ -145,7 +145,7 @@ private:
         }
     }
 
-    // The nests of a loop in front of whose iterations something is exchanged now and then.
+    // The nests of a loop before whose iterations there are spaced exchanges.
     std::vector<const Work*> spaced_in(Stmt& stmt) const {
         std::vector<const Work*> result;
         const auto* loop = stmt.as<For>();
@@ -184,7 +184,7 @@ private:
             builder_.loop(first, begin, end, std::move(body), builder_.integer(steps, type)));
     }
 
-    // The number of the first iteration whose row is not below `row`; rows that fall: not above.
+    // The first iteration whose row is at least `row` (at most, if rows fall).
     static std::int64_t counter_at(const Halos::Loop& loop, std::int64_t row) {
         if (loop.scale > 0) return -floor_divided(-(row - loop.shift), loop.scale);
         return floor_divided(row - loop.shift, loop.scale) + 1;
@@ -227,11 +227,11 @@ private:
         Function* made;
     };
     std::vector<Known> functions_;
-    // For a loop whose bounds touch arrays there are two: that of its bounds comes first.
+    // A loop whose bounds use arrays has two: that of its bounds comes first.
     std::unordered_map<const Stmt*, std::vector<Work>> steps_;
 };
 
-// `target`: of the functions that exchange (Function::target).
+// `target`: that of the functions that exchange (Function::target).
 void partition(PassContext& context, std::string_view target) {
     std::vector<HaloLeaf> leaves;
     const std::optional<std::size_t> arguments =

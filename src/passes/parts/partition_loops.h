@@ -1,5 +1,5 @@
-// Makes the program that of one part of a call: of each nest it runs the iterations of its own rows
-// (part_text.h), and it calls the run-time system where rows or numbers are exchanged.
+// Restricts the program to one part of a call: each nest runs the iterations of the part's own rows
+// (part_text.h), and calls the run-time system to exchange rows or numbers.
 //
 //     s = 0.0                              s = 0.0
 //     for i in range(1, 99):               parpy_part_array(site, 0, x)
@@ -8,7 +8,7 @@
 //                                              s += x[i - 1] * x[i + 1]
 //                                          s = parpy_part_f64(site, 2, s)
 //
-// Where exchanges are spaced, the loop over time becomes two: the outer one exchanges.
+// If exchanges are spaced, the loop over time becomes two, of which the outer one exchanges.
 //
 //     for t in range(n): …                 for first in range(0, n, 8):
 //                                              parpy_part_array(site, 0, x)

@@ -64,8 +64,8 @@ void EvaluationSteps::visit(Stmt& stmt, Body& out) {
     }
 }
 
-// As Python: the subscripts, the old value, then the new one, whose calls may write the element. Of
-// slices the old values are read last.
+// Python's order: the subscripts, the old value, then the new one, whose calls may write the
+// element. Old values of slices are read last.
 void EvaluationSteps::update(Store& store, Body& out) {
     bool writes = false;
     for_each_expr(*store.value, [&](const Expr& e) {
@@ -130,7 +130,7 @@ bool EvaluationSteps::watched(const Expr& expr) {
     return found;
 }
 
-// The steps of `expr` go to `out`; `expr` keeps the rest.
+// Moves the steps of `expr` to `out`; `expr` keeps the rest.
 void EvaluationSteps::split(Expr*& expr, Body& out, bool whole) {
     if (!watched(*expr)) return;
     const bool is_logical = expr->op == Op::kAnd || expr->op == Op::kOr;

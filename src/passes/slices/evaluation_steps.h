@@ -1,6 +1,7 @@
-// Takes statements apart in the order in which Python evaluates them, so that what a pass puts in
-// front of a step runs exactly when the step does: parts of `and`, `or` and conditional expressions
-// that may not be evaluated become branches, and conditions of while loops part of their bodies.
+// Splits statements into steps in Python's order of evaluation, so that statements that a pass
+// inserts before a step run exactly when the step does: parts of `and`, `or` and conditional
+// expressions that may not be evaluated become branches, and conditions of while loops parts of
+// their bodies.
 #pragma once
 
 #include <functional>
@@ -12,8 +13,8 @@
 
 namespace parpy {
 
-// A load of an element, an atomic update or a call: what it gives depends on what was evaluated
-// before.
+// Whether the node is a load of an element, an atomic update or a call: its value depends on
+// earlier steps.
 [[nodiscard]] bool reaches_memory(const ir::Expr& node);
 
 // fn(array) for each array that evaluating the node itself, its operands aside, may write.
@@ -31,13 +32,13 @@ void for_each_written_array(const ir::Expr& node, const F& fn) {
 
 class EvaluationSteps {
 public:
-    // The node is a step, or must not be passed over by one.
+    // Whether the node is a step, or must keep its order with the steps.
     using Watch = std::function<bool(const ir::Expr&)>;
-    // What becomes of a watched node whose operands have been taken apart.
+    // A watched node whose operands have been split off.
     struct Step {
         ir::Expr*& node;
-        ir::Body& out;           // receives what comes first
-        bool whole;              // it is all of the value of an assignment or evaluation
+        ir::Body& out;           // gets the statements that precede the step
+        bool whole;              // the node is the whole value of an assignment or evaluation
         const LoopStack& loops;  // around it, outermost first
     };
     using Take = std::function<void(const Step&)>;
@@ -45,11 +46,11 @@ public:
     EvaluationSteps(ir::Builder& builder, Watch watch, Take take)
         : b_(builder), watch_(std::move(watch)), take_(std::move(take)) {}
 
-    // The subscripts of a reduced element stay as the loop's mapping has them; the steps in them
-    // are made once more in front.
+    // Splits the statements. The subscripts of a reduced element stay as the loop's mapping has
+    // them; the steps in them are repeated before it.
     void body(ir::Body& stmts);
 
-    // A variable with the value of `expr`, in its place.
+    // Replaces `expr` by a variable, which `out` assigns.
     static void hold(ir::Builder& builder, std::string name, ir::Expr*& expr, ir::Body& out);
 
 private:
@@ -67,7 +68,7 @@ private:
     Watch watch_;
     Take take_;
     LoopStack loops_;
-    std::unordered_map<const ir::Expr*, bool> watched_;  // contains what is watched
+    std::unordered_map<const ir::Expr*, bool> watched_;  // whether it contains a watched node
 };
 
 }  // namespace parpy

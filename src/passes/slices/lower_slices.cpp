@@ -1,5 +1,5 @@
-// See lower_slices.h. Shapes stand in slice_shapes.cpp, what one iteration computes in
-// slice_elements.cpp; here statements become nests and neighbouring nests one.
+// See lower_slices.h. slice_shapes.cpp has the shapes, slice_elements.cpp the expressions of one
+// iteration; this file makes nests of statements and fuses neighbouring nests.
 #include "passes/slices/lower_slices.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 // A statement over slices as loops.
 struct Lowered {
-    Body before;           // what runs in front of them
+    Body before;           // statements that precede the loops
     Stmt* nest = nullptr;  // the outermost of `depth` loops, or a store without loops
     std::vector<Extent> lengths;
     bool backwards = false;
@@ -39,7 +39,7 @@ public:
     }
 
 private:
-    // The nest at the end of the body under construction, while another may join it.
+    // The nest at the end of the current body, as long as another one may join it.
     struct Last {
         Stmt* nest = nullptr;
         std::vector<Extent> lengths;
@@ -79,8 +79,9 @@ private:
         gpu_ -= on_gpu ? 1 : 0;
     }
 
-    // Each iteration needs memory of its own for values: it is mapped, or a pragma says that it may
-    // run in parallel, and how many there are is known when the function is entered.
+    // Whether each iteration needs its own memory for values: the loop is mapped, or a pragma
+    // allows it to run in parallel and its number of iterations is known when the function is
+    // entered.
     bool has_own_values(const For& loop) const {
         if (is_mapped(loop.labels)) return true;
         if (!pragma_of(loop).spreads() || constant_integer(loop.step) != 1) return false;
@@ -106,7 +107,7 @@ private:
         }));
     }
 
-    // A statement that needs numbers only: its reductions run in front of it. What takes its place.
+    // Lowers a statement over numbers, whose reductions precede it. Returns its replacement.
     Stmt* scalars(Stmt& stmt, Body& out) {
         Body before;
         Shapes shapes(context_, intervals_, stmt.span, before);
@@ -116,7 +117,7 @@ private:
         SliceElements elements(context_, shapes, stmt.span, before, labels);
         for_each_slot(stmt, [&](Expr*& slot) { slot = elements.element(*slot, {}); });
         check_labels(stmt, elements, labels.size());
-        // What the host would finish from values on the device is finished there.
+        // If the device computes the values, it also runs the rest of the statement.
         const bool on_device = runs_over && is_host() && is_mapped(labels);
         if (!on_device) {
             out.insert(out.end(), before.begin(), before.end());
@@ -128,7 +129,7 @@ private:
         return gpu;
     }
 
-    // while c: …   as   while True: if not c: break; …
+    // Rewrites `while c: …` as `while True: if not c: break; …`.
     void repeat_condition(While& loop) {
         Builder b(module_, loop.condition->span);
         Body head;
@@ -143,7 +144,7 @@ private:
     void check_labels(const Stmt& stmt, const SliceElements& elements, std::size_t given) {
         const std::vector<std::string>& left = elements.labels_left();
         if (left.empty() || left.back().empty() || is_pragma(left.back())) {
-            return;  // nobody wrote them (normalize_labels.h), or the frontend has checked them
+            return;  // implicit (normalize_labels.h), or checked by the frontend
         }
         const std::size_t loops = given - left.size();
         context_.diagnostics
@@ -187,7 +188,7 @@ private:
         last = {lowered.backwards ? nullptr : lowered.nest, lowered.lengths};
     }
 
-    // False: the right side reads what the loops store, and no order of them avoids that.
+    // False: the right side reads elements that the loops store, and no order of them avoids that.
     // `from`: the scratch array that holds the values.
     bool lower(const Store& store, Var& array, const std::vector<Expr*>& indices,
                std::optional<Op> update, Var* from, Lowered& result) {
@@ -233,7 +234,7 @@ private:
         } else {
             Body& inner = loops.back()->body;
             inner.push_back(made);
-            // Only the reductions in it are mapped: the device does the rest of an iteration too.
+            // Only its reductions are mapped, and the device runs the rest of an iteration, too.
             if (is_host() && is_mapped(store.labels) &&
                 std::ranges::none_of(loops, [&](SliceLoop* l) { return is_mapped(l->labels); })) {
                 auto* gpu = module_.make<Gpu>(store.span);
@@ -266,7 +267,7 @@ private:
         return b.load(&from, std::move(indices));
     }
 
-    // Directions of the loops in which every element is read before it is overwritten.
+    // Finds directions of the loops in which every element is read before it is overwritten.
     static bool order(const std::vector<SliceElements::Hazard>& hazards,
                       const std::vector<SliceLoop*>& loops, bool mapped, Lowered& result) {
         if (hazards.empty()) {
@@ -296,7 +297,7 @@ private:
         return true;
     }
 
-    // The values go to scratch memory first.
+    // Stores the values to scratch memory first.
     void buffered(Store& store, Body& out) {
         const auto refuse = [&](const std::string& why) {
             auto& error = context_.diagnostics.error(Code::kP227, store.span,
@@ -320,7 +321,7 @@ private:
             }
         }
         if (in_entry) whole = iterations(b);
-        std::vector<const Dim*> sliced(lengths.size(), nullptr);  // dimensions, none of loops
+        std::vector<const Dim*> sliced(lengths.size(), nullptr);  // dimensions, none for loops
         std::size_t axis = 0;
         for (const Subscript& s : shapes.subscripts(*store.array, store.indices)) {
             const std::size_t own = axis;
@@ -343,7 +344,7 @@ private:
             const bool part = sliced[i] != nullptr && is_extent_of(*sliced[i], scratch->dims[i]) &&
                               (lengths[i].form - linear(*b.extent(*sliced[i]))).value() != 0;
             if (!part) continue;
-            out.insert(out.end(), before.begin(), before.end());  // what sizes are made of
+            out.insert(out.end(), before.begin(), before.end());  // these compute sizes
             before.clear();
             whole[i]->index = kSliceBegin | kSliceLength;
             whole[i]->operands = {b.integer(0, shapes.index_type()),
@@ -360,8 +361,8 @@ private:
         emit(second, store, out);
     }
 
-    // Made in front of the statement, by each thread for itself; null if a size is not known, or
-    // too many values are needed.
+    // Allocates the array before the statement, for each thread; null if a size is not known, or
+    // there are too many values.
     Var* make_local(Builder& b, Scalar element, const std::vector<Extent>& lengths, Body& out) {
         std::vector<std::int64_t> extents;
         std::int64_t bytes = size_in_bytes(element);
@@ -377,7 +378,7 @@ private:
         return array;
     }
 
-    // For the loop with this number around the statement, if they are known and few.
+    // The number of iterations of this loop around the statement, if it is known and small.
     std::optional<std::int64_t> most_iterations(std::size_t number) const {
         constexpr std::int64_t kMost = 1 << 16;
         if (number >= parallel_.size()) return std::nullopt;
@@ -391,9 +392,9 @@ private:
         return dim.extent ? dim.extent == other.extent : dim.extent_var == other.extent_var;
     }
 
-    // Made at the entry of the function; null if a size is not known there. For a loop around whose
-    // bounds other loops set, the most iterations that it can have will do; of a slice, the extent
-    // of its dimension, `sliced`.
+    // Allocates the array at the entry of the function; null if a size is not known there. If other
+    // loops determine the bounds of a loop around, an upper bound of its iterations suffices; for a
+    // slice the extent of its dimension, `sliced`.
     Var* make_scratch(Builder& b, Scalar element, const std::vector<Extent>& lengths,
                       const std::vector<const Dim*>& sliced) {
         Var* array = module_.make_var(
@@ -448,7 +449,7 @@ private:
 
     // ------------------------------------------------------------ fusion
 
-    // Puts the iterations of `next` behind those of the nest before it, if that changes nothing.
+    // Fuses `next` with the nest before it, if that changes no result.
     bool join(const Last& last, Lowered& next) {
         if (last.nest == nullptr || next.backwards || last.lengths.size() != next.lengths.size()) {
             return false;
@@ -509,8 +510,8 @@ private:
         return all;
     }
 
-    // Each element that one of the bodies stores is touched by the same iteration of the other:
-    // stores of slices name every loop, so equal subscripts mean equal iterations.
+    // Whether each element that one body stores is accessed only by the same iteration of the
+    // other: stores of slices use every loop, so equal subscripts mean equal iterations.
     static bool independent(const Body& a, const Body& b) {
         if (uses_of(a).calls || uses_of(b).calls) {
             return false;

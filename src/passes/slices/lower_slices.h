@@ -9,15 +9,15 @@
 //                                                                   sum += x[i, j + 1]
 //                                                               y[i] = sum
 //
-// The right side counts as evaluated before anything is stored: what depends on fewer loops than
-// it stands in, and could see a store, is computed in front of them; where elements are read that
-// other iterations store, the loops run backwards or the values go through scratch memory,
-// in helpers through an array of the thread's own if they are few.
-// Neighbouring statements over the same space become one nest if no iteration touches what another
-// one stores. On the GPU, host-level statements whose loops are mapped stay whole in a Gpu block.
+// The right side is evaluated before anything is stored: a part that depends on fewer loops than
+// surround it, and could see a store, is computed before these loops; if elements are read that
+// other iterations store, the loops run backwards or the values go through scratch memory, in
+// helpers through an array of the thread's own if they are few. Neighbouring statements over the
+// same space are fused if no iteration accesses an element that another one stores. On the GPU,
+// host-level statements whose loops are mapped stay whole in a Gpu block.
 //
 // Before: kTyped, after normalize_loops. After: kTyped without kSlice, kNewAxis, kReduce, kMatMul;
-// labels stand on the loops.
+// the loops have the labels.
 #pragma once
 
 #include "passes/pass.h"

@@ -1,5 +1,5 @@
-// Finds what the calls of each statement write, and holds what they must not overtake
-// (order_calls.h).
+// Finds the arrays that the calls of each statement write, and holds the operands that must be
+// evaluated before them (order_calls.h).
 #include "passes/slices/order_calls.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using namespace ir;
 
 namespace {
 
-// All elements of slices rather than one number.
+// Whether the value is an array rather than one number.
 bool is_array_valued(const Expr& e) {
     const bool whole = e.op == Op::kReduce && e.operands.size() == 1;
     return !whole && (is_of_slices(e.op) || std::ranges::any_of(e.operands, [](const Expr* each) {
@@ -42,7 +42,7 @@ public:
     }
 
 private:
-    // Adds what the statement's own expressions evaluate in an order that matters.
+    // Notes the expressions of the statement whose order of evaluation matters.
     void note(const Stmt& stmt) {
         std::unordered_set<const Var*> written;
         for_each_slot(stmt, [&](const Expr* slot) {
@@ -67,8 +67,8 @@ private:
         if (found.size() > 1 || updates) held_.insert(found.begin(), found.end());
     }
 
-    // What reads or passes on an array that `depends` says is written. Choices that are made for
-    // each element of a slice are left alone.
+    // Finds nodes that read or pass on an array for which `depends` holds. Choices that are made
+    // for each element of a slice are left alone.
     template <class Depends>
     static void find(const Expr& e, const Depends& depends, std::vector<const Expr*>& found) {
         const bool chooses = e.op == Op::kSelect || e.op == Op::kAnd || e.op == Op::kOr;
@@ -83,8 +83,8 @@ private:
             find(*operand, depends, found);
     }
 
-    // Elements of slices are computed in the loops that a statement becomes, behind its calls. A
-    // plain slice is a view for NumPy as well, which is read then.
+    // Elements of slices are computed in the loops that the statement becomes, behind its calls.
+    // NumPy, too, reads a plain slice only then, as it is a view.
     template <class Depends>
     void refuse(const Expr& e, const Depends& depends, const Expr*& computed) {
         for (const Expr* operand : e.operands)

@@ -21,7 +21,7 @@ bool contains(const Expr& expr, Op op) {
            std::ranges::any_of(expr.operands, [&](const Expr* e) { return contains(*e, op); });
 }
 
-// The value that leaves the other operand of the reduction as it is.
+// The neutral element of the reduction.
 Constant identity_of(Op op, Scalar type) {
     const auto bits = [&] { return 8 * size_in_bytes(type); };
     const double infinity = std::numeric_limits<double>::infinity();
@@ -65,7 +65,7 @@ Op update_of(SliceReduction which, Scalar type) {
     return Op::kAdd;
 }
 
-// Values that two subscripts of one dimension never share, whatever the loops count.
+// Whether two subscripts of one dimension have no value in common, for any iterations.
 bool disjoint(const Subscript& a, const Subscript& b) {
     const auto step = [](const Subscript& s) {
         return s.is_slice() ? constant_integer(s.step) : std::optional<std::int64_t>(0);
@@ -181,7 +181,7 @@ std::vector<Expr*> SliceElements::indices(const std::vector<Subscript>& subscrip
     return result;
 }
 
-// Whether a scalar is computed in front of all loops: it may change, or act, in them.
+// Whether the scalar is computed before all loops, in which it may change or have effects.
 bool SliceElements::waits_for_nothing(const Expr& expr) const {
     return any_expr(expr, [&](const Expr& e) {
         return e.op == Op::kCall || e.op == Op::kReduce || e.op == Op::kMatMul ||
@@ -249,8 +249,8 @@ Expr* SliceElements::element(const Expr& expr, const Place& place) {
     return made;
 }
 
-// Where the element lies in the operand. Leading dimensions that stay keep their loops; of the
-// others the number of the element in C order is taken apart into variables.
+// The place of the element in the operand. Leading dimensions of equal size keep their loops; the
+// element's number in C order gives variables for the others.
 Place SliceElements::reshaped(const Expr& expr, const Place& place) {
     const Shape& to = shapes_.of(expr);
     const Shape& from = shapes_.of(*expr.operands[0]);
@@ -289,7 +289,7 @@ Place SliceElements::reshaped(const Expr& expr, const Place& place) {
     return result;
 }
 
-// A scalar of which a part may not be evaluated: what that part needs in front stays conditional.
+// A scalar of which a part may not be evaluated: statements that this part needs stay conditional.
 Expr* SliceElements::lazily(const Expr& expr) {
     Body* const before = before_;
     const auto apart = [&](const Expr& operand, Body& needed) {
@@ -339,7 +339,7 @@ void SliceElements::note_hazard(const Expr& load, const Place& place) {
     if (target.array == nullptr || !may_share(*load.var, *target.array)) {
         return;
     }
-    std::size_t around = 0;  // loops of the target that the load is in
+    std::size_t around = 0;  // loops of the target around the load
     while (around < std::min(loops_.size(), target.loops.size()) &&
            loops_[around] == target.loops[around]) {
         ++around;
@@ -367,7 +367,7 @@ void SliceElements::note_hazard(const Expr& load, const Place& place) {
     for (const Subscript& s : all) {
         if (s.index != nullptr) {
             counts.push_back(nullptr);
-            next += shapes_.of(*s.index).size();  // an array beside slices has a place of its own
+            next += shapes_.of(*s.index).size();  // an array has dimensions of its own
         } else if (SliceLoop* loop = place[next++]; s.is_slice()) {
             counts.push_back(loop);
         }
@@ -380,7 +380,7 @@ void SliceElements::note_hazard(const Expr& load, const Place& place) {
     if (apart) {
         return;
     }
-    // For each loop around: the axis that it alone counts on both sides, and how far apart.
+    // Finds for each loop around the axis that only it counts on both sides, and the distance.
     bool known = true;
     bool same_element = true;
     std::vector<std::int64_t> ahead(target.loops.size(), 0);
@@ -448,7 +448,7 @@ Var* SliceElements::accumulate(const char* name, Op op, const Expr& identity, co
 Expr* SliceElements::reduce(const Expr& expr, const Place& place) {
     const Expr& operand = *expr.operands[0];
     const Shape shape = shapes_.of(operand);
-    static_cast<void>(shapes_.of(expr));  // reports what has no value
+    static_cast<void>(shapes_.of(expr));  // reports operands without a value
     const std::vector<bool> gone = Shapes::reduced(expr, shape.size());
     const auto which = static_cast<SliceReduction>(expr.index);
     const Scalar type = expr.type.scalar;
@@ -500,7 +500,7 @@ Expr* SliceElements::matmul(const Expr& expr, const Place& place) {
         accumulate("dot", op, identity, place, {a.back()}, [&](const std::vector<SliceLoop*>& own) {
             Place at_left(place.begin(), place.begin() + static_cast<std::ptrdiff_t>(a.size() - 1));
             Place at_right;
-            if (b.size() > 2) {  // the matrices that stand there
+            if (b.size() > 2) {  // selects the matrices
                 const auto rows = static_cast<std::ptrdiff_t>(a.size() > 1 ? 1 : 0);
                 const Place matrix(place.begin(), place.end() - 1 - rows);
                 at_left = part(matrix, Shapes::matrices(a));

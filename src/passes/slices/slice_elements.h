@@ -1,5 +1,5 @@
-// The elements of expressions over slices, for lower_slices: what one iteration of the loops
-// computes, and the loops that reductions and matrix products need in front of it.
+// The elements of expressions over slices, for lower_slices: the expression that one iteration of
+// the loops computes, and the loops that reductions and matrix products need before it.
 #pragma once
 
 #include <deque>
@@ -20,13 +20,13 @@ struct SliceLoop {
     ir::Body body;
 };
 
-// Where in a shape an element is: the loop that counts each dimension; null: size 1.
+// The place of an element in a shape: the loop that counts each dimension; null: size 1.
 using Place = std::vector<SliceLoop*>;
 
 // The place in an operand of broadcast shape: counted from the right, null where its size is 1.
 [[nodiscard]] Place part(const Place& place, const Shape& shape);
 
-// What a statement stores to: elements that its own right side may read.
+// The target of a statement: elements that its own right side may read.
 struct SliceTarget {
     const ir::Var* array = nullptr;
     std::vector<Subscript> subscripts;
@@ -35,27 +35,26 @@ struct SliceTarget {
 
 class SliceElements {
 public:
-    // `labels` are those in front of the statement that no loop has yet; `before` runs in front of
-    // it.
+    // `labels` are those of the statement that no loop has yet; `before` runs before the statement.
     SliceElements(PassContext& context, Shapes& shapes, Span span, ir::Body& before,
                   std::vector<std::string> labels);
 
-    // The next loop inwards, which takes the next label.
+    // Opens the next loop inwards, which gets the next label.
     SliceLoop* open(const Extent& length);
     // The element of `expr` at `place`; statements that it needs go into the bodies of the open
     // loops or `before`.
     ir::Expr* element(const ir::Expr& expr, const Place& place);
-    // The element of the subscripts themselves.
+    // The subscripts of the element of an array at `place`.
     std::vector<ir::Expr*> indices(const std::vector<Subscript>& subscripts, const Place& place);
-    // Loops around `loops.back()->body`, which may be moved from.
+    // Nests the loops around `loops.back()->body`, which is moved from.
     ir::Stmt* nest(const std::vector<SliceLoop*>& loops);
 
     [[nodiscard]] const std::vector<SliceLoop*>& open_loops() const { return loops_; }
     [[nodiscard]] const std::vector<std::string>& labels_left() const { return labels_; }
 
     SliceTarget target;
-    // Where `target` is written while it is read: how far ahead each loop reads, in iterations of
-    // it; empty where that is no constant.
+    // A load of an element of `target` that is also written: the distance by which each loop reads
+    // ahead, in iterations; empty if that is no constant.
     struct Hazard {
         const ir::Expr* load = nullptr;
         std::vector<std::int64_t> ahead;
@@ -72,8 +71,8 @@ private:
     ir::Expr* up_front(const ir::Expr& expr);
     bool waits_for_nothing(const ir::Expr& expr) const;
     void note_hazard(const ir::Expr& load, const Place& place);
-    // Runs `inner` with the loops that `place` needs and then those over `lengths` open, around an
-    // update of a new accumulator by its result; the accumulator.
+    // Runs `inner` with the loops of `place` and then loops over `lengths` open, inside an update
+    // of a new accumulator, which is returned.
     template <class F>
     ir::Var* accumulate(const char* name, ir::Op op, const ir::Expr& identity, const Place& place,
                         const std::vector<Extent>& lengths, F&& inner);

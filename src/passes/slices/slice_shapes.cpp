@@ -29,7 +29,7 @@ Extent Shapes::extent(std::int64_t constant) {
     return result;
 }
 
-// One that the program gives, negative ones of arrays without elements.
+// An extent that the program gives; negative ones give arrays without elements.
 Extent Shapes::extent(const Expr& given) {
     if (const auto constant = constant_integer(&given))
         return extent(std::max<std::int64_t>(*constant, 0));
@@ -43,8 +43,8 @@ Extent Shapes::extent(const Expr& given) {
     return result;
 }
 
-// A plain expression as it is, anything else as a variable that holds it: the same one for the same
-// expression, so that sizes made of it can be compared.
+// A plain expression itself, or a variable that holds any other expression: the same one for equal
+// expressions, so that sizes made of it can be compared.
 const Expr* Shapes::once(Expr* value, const char* name) {
     if (is_plain(*value)) {
         return value;
@@ -97,8 +97,8 @@ Shapes::Bound Shapes::bound(const Expr& given, const Dim& dim) {
     return {builder_.select(test, moved, first), hull(from_end, range)};
 }
 
-// As NumPy clamps them, but only as far as it matters: a slice without elements may begin and end
-// anywhere. That keeps x[1:-1] and y[2:] of arrays of one size n comparable: both have n - 2.
+// Clamps like NumPy, but only as far as it matters: a slice without elements may begin and end
+// anywhere. So x[1:-1] and y[2:] of arrays of one size n stay comparable: both have n - 2.
 Subscript Shapes::slice(const Dim& dim, const Expr& slice) {
     IndexMath math(builder_, index_type());
     std::size_t next = 0;
@@ -131,7 +131,7 @@ Subscript Shapes::slice(const Dim& dim, const Expr& slice) {
                 .help = "use a constant step, or write a loop";
             return result;
         }
-        // No array is longer: a larger step takes one element as well, and would overflow.
+        // No array is longer: a larger step also selects one element, and would overflow.
         const std::int64_t far = index_type() == Scalar::kI64
                                      ? Intervals::kMaxExtent
                                      : std::numeric_limits<std::int32_t>::max();
@@ -185,7 +185,7 @@ Subscript Shapes::slice(const Dim& dim, const Expr& slice) {
         if (!filled || !is_plain(*total)) total = math.greatest(total, math.number(0));
         const auto stride = constant_integer(result.step);
         if (stride == 1 || stride == -1) return total;
-        // (total - 1) / |step| + 1, where division rounds down. The smallest step has no |step|.
+        // (total - 1) / |step| + 1 with division that rounds down. The smallest step has no |step|.
         Expr* const quotient =
             up || stride
                 ? math.divide(math.add(total, math.number(-1)),
@@ -193,12 +193,12 @@ Subscript Shapes::slice(const Dim& dim, const Expr& slice) {
                 : math.divide(math.subtract(math.number(1), total), math.copy(*result.step));
         return math.add(quotient, math.number(1));
     };
-    // Sizes are compared as they are written, before parts of them become variables.
+    // Sizes are compared in their written form, before parts of them become variables.
     result.length.written = count(*first.value, *last.value);
     result.length.form = linear(*result.length.written);
     result.first = linear(*first.value);
     result.begin = once(first.value, "begin");
-    // The difference of bounds that are far apart overflows; elements end at those of the array.
+    // The difference of distant bounds could overflow; elements end at those of the array.
     const std::int64_t lowest = Interval::of_type(index_type()).low;
     if (up && last.range.low < 0 && first.range.high > last.range.low - lowest) {
         last.value = math.greatest(last.value, math.number(0));
@@ -291,7 +291,7 @@ Shape Shapes::compute(const Expr& expr) {
             const int branches = branches_;
             for (const Expr* operand : expr.operands) {
                 broadcast(shape, of(*operand), expr.span);
-                // A choice for each element is NumPy's, which evaluates all operands.
+                // A choice for each element follows NumPy, which evaluates all operands.
                 if (has_branches(expr.op) && of(*expr.operands[0]).empty())
                     branches_ = branches + 1;
             }
@@ -387,7 +387,7 @@ bool Shapes::match(const Extent& a, const Extent& b, bool stretches, const Meeti
     return false;
 }
 
-// No constant here, but one in a program that is made for the arguments alone.
+// Whether the extent is a run-time value that becomes constant if the arguments are known.
 bool Shapes::follows_from_arguments(const Extent& extent) const {
     if (extent.constant()) return false;
     bool follows = true;
@@ -401,7 +401,7 @@ bool Shapes::follows_from_arguments(const Extent& extent) const {
     return follows;
 }
 
-// The program fails where sizes differ that are not known before it runs.
+// Makes the program fail if sizes that are unknown at compile time differ.
 void Shapes::fail_unless_equal(const Extent& a, const Extent& b, const Meeting& meeting) {
     IndexMath math(builder_, index_type());
     Builder builder(context_.module, meeting.span);

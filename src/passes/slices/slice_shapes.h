@@ -1,5 +1,5 @@
-// Sizes of slices and of what is computed from them, for lower_slices: NumPy's clamping, negative
-// bounds and broadcasting, on bounds that are constants or expressions.
+// Sizes of slices and of expressions over them, for lower_slices: NumPy's clamping, negative bounds
+// and broadcasting, on bounds that are constants or expressions.
 #pragma once
 
 #include <optional>
@@ -15,10 +15,10 @@
 
 namespace parpy {
 
-// The number of elements along one dimension. Expressions here are templates to clone.
+// The number of elements along one dimension. Its expressions are cloned where they are used.
 struct Extent {
     const ir::Expr* value = nullptr;
-    const ir::Expr* written = nullptr;  // the same without variables that hold parts of it
+    const ir::Expr* written = nullptr;  // the same without variables for parts of it
     Linear form;                        // of `written`
 
     [[nodiscard]] std::optional<std::int64_t> constant() const { return form.value(); }
@@ -32,7 +32,7 @@ struct Subscript {
     const ir::Expr* begin = nullptr;  // a slice: element number i of it is begin + step * i
     const ir::Expr* step = nullptr;
     Extent length;  // of a slice or new axis
-    // The index, or begin of the slice, counted from the start; empty if its sign is not known.
+    // The index, or begin of the slice, counted from the start; empty if its sign is unknown.
     std::optional<Linear> first;
 
     [[nodiscard]] bool is_slice() const { return begin != nullptr; }
@@ -40,7 +40,7 @@ struct Subscript {
 };
 
 // The shapes of the expressions of one statement. Bounds that are no plain sums are assigned to
-// variables in `before`, which runs in front of the statement.
+// variables in `before`, which runs before the statement.
 class Shapes {
 public:
     Shapes(PassContext& context, const Intervals& intervals, Span span, ir::Body& before)
@@ -49,23 +49,23 @@ public:
           builder_(context.module, span),
           before_(before) {}
 
-    // Reports what does not fit together; the shape is that of a part then.
+    // Reports operands whose shapes do not match; the result is then the shape of one of them.
     const Shape& of(const ir::Expr& expr);
     const std::vector<Subscript>& subscripts(const ir::Expr& load);
     std::vector<Subscript> subscripts(const ir::Var& array, const std::vector<ir::Expr*>& indices);
 
     // Whether values of shape `from` can be stored to elements of shape `to`.
     bool fits(const Shape& from, const Shape& to, Span span, const std::string& what);
-    // Between the two, shapes are those of values that perhaps nobody evaluates.
+    // Between these calls, shapes are those of values that may not be evaluated.
     void enter_branch() { ++branches_; }
     void leave_branch() { --branches_; }
     // The dimensions that a kReduce runs over.
     static std::vector<bool> reduced(const ir::Expr& reduce, std::size_t rank);
-    // For an operand of a product: the dimensions in front of those of its matrices.
+    // The dimensions of an operand of a product before those of its matrices.
     static Shape matrices(const Shape& shape);
-    // The same with a value that is a plain expression, for the bound of a loop.
+    // The same extent with a plain expression as value, for the bound of a loop.
     Extent held(const Extent& length);
-    // In index arithmetic.
+    // The type of index arithmetic.
     [[nodiscard]] ir::Scalar index_type() const;
 
 private:
@@ -86,15 +86,15 @@ private:
     Extent extent(const ir::Expr& given);
     void refuse_negative(const ir::Expr& size);
     void broadcast(Shape& shape, const Shape& other, Span span);
-    // Where two shapes meet, for messages: `what` goes in front of them.
+    // Two shapes that must match, for messages: `what` precedes them.
     struct Meeting {
         Span span;
         std::string what;
         const Shape &a, &b;
     };
-    // Which of two sizes holds for both; reports where neither does. `stretches`: 1 fits anything.
-    // Where that depends on the call's arguments alone, equal sizes become a requirement; else the
-    // program compares them.
+    // Whether two sizes match; reports if they do not. `stretches`: 1 matches any size. Equality
+    // that depends on the call's arguments alone becomes a requirement; otherwise the program
+    // compares the sizes.
     bool match(const Extent& a, const Extent& b, bool stretches, const Meeting& meeting);
     [[nodiscard]] bool follows_from_arguments(const Extent& extent) const;
     void fail_unless_equal(const Extent& a, const Extent& b, const Meeting& meeting);
@@ -110,7 +110,7 @@ private:
     ir::Builder builder_;
     ir::Body& before_;
     int branches_ = 0;
-    std::vector<std::pair<const ir::Expr*, ir::Var*>> held_;  // what variables in before_ hold
+    std::vector<std::pair<const ir::Expr*, ir::Var*>> held_;  // the values of variables in before_
     std::unordered_map<const ir::Expr*, Shape> shapes_;
     std::unordered_map<const ir::Expr*, std::vector<Subscript>> subscripts_;
 };

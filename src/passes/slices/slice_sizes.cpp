@@ -1,7 +1,6 @@
-// Sizes that are not known: when two are the same (conditions on the call's arguments under which a
-// difference is zero, which the program then requires), and what fails if one is negative, or if a
-// new shape has another number of elements. See
-// slice_shapes.h.
+// Unknown sizes: when two are equal (conditions on the call's arguments under which a difference is
+// zero, which the program then requires), and the checks that no size is negative and that a new
+// shape has as many elements. See slice_shapes.h.
 #include <algorithm>
 
 #include "analysis/uses.h"
@@ -14,7 +13,7 @@ namespace parpy {
 
 using namespace ir;
 
-// The entry's parameter that a term is; null if it is none, or one that the entry assigns.
+// The parameter of the entry that the term is; null if it is none, or the entry assigns it.
 const Var* Shapes::parameter(const Expr& term) const {
     const Var* var = nullptr;
     if (term.op == Op::kConvert && is_integer(term.type.scalar)) {
@@ -36,7 +35,7 @@ const Var* Shapes::parameter(const Expr& term) const {
     return assigned || !is_integer(var->type.scalar) ? nullptr : var;
 }
 
-// Adds to `bounds` what makes the form zero.
+// Adds the conditions under which the form is zero to `bounds`; false if there are none.
 bool Shapes::zero_if(const Linear& form, std::vector<ParameterBound>& bounds) const {
     ParameterBound above, below;
     above.constant = form.constant;
@@ -68,7 +67,7 @@ bool Shapes::zero_if(const Linear& form, std::vector<ParameterBound>& bounds) co
     return true;
 }
 
-// The same operation on operands that are equal.
+// Whether both are the same operation, on operands that are equal under `bounds`.
 bool Shapes::equal_if(const Expr& a, const Expr& b, std::vector<ParameterBound>& bounds) const {
     if (uses_of(a).calls) return false;
     if (same(a, b)) return true;
@@ -87,7 +86,7 @@ bool Shapes::equal_if(const Expr& a, const Expr& b, std::vector<ParameterBound>&
     return true;
 }
 
-// Where the array is made, the program fails if its size is negative.
+// Makes the program fail at the allocation of an array whose size is negative.
 void Shapes::refuse_negative(const Expr& size) {
     const auto constant = constant_integer(&size);
     if (constant ? *constant >= 0 : intervals_.of(&size).low >= 0) return;
@@ -106,7 +105,7 @@ void Shapes::refuse_negative(const Expr& size) {
     }
 }
 
-// The program fails where the elements do not fill the new shape.
+// Makes the program fail if the elements do not fill the new shape.
 Shape Shapes::reshape(const Expr& expr) {
     IndexMath math(builder_, index_type());
     const auto product = [&](Expr* a, const Extent& b) {

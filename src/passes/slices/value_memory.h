@@ -1,5 +1,5 @@
-// Memory that passes take for values of arrays: on the stack of a thread, or at the entry of the
-// function.
+// Memory that passes allocate for values of arrays: on the stack of a thread, or at the entry of
+// the function.
 #pragma once
 
 #include "analysis/uses.h"
@@ -9,12 +9,12 @@ namespace parpy {
 
 constexpr std::int64_t kMostLocalBytes = 2 << 10;  // of one array: threads of a GPU have few
 
-// Gives the array, whose extents are known, the strides of C order; those that are not constant
-// are held in variables that `out` sets.
+// Gives the array, whose extents are known, the strides of C order; `out` sets variables for those
+// that are not constant.
 void row_major(ir::Builder& b, ir::Var& array, ir::Body& out);
 
 // Whether the expression has its value when the function is entered: it is made of parameters that
-// nothing sets. `uses`: of the function's body.
+// are never assigned. `uses`: those of the function's body.
 [[nodiscard]] bool known_at_entry(const ir::Expr& expr, const ir::Function& function,
                                   const Uses& uses);
 

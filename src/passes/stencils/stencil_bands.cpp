@@ -18,20 +18,20 @@ using namespace ir;
 
 namespace {
 
-constexpr double kCacheBytes = 2 << 20;  // of a worker, that bands may take
+constexpr double kCacheBytes = 2 << 20;  // of a worker, that a band may use
 constexpr double kResidentBytes = 8e6;   // of arrays that no step loads from memory
 constexpr double kLineBytes = 16 << 10;  // of a block of arrays with one dimension
 constexpr std::int64_t kMostSteps = 16, kMostLineSteps = 256;
-constexpr std::int64_t kMostBands = 32;  // that more workers would share
+constexpr std::int64_t kMostBands = 32;  // beyond which more workers do not help
 constexpr std::int64_t kWorkers = 8;     // of a typical machine, whichever this is
-constexpr double kFewestSteps = 8;       // that are worth it
+constexpr double kFewestSteps = 8;       // that pay
 constexpr double kShortLine = 8192;      // elements
 
 bool stores(const StencilSweep& s, const Var* array) {
     return std::ranges::find(s.stored, array) != s.stored.end();
 }
 
-// How far, along the rows, `later` must stay behind `earlier`, which may be a sweep of the step
+// The distance, in rows, that `later` must keep behind `earlier`, which may be a sweep of the step
 // before, at one end: the offsets count downwards there (`sign` -1) or upwards.
 std::int64_t distance(const StencilSweep& earlier, const StencilSweep& later, int sign) {
     std::int64_t result = 0;
@@ -87,7 +87,7 @@ public:
         }
         first_row_ = named(out, "first_row", first);
         end_row_ = named(out, "end_row", last);
-        // The last band has the rows that are left as well.
+        // The last band also has the remaining rows.
         Expr* whole =
             math_.divide(math_.subtract(copy(end_row_), copy(first_row_)), number(bands_.rows));
         count_ = named(out, "bands", math_.greatest(whole, number(1)));
@@ -125,7 +125,7 @@ private:
                 math_.add(bound(axis, false), number(axis.shift))};
     }
 
-    // Of the loop's variable.
+    // The bound of the loop's variable.
     Expr* bound(const StencilSweep::Axis& axis, bool first) {
         const auto& part = first ? axis.begin : axis.end;
         if (part) return number(*part);
@@ -161,7 +161,7 @@ private:
         Var* to = b_.scalar("to", Scalar::kI64);
         Var* keeps_lower = b_.scalar("keeps_lower", Scalar::kI64);
         Var* keeps_upper = b_.scalar("keeps_upper", Scalar::kI64);
-        // Nothing is lost at the ends of the array.
+        // No rows are lost at the ends of the array.
         Expr* is_last =
             b_.binary(Op::kEq, copy(number_of), math_.subtract(copy(count_), number(1)));
         Expr* is_first = b_.binary(Op::kEq, copy(number_of), number(0));
@@ -192,7 +192,7 @@ private:
         return math_.add(math_.multiply(step, number(slope.step)), number(slope.rows[s]));
     }
 
-    // The sweeps of all steps, over the rows that rows(sweep, step) says.
+    // The sweeps of all steps, over the rows rows(sweep, step).
     template <class F>
     void steps(Body& out, F&& rows) {
         Var* step = b_.scalar("step", Scalar::kI64);
@@ -218,7 +218,7 @@ private:
         out.push_back(b_.loop(step, number(0), b_.var(steps_), std::move(body)));
     }
 
-    // The nest as it was, over some of its rows, by one worker.
+    // The original nest, over some of its rows, by one worker.
     Stmt* sweep(const StencilSweep& s, Range rows, const Substitution& around) {
         Substitution here = around;
         for (const For* loop : s.loops)
@@ -259,11 +259,11 @@ private:
     const Stencil& stencil_;
     const StencilBands bands_;
     const StencilSlope lower_, upper_;
-    Expr* first_row_ = nullptr;  // that some sweep writes
+    Expr* first_row_ = nullptr;  // the first row that some sweep writes
     Expr* end_row_ = nullptr;
     Expr* count_ = nullptr;      // of bands
     Var* first_step_ = nullptr;  // of those that are computed together
-    Var* steps_ = nullptr;       // how many these are
+    Var* steps_ = nullptr;       // the number of these
 };
 
 }  // namespace
@@ -300,13 +300,13 @@ std::optional<StencilBands> plan_stencil_bands(const Stencil& stencil, const Tra
     }
     StencilBands result;
     const double held = line ? kLineBytes * 2 : kCacheBytes;
-    // Rows of a block, and those that its sweeps are apart.
+    // Rows of a block, and the distance between its sweeps.
     const auto fit = static_cast<std::int64_t>(held / row_bytes);
     result.block = std::max<std::int64_t>(1, line ? fit / 2 : std::min<std::int64_t>(8, fit / 4));
     const std::int64_t upper = std::max<std::int64_t>(1, upper_slope(stencil).step);
     result.steps = std::min((fit - result.block) / upper, line ? kMostLineSteps : kMostSteps);
-    // Bands are a few times as large as what they lose. Those of a line are short: each worker is
-    // to have one.
+    // Bands are a few times as large as the rows that they lose. Those of a line are short, so that
+    // each worker has one.
     const auto rows = static_cast<std::int64_t>(extents[0]);
     const std::int64_t least_bands = line ? kWorkers : 2;
     const std::int64_t most = rows / least_bands / 2 / std::max<std::int64_t>(1, per_step) - 1;
@@ -315,7 +315,7 @@ std::optional<StencilBands> plan_stencil_bands(const Stencil& stencil, const Tra
         result.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(trips));
     const std::int64_t shortest = 2 * per_step * result.steps + 2 * per_step;
     const std::int64_t bands = std::clamp<std::int64_t>(rows / shortest, 1, kMostBands);
-    result.rows = std::max(shortest, rows / bands);  // all alike
+    result.rows = std::max(shortest, rows / bands);  // all bands are of one size
     if (!always && result.steps < 2) {
         reason = "the cache holds too few of its rows";
         return std::nullopt;

@@ -14,7 +14,7 @@ using namespace ir;
 namespace {
 
 constexpr std::int64_t kPlainThreads = 256;  // of a block of the kernels that copy
-constexpr std::int64_t kPitch = 16;          // rows of a state begin at multiples of so many
+constexpr std::int64_t kPitch = 16;          // rows of a state are aligned to so many elements
 
 }  // namespace
 
@@ -75,7 +75,7 @@ StencilKernel::Range StencilKernel::region(const StencilSweep& sweep, std::size_
     return {place(along.begin, along.loop->begin), place(along.end, along.loop->end)};
 }
 
-// Which places the sweeps write, and how many tiles that takes.
+// Computes the places that the sweeps write, and the number of tiles.
 void StencilKernel::measure(Body& out) {
     for (std::size_t k = 0; k < stencil_.rank; ++k) {
         Range outer;
@@ -107,7 +107,7 @@ Dim StencilKernel::dimension(Body& out, const char* name, Expr* value) {
     return {std::nullopt, std::nullopt, var, nullptr};
 }
 
-// Two halves, of which a launch reads one and writes the other.
+// The state has two halves, of which a launch reads one and writes the other.
 Var* StencilKernel::make_state(const StencilArray& array, Body& out) {
     std::vector<std::int64_t> ones(stencil_.rank + 1, 1);
     Var* state = b_.local_array(array.array->name + "_state", type_, ones, Space::kScratch);
@@ -139,7 +139,7 @@ Gpu* StencilKernel::launch(Expr* blocks, std::int64_t threads, Body body) {
     return gpu;
 }
 
-// Copies the arrays into both halves of the states, or what the sweeps may have changed back.
+// Copies the arrays into both halves of the states, or elements that sweeps may have changed back.
 Body StencilKernel::each_element(bool in) {
     Body out, body, inner;
     Expr* all = named(out, "elements", plane_ ? mul(rows_, columns_) : copy(columns_));
@@ -229,7 +229,7 @@ Body StencilKernel::run() {
     const Body back = each_element(false);
     inner.insert(inner.end(), back.begin(), back.end());
 
-    // Without steps, or places to write, nothing is launched.
+    // Nothing is launched without steps, or without places to write.
     Expr* runs = nullptr;
     const auto require = [&](const Expr* value) {
         const auto known = constant_integer(value);
@@ -240,7 +240,7 @@ Body StencilKernel::run() {
         require(each);
     if (runs != nullptr) inner = {b_.if_(runs, std::move(inner))};
     out.insert(out.end(), inner.begin(), inner.end());
-    // Where nothing was written, no step would have written anything.
+    // If nothing was launched, no step would have written anything.
     time.begin = b_.convert(add(begin, steps), time.var->type.scalar);
     return out;
 }
@@ -267,7 +267,7 @@ Expr* StencilKernel::in_extents(const Var& array, const std::vector<Expr*>& plac
     }
     return result;
 }
-// The places along an axis that sweeps load: a part of a call has no others.
+// The places along an axis that sweeps load: a part of a call has no others in memory.
 StencilKernel::Range StencilKernel::loaded(const Var& array, std::size_t axis) {
     std::int64_t below = 0, above = 0;
     for (const StencilSweep& s : stencil_.sweeps) {
@@ -371,7 +371,7 @@ Body StencilKernel::tile_body(Expr* number_of) {
     return out;
 }
 
-// ---------------------------------------------------------------- what sweeps write of a tile
+// ---------------------------------------------------------------- the places that sweeps write
 
 StencilKernel::Region& StencilKernel::region_of(const StencilSweep& sweep) {
     Region wanted;
@@ -407,7 +407,7 @@ void StencilKernel::mark_regions(const std::vector<Expr*>& first, Body& out) {
     }
 }
 
-// A bit for each element of a thread that is in the range.
+// A bit mask of the elements of a thread that are in the range.
 Expr* StencilKernel::mark(const char* name, Expr* place, std::int64_t elements, const Range& range,
                           Body& out) {
     Var* marks = counter(name);
@@ -432,7 +432,7 @@ Expr* StencilKernel::is_written(const StencilSweep& sweep, Var* r, Var* c) {
     return both(row, marked(of.columns, c));
 }
 
-// The thread's own part of a tile, on its way while the tile before is computed.
+// Loads the thread's own part of a tile while the previous tile is computed.
 void StencilKernel::prefetch(Expr* number_of, Body& out) {
     std::vector<Expr*> at = corner(number_of, out);
     for (std::size_t k = 0; k < at.size(); ++k)
@@ -483,7 +483,7 @@ void StencilKernel::load(Body& out) {
 }
 
 void StencilKernel::store(Body& out) {
-    // In the tile, the first element that comes out right, and how many do.
+    // The first correct element of the tile, and their number.
     const auto useful = [&](std::size_t axis, Var* var) {
         const std::int64_t low = tile_.steps * stencil_.below[axis];
         Expr* at = plus(of_thread(axis), b_.var(var));

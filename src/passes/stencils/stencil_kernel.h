@@ -1,5 +1,5 @@
-// Writes several steps of a stencil (analysis/stencils) as one kernel, and its launches in front of
-// the loop over time, which keeps the last step.
+// Writes several steps of a stencil (analysis/stencils) as one kernel, and its launches, which
+// precede the loop over time; the loop keeps the last step.
 //
 //     before  for t in range(1, n): …
 //     after   state = A                                      two copies, with margins
@@ -11,12 +11,11 @@
 //             A = state
 //             for t in range(n - 1, n): …
 //
-// Every thread holds elements of all arrays that the steps change. Neighbours along a row come by
-// shuffles, those of other warps through shared memory. Elements in the margins are computed by
-// several blocks, each time from the same operands by the same operations: results are those of the
-// plain loops bit for bit. Each step that is computed so makes the part of the margins that comes
-// out wrong wider; what is stored lies beyond all of it. Elements that no sweep writes keep the
-// value that they have in memory.
+// Every thread holds elements of all arrays that the steps change. Neighbours in a row come by
+// shuffles, those of other warps through shared memory. Several blocks compute the elements in the
+// margins, each time from the same operands by the same operations: results are those of the plain
+// loops bit for bit. With each step the part of the margins that has wrong values becomes wider;
+// the stored elements are outside of it. Elements that no sweep writes keep their value in memory.
 #pragma once
 
 #include <unordered_map>
@@ -33,28 +32,29 @@ class StencilKernel {
 public:
     StencilKernel(ir::Module& module, const Stencil& stencil, const StencilTile& tile);
 
-    // Host code in front of the time loop, which it makes begin later.
+    // The host code before the time loop, whose begin it increases.
     ir::Body run();
 
 private:
-    // What a sweep reads of an array beside the elements that a thread holds.
+    // The elements of an array that a sweep reads beside those that a thread holds.
     struct Window {
         ir::Var* array = nullptr;
         ir::Var* elements = nullptr;  // of the thread: its own and those around
         std::int64_t up = 0, down = 0, left = 0, right = 0;
-        // Rows that are read at other columns, from the first to the last, seen from an own row.
+        // The rows that are read at other columns, from the first to the last, relative to an own
+        // row.
         std::int64_t first_row = 0, last_row = -1;
     };
     struct Range {
         ir::Expr* begin = nullptr;
         ir::Expr* end = nullptr;
     };
-    // The places that a sweep writes, and what the tile at hand has of them.
+    // The places that a sweep writes, and their share of the current tile.
     struct Region {
         std::vector<Range> ranges;   // by axis
-        ir::Expr* covers = nullptr;  // all elements of the tile
-        ir::Expr* meets = nullptr;   // some; null: not asked for
-        ir::Expr* rows = nullptr;    // of the thread, a bit each; null: its only one
+        ir::Expr* covers = nullptr;  // whether it has all elements of the tile
+        ir::Expr* meets = nullptr;   // whether it has some; null: not needed
+        ir::Expr* rows = nullptr;    // of the thread, a bit each; null: it has only one
         ir::Expr* columns = nullptr;
     };
 
@@ -69,7 +69,7 @@ private:
     // ---- kernel
     ir::Body kernel();
     ir::Body tile_body(ir::Expr* number);
-    // Of a tile: its first element in the state, by axis.
+    // The first element of a tile in the state, by axis.
     std::vector<ir::Expr*> corner(ir::Expr* number, ir::Body& out);
     ir::Expr* of_thread(std::size_t axis);  // its first element, in the tile
     void prefetch(ir::Expr* number, ir::Body& out);
@@ -85,7 +85,7 @@ private:
     void restore(const StencilSweep& sweep, ir::Body& out);
     void store(ir::Body& out);
     [[nodiscard]] bool restores(const StencilSweep& sweep) const;
-    // Where an own element is in the arrays, and in a half of the states.
+    // The place of an own element in the arrays, and in one half of the states.
     std::vector<ir::Expr*> places(ir::Var* r, ir::Var* c);
     std::vector<ir::Expr*> state_places(ir::Expr* half, ir::Var* r, ir::Var* c);
     Region& region_of(const StencilSweep& sweep);
@@ -122,7 +122,7 @@ private:
     ir::Expr* times(ir::Expr* a, std::int64_t b) { return small_.multiply(a, small(b)); }
     ir::Expr* named(ir::Body& out, const char* name, ir::Expr* value);
     ir::Stmt* unrolled(ir::Var* var, std::int64_t begin, std::int64_t end, ir::Body body);
-    // make(r, c), of each own element.
+    // Calls make(r, c) for each own element.
     template <class F>
     ir::Stmt* each_own(F&& make);
     ir::Var* counter(const char* name) { return b_.scalar(name, ir::Scalar::kI32); }
@@ -148,7 +148,7 @@ private:
 
     // ---- kernel
     ir::Var* staged_ = nullptr;
-    ir::Var* turn_ = nullptr;  // of edges that have room for two exchanges
+    ir::Var* turn_ = nullptr;  // of edges with room for two exchanges
     std::unordered_map<const ir::Var*, ir::Var*> own_;
     ir::Expr* thread_ = nullptr;
     ir::Expr* lane_ = nullptr;

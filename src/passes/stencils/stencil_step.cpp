@@ -1,4 +1,4 @@
-// The sweeps of a step in the elements that threads hold. See stencil_kernel.h.
+// The sweeps of a step over the elements that threads hold. See stencil_kernel.h.
 #include <algorithm>
 
 #include "analysis/geometry.h"
@@ -23,7 +23,7 @@ Body StencilKernel::step() {
             sweep(stencil_.sweeps[static_cast<std::size_t>(item.sweep)], out);
             continue;
         }
-        // The operand may be the variable's value so far.
+        // The operand may be the previous value of the variable.
         Substitution before = step_vars_;
         if (!step_vars_.vars.contains(item.assign->var))
             step_vars_.vars[item.assign->var] = b_.module().make_like(*item.assign->var);
@@ -57,7 +57,8 @@ std::vector<StencilKernel::Window> StencilKernel::windows(const StencilSweep& s)
     return result;
 }
 
-// Rows of the warps above and below. Edges lie column by column, so that lanes meet in no bank.
+// Exchanges rows with the warps above and below. Edges are laid out by columns, which avoids bank
+// conflicts of lanes.
 void StencilKernel::exchange(const std::vector<Window>& all, Body& out) {
     Body stores, loads;
     for (const Window& w : all) {
@@ -78,7 +79,7 @@ void StencilKernel::exchange(const std::vector<Window>& all, Body& out) {
                 b_.load(own, {plus(b_.var(q), first_row), b_.var(c)}));
             stores.push_back(unrolled(q, 0, n, {unrolled(c, 0, tile_.columns, {stored})}));
         };
-        // First the rows that the warp above reads, then those that the one below does.
+        // First come the rows that the warp above reads, then those that the warp below reads.
         store(0, 0, w.down);
         store(w.down, tile_.rows - w.up, w.up);
         const auto load = [&](Expr* warp, std::int64_t first_edge, std::int64_t first_row,
@@ -104,7 +105,7 @@ void StencilKernel::exchange(const std::vector<Window>& all, Body& out) {
     if (turn_ != nullptr) out.push_back(b_.assign(turn_, small_.subtract(small(1), b_.var(turn_))));
 }
 
-// Elements of the lanes beside, in a row of the window.
+// Reads elements of neighbouring lanes, in a row of the window.
 Body StencilKernel::shuffle(const Window& w, Expr* row) {
     Body body;
     Expr* at = plus(row, w.up);
@@ -151,7 +152,7 @@ void StencilKernel::sweep(const StencilSweep& s, Body& around) {
     of_row.push_back(unrolled(c, 0, tile_.columns, cell(s, all, r, c)));
     out.push_back(unrolled(r, 0, tile_.rows, std::move(of_row)));
     restore(s, out);
-    // A sweep along a line has nothing to do in most tiles.
+    // A sweep along a line writes nothing in most tiles.
     if (Expr* meets = region_of(s).meets; meets != nullptr)
         out = {b_.if_(copy(meets), std::move(out))};
     around.insert(around.end(), out.begin(), out.end());
@@ -205,14 +206,14 @@ Body StencilKernel::cell(const StencilSweep& s, const std::vector<Window>& all, 
     return {b_.if_(is_written(s, r, c), std::move(out))};
 }
 
-// Computed everywhere: elements that the sweep does not write get their value back.
+// The sweep is computed everywhere, and elements that it does not write get their value back.
 bool StencilKernel::restores(const StencilSweep& s) const {
     return !s.loads_others && std::ranges::all_of(s.stored, [&](const Var* array) {
         return stencil_.of(array).sweeps == 1;
     });
 }
 
-// Rows and columns that the sweep leaves alone, in the tiles that have some.
+// Restores rows and columns that the sweep does not write, in the tiles that have some.
 void StencilKernel::restore(const StencilSweep& s, Body& out) {
     Var* r = counter("r");
     Var* c = counter("c");

@@ -17,10 +17,10 @@ namespace {
 constexpr double kClock = 1.8;       // of a multiprocessor, per nanosecond
 constexpr double kLaunch = 2600;     // nanoseconds of a launch among others
 constexpr double kAround = 15000;    // ... of memory for copies, and their two kernels
-constexpr double kFewestSteps = 16;  // that are worth a kernel of their own
+constexpr double kFewestSteps = 16;  // that pay a kernel of their own
 constexpr double kLatency = 1500;    // ... of the first loads and last stores of a kernel
 constexpr double kMemory = 4290;     // bytes per nanosecond
-constexpr double kCache = 6050;      // ... of what stays in the cache
+constexpr double kCache = 6050;      // ... of data that stay in the cache
 constexpr double kCacheBytes = 50e6;
 constexpr double kExchange = 100;           // clocks of an exchange between warps, or lanes
 constexpr double kSharedBytes = 224 << 10;  // of a multiprocessor
@@ -39,7 +39,7 @@ struct Costs {
     std::int64_t edge_rows = 0;       // that warps exchange in a step
     std::int64_t reach[2] = {0, 0};   // of one sweep at most
     std::int64_t margin[2] = {0, 0};  // of a step, both sides
-    std::vector<double> extents;      // as the tile has them: rows, columns
+    std::vector<double> extents;      // in the tile's order: rows, columns
     [[nodiscard]] double footprint() const { return cells * static_cast<double>(bytes) * arrays; }
     [[nodiscard]] double bandwidth() const { return footprint() > kCacheBytes ? kMemory : kCache; }
 };
@@ -61,7 +61,7 @@ double plain_time(const Stencil& stencil, const Costs& costs, const Traffic& tra
     return step * costs.steps;
 }
 
-// One warp a tile: nobody waits but for its own lanes.
+// The time if each warp has a tile: warps wait only for their own lanes.
 double line_time(const Stencil& stencil, const Costs& costs, const StencilTile& tile) {
     const double tiles = std::ceil(costs.extents[1] / static_cast<double>(tile.useful[1]));
     const double each = std::ceil(tiles / (4 * static_cast<double>(kMultiprocessors)));
@@ -93,14 +93,14 @@ double plane_time(const Stencil& stencil, const Costs& costs, const StencilTile&
     return launches * (kLaunch + kLatency + rounds * round);
 }
 
-// Registers of a thread: its elements, those of a row of the next state, what comes from the sides.
+// Registers of a thread: its elements, a row of the next state, and elements of neighbours.
 double registers(const Costs& costs, const StencilTile& tile) {
     const double words = static_cast<double>(costs.bytes) / 4;
     const auto rows = static_cast<double>(tile.rows), columns = static_cast<double>(tile.columns);
     return words * (rows * columns * (costs.carried + 0.25) + 4 * columns) + 60;
 }
 
-// Fills in what follows from the elements of a thread; whether the tile is one.
+// Computes the members that follow from a thread's elements; returns whether the tile is valid.
 bool complete(const Stencil& stencil, const Costs& costs, StencilTile& tile) {
     tile.all[0] = stencil.rank == 1 ? 1 : tile.rows * tile.warps;
     tile.all[1] = kWarpSize * tile.columns;
@@ -191,7 +191,7 @@ std::vector<double> stencil_extents(const Stencil& stencil, const Traffic& traff
 }
 
 bool alternates_edges(const Stencil& stencil) {
-    int certain = 0, all = 0;  // sweeps along a line are left out of most tiles
+    int certain = 0, all = 0;  // most tiles have no sweep along a line
     for (const StencilSweep& s : stencil.sweeps) {
         if (stencil.rank < 2 || s.below[0] + s.above[0] == 0) continue;
         ++all;
@@ -214,7 +214,7 @@ double stencil_operations(const StencilSweep& sweep) {
         if (store != nullptr) count(*store->value);
         if (const auto* assign = stmt->as<Assign>()) count(*assign->value);
     }
-    // Subscripts count as loads do: not at all.
+    // Subscripts are not counted, nor are loads.
     for (const Stmt* stmt : *sweep.body) {
         for_each_expr(*stmt, [&](const Expr& e) {
             if (e.op != Op::kLoad) return;
@@ -280,7 +280,7 @@ std::optional<StencilTile> plan_stencil_tile(const Stencil& stencil, const Traff
     }
     best->plain = plain_time(stencil, costs, traffic);
     best->nanoseconds += kAround + 5 * costs.footprint() / costs.bandwidth();
-    // More steps than there are only lengthen the margins.
+    // More steps than the loop has would only widen the margins.
     best->steps = std::min(best->steps, static_cast<std::int64_t>(std::ceil(costs.steps)));
     if (!complete(stencil, costs, *best)) {
         reason = "it has too few steps";

@@ -1,5 +1,5 @@
-// How a GPU computes several steps of a stencil at a time: the tile of a block, and who holds which
-// of its elements.
+// The tile of a block that computes several steps of a stencil on a GPU, and its distribution over
+// the threads.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace parpy {
 
-// Every thread holds rows × columns elements of each array. Lanes of a warp lie side by side, the
-// warps of a block one below the other; of arrays with one dimension each warp has a tile of its
+// Every thread holds rows × columns elements of each array. Lanes of a warp are side by side, the
+// warps of a block one below the other; for arrays of one dimension each warp has a tile of its
 // own.
 struct StencilTile {
     std::int64_t rows = 1, columns = 1;  // of a thread
@@ -21,24 +21,25 @@ struct StencilTile {
     std::int64_t steps = 1;              // of time
     double nanoseconds = 0;              // predicted, of all steps
     double plain = 0;                    // of a kernel for each nest of each step
-    // By axis of the tile, the last one being columns: elements, and those that come out right.
+    // The elements, and the correct ones, along each axis of the tile; the last one is columns.
     std::int64_t all[2] = {1, 1}, useful[2] = {1, 1};
 };
 
-// The tile that the cost model expects to be fastest; `reason` says why there is none. `always`:
-// also where no time is gained.
+// The tile that the cost model expects to be fastest; if none, `reason` says why. `always`: also if
+// no time is gained.
 [[nodiscard]] std::optional<StencilTile> plan_stencil_tile(const Stencil& stencil,
                                                            const Traffic& traffic, bool always,
                                                            std::string& reason);
 
-// Bytes of the elements; 0 if the arrays have several types, or one that tiles do not hold.
+// The size of the elements in bytes; 0 if the arrays have several types, or one that tiles do not
+// support.
 [[nodiscard]] std::int64_t element_bytes(const Stencil& stencil);
-// Elements along each axis that some sweep writes, as far as known.
+// The number of elements along each axis that some sweep writes, as far as known.
 [[nodiscard]] std::vector<double> stencil_extents(const Stencil& stencil, const Traffic& traffic);
-// Whether rows that warps exchange need two places, which they take in turns: a step may have one
-// exchange alone, behind which a warp could overwrite what another one still reads.
+// Whether rows that warps exchange need two buffers, used in turns: if a step has one exchange
+// alone, a warp could overwrite a row behind it that another warp still reads.
 [[nodiscard]] bool alternates_edges(const Stencil& stencil);
-// Arithmetic of an element in one sweep.
+// The number of arithmetic operations for an element in one sweep.
 [[nodiscard]] double stencil_operations(const StencilSweep& sweep);
 
 }  // namespace parpy

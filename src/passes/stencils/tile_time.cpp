@@ -20,7 +20,7 @@ using namespace ir;
 
 namespace {
 
-// PARPY_TIME_TILES: 0 leaves all loops as they are, 2 computes in tiles whatever can be.
+// PARPY_TIME_TILES: 0 disables the pass, 2 tiles every loop that can be tiled.
 enum class Wanted : std::uint8_t { kNever, kWhereFaster, kAlways };
 Wanted wanted() {
     const std::uint64_t value = environment_number("PARPY_TIME_TILES").value_or(1);
@@ -32,7 +32,7 @@ bool copies_in_kernels(const PassContext& context) {
            compute_capability(context.options.cuda_arch) >= 80;
 }
 
-// The body that `stmt` stands in, of all of the function's.
+// The body of the function that directly contains `stmt`.
 Body* body_around(Body& body, const Stmt* stmt, bool in_loop, bool& found_in_loop) {
     for (Stmt* each : body) {
         if (each == stmt) {
@@ -50,7 +50,7 @@ Body* body_around(Body& body, const Stmt* stmt, bool in_loop, bool& found_in_loo
     return nullptr;
 }
 
-// What a target makes of a loop over time; without a plan, `reason` says why nothing.
+// A target's plan for a loop over time; without one, `reason` says why.
 template <class Plan>
 struct Decision {
     std::optional<Plan> plan;
@@ -66,7 +66,7 @@ bool is_fixed(const Stencil& stencil) {
     });
 }
 
-// Takes the memory that the statements ask for out of them, if its size is known.
+// Moves allocations of known size from the statements to `out`.
 void take_memory(Body& body, Body& out) {
     rewrite_stmts(body, [&](Stmt* stmt, Body& kept) {
         const auto* alloc = stmt->as<Alloc>();
@@ -78,7 +78,7 @@ void take_memory(Body& body, Body& out) {
     });
 }
 
-// Puts the statements in front of that one of the body in which `stmt` is.
+// Inserts the statements before the statement of the body that contains `stmt`.
 void put_in_front(Body& body, const Stmt* stmt, const Body& code) {
     const auto at = std::ranges::find_if(body, [&](const Stmt* each) {
         bool found = each == stmt;
@@ -116,7 +116,7 @@ void insert_bands(Module& module, const Stencil& stencil, const StencilBands& ba
     around.insert(at, code.begin(), code.end());
 }
 
-// In front of the loop, which keeps the last step.
+// Inserts the tiles before the loop, which keeps the last step.
 void insert_tiles(Module& module, const Stencil& stencil, const StencilTile& tile) {
     Body code = StencilKernel(module, stencil, tile).run();
     Body& entry = module.entry_function()->body;

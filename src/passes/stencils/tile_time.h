@@ -1,16 +1,16 @@
-// Computes several steps of a loop over time at a time, a part of the arrays after the other
-// (analysis/stencils): what a step writes is read by the next one from where it was computed,
-// rather than from memory.
+// Computes several steps of a loop over time at once, one part of the arrays after the other
+// (analysis/stencils): a step reads the elements that the previous step wrote from registers or
+// caches rather than from memory.
 //
 //     for t in range(1, n):
 //         for i in range(1, m - 1): B[i] = f(A[i - 1], A[i], A[i + 1])
 //         for i in range(1, m - 1): A[i] = f(B[i - 1], B[i], B[i + 1])
 //
 // CUDA: kernels over tiles that overlap, for all steps but the last one (stencil_kernel.h). CPU:
-// bands of rows that become narrower from sweep to sweep, and then what is between them
+// bands of rows that become narrower from sweep to sweep, and then the rows between them
 // (stencil_bands.h). Each element is computed by the same operations from the same operands:
-// results are the same bit for bit. Only where the cost model expects it to be faster; explain says
-// what it does, or what is missing.
+// results are the same bit for bit. The pass acts if the cost model expects a gain; explain
+// describes its choice, or the condition that is missing.
 //     pre   profile kMapped, automatic mode                  post   the same
 #pragma once
 
@@ -25,7 +25,7 @@ namespace parpy {
 void tile_cpu_time(PassContext& context);
 void tile_cuda_time(PassContext& context);
 
-// What explain says beside a loop over time.
+// The text that explain shows beside a loop over time.
 struct TimeNote {
     const ir::For* loop = nullptr;
     std::string text;

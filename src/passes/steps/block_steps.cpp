@@ -25,17 +25,17 @@ using namespace ir;
 
 namespace {
 
-constexpr std::size_t kMostPieces = 16;  // each pair of them is a question of dependences
+constexpr std::size_t kMostPieces = 16;  // each pair of them needs a dependence analysis
 
 struct Target {
     std::int64_t steps;  // of a block
-    double least;        // steps of a loop that is run in blocks
-    bool one_block;      // what is in the block alone may run in one block of threads
+    double least;        // the fewest steps of a loop that is split
+    bool one_block;      // the part inside of the block may run in one block of threads
 };
 constexpr Target kCpu = {64, 256, false};
 constexpr Target kCuda = {64, 128, true};
 
-// PARPY_BLOCK_STEPS: 0 leaves all loops as they are, 2 runs in blocks whatever can be.
+// PARPY_BLOCK_STEPS: 0 disables the pass, 2 splits every loop that can be split.
 enum class Wanted : std::uint8_t { kNever, kWhereFaster, kAlways };
 Wanted wanted() {
     const std::uint64_t value = environment_number("PARPY_BLOCK_STEPS").value_or(1);
@@ -50,7 +50,7 @@ public:
           deterministic_(context.options.deterministic),
           target_(target) {}
 
-    // `keep`: leaves blocks of steps in the place of the loops that it returns.
+    // `keep`: replaces the loops that it returns notes for.
     std::vector<StepsNote> run(bool keep) {
         keep_ = keep;
         if (wanted() != Wanted::kNever) body(entry_.body);
@@ -73,7 +73,7 @@ private:
         return *loops_;
     }
 
-    // Puts blocks of steps in the place of a loop, or leaves it as it is.
+    // Replaces a loop by blocks of steps, or leaves it unchanged.
     bool block(Body& stmts, std::size_t place) {
         auto* loop = stmts[place]->as<For>();
         const Uses uses = uses_of(loop->body);
@@ -115,7 +115,7 @@ private:
         const StepBlock block = {b.scalar(loop.var->name + "_first", Scalar::kI64),
                                  b.scalar(loop.var->name + "_end", Scalar::kI64)};
         step_ = loop.var;
-        // In the place of the loop while it is judged.
+        // Replaces the loop while the copy is judged.
         auto* whole = clone(module_, static_cast<const Stmt*>(&loop))->as<For>();
         place = whole;
         const SumsInElements sums(module_, *whole);
@@ -152,7 +152,7 @@ private:
 
     static bool counts_down(const For& loop) { return constant_integer(loop.step) == -1; }
 
-    // for step in range(first, end), or downwards
+    // Makes `for step in range(first, end)`, or downwards.
     For* inside(const For& loop, const StepBlock& block) {
         Builder b(module_, loop.span);
         if (!counts_down(loop)) return b.loop(loop.var, b.var(block.first), b.var(block.end));
@@ -161,7 +161,7 @@ private:
                       math.add(b.var(block.first), math.number(-1)), {}, math.number(-1));
     }
 
-    // for first in range(begin, end, block): end = …; `steps`
+    // Makes `for first in range(begin, end, block): end = …; steps`.
     For* around(const For& loop, const StepBlock& block, Stmt* steps) {
         Builder b(module_, loop.span);
         IndexMath math(b, Scalar::kI64);
@@ -179,7 +179,7 @@ private:
                       {b.assign(block.first, other), steps}, math.number(-target_.steps));
     }
 
-    // The loops of `piece` but for those `without`, around its statements.
+    // The loops of `piece`, except those in `without`, around its statements.
     Body nest(const StepPiece& piece, const std::vector<std::size_t>& without,
               const Substitution& renamed) {
         Body inner = clone(module_, piece.statements, renamed);
@@ -198,8 +198,8 @@ private:
         return loop;
     }
 
-    // Which pieces are run together, in the order of these groups: pieces that come before each
-    // other, in some steps or others.
+    // The pieces in groups that must run together, in the order of the groups: pieces of a group
+    // depend on each other in both directions, in some steps.
     std::vector<std::vector<std::size_t>> in_order(const For& steps,
                                                    const std::vector<Body>& parts) {
         const std::size_t count = parts.size();
@@ -238,8 +238,8 @@ private:
 
     // ------------------------------------------------------------ groups
 
-    // Loops that all pieces of a group share may be around its steps: of each, its number in every
-    // piece.
+    // Loops that all pieces of a group share may surround its steps: for each of them, its number
+    // in every piece.
     using Shared = std::vector<std::size_t>;
     using Ranges = std::vector<Shared>;
     struct Group {
@@ -251,7 +251,7 @@ private:
     };
     using Groups = std::vector<Group>;
 
-    // Those whose range is the same in all steps and pieces.
+    // The loops whose range is the same in all steps and pieces.
     Ranges shared_loops(const Group& group) {
         Ranges result;
         const StepPiece& first = group.pieces.front();
@@ -275,7 +275,7 @@ private:
         return result;
     }
 
-    // Its range depends on no step, and on no loop of the piece but those around.
+    // Whether its range depends on no step, and on no loop of the piece but those around.
     [[nodiscard]] bool is_fixed(const StepPiece& piece, std::size_t number,
                                 const Ranges& around) const {
         const PieceLoop& part = piece.loops[number];
@@ -291,7 +291,7 @@ private:
         return true;
     }
 
-    // Loops whose range depends on one that is no longer around.
+    // Drops loops whose range depends on one that is no longer around.
     void drop_unfixed(Group& group) const {
         Ranges kept;
         for (Shared& shared : group.outer) {
@@ -301,7 +301,7 @@ private:
         group.outer = std::move(kept);
     }
 
-    // The code of the groups in the blocks, each with as many loops around its steps as may be.
+    // The code of the groups in the blocks, each with as many loops around its steps as possible.
     void settle(For& blocks, Groups& groups, const For& loop, const StepBlock& block) {
         const Body begin = {blocks.body.front()};
         for (bool settled = false; !settled;) {
@@ -349,7 +349,7 @@ private:
         return b.loop(once, b.integer(0), b.integer(1), {group.steps});
     }
 
-    // One loop in the place of two over what the block spans, which leaves out what they do.
+    // One loop over the block instead of two; nothing if the piece has no two loops inside of it.
     std::optional<For*> over_block(const StepPiece& piece, const StepBlock& block) {
         const auto inside = [](const PieceLoop& part) {
             return part.part == PieceLoop::Part::kInside;
@@ -387,7 +387,7 @@ private:
         return made;
     }
 
-    // In every call.
+    // Whether the loop is independent in every call.
     bool independent(For& loop) {
         return loops().independence(loop) == Independence::kFull &&
                loops().facts(loop).conditions.empty();
@@ -417,8 +417,8 @@ private:
         return top;
     }
 
-    // Whether it is what blocks are made for: updates by products, of elements outside of the
-    // block or by those outside, which may be made at once.
+    // Whether blocks are made for this group: updates by products, of elements outside of the block
+    // or by such elements, which may run at once.
     bool waits(const Group& group) {
         if (group.pieces.size() != 1) return false;
         const StepPiece& piece = group.pieces.front();
@@ -430,7 +430,7 @@ private:
                (!group.around.empty() || independent(*group.steps));
     }
 
-    // A mapping by hand means loops that may run in parallel.
+    // A mapping by hand means loops that may run in parallel; other loops lose their labels.
     void keep_label(Stmt& stmt) {
         auto* loop = stmt.as<For>();
         if (loop != nullptr && !loop->labels.empty() && !loops().legal(*loop)) loop->labels.clear();
@@ -442,7 +442,7 @@ private:
     const Target& target_;
     bool keep_ = true;
     std::vector<StepsNote> notes_;
-    const Var* step_ = nullptr;             // of the loop at hand
+    const Var* step_ = nullptr;             // of the current loop
     std::unique_ptr<ParallelLoops> loops_;  // of the function as it is now
 };
 

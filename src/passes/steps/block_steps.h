@@ -1,6 +1,6 @@
-// Runs a loop whose steps rest on each other a block of steps at a time, where most of its updates
-// touch elements outside of the block: those that no step of the block reads wait for its end and
-// are one contraction then; those that add up what earlier blocks computed come first.
+// Splits a loop whose steps depend on each other into blocks of steps, where most of its updates
+// are to elements outside of the block: updates that no step of the block reads are delayed to its
+// end, where they are one contraction; sums over earlier blocks come first.
 //
 //     for k in range(n):                        for first in range(0, n, 64):
 //         for i in range(k + 1, n):                 end = min(first + 64, n)
@@ -12,10 +12,10 @@
 //                                                           for k in range(first, end):
 //                                                               a[i, j] -= a[i, k] * a[k, j]
 //
-// The loops of a step are cut where the block begins and ends (step_pieces.h), sums in scalars are
-// made sums in elements, and the pieces become loops over the block's steps one after the other:
-// those that feed each other together, in an order that no two conflicting iterations mind. All of
-// it rests on exact dependences. Each element sees the same updates in the same order.
+// The loops of a step are cut where the block begins and ends (step_pieces.h), sums in scalars
+// become sums in elements, and the pieces become loops over the block's steps one after the other;
+// pieces that depend on each other stay together. Exact dependences prove that all conflicting
+// iterations keep their order: each element gets the same updates in the same order.
 //     pre   kLoops, no loop is mapped        post   the same
 #pragma once
 
@@ -30,7 +30,7 @@ namespace parpy {
 void block_cpu_steps(PassContext& context);
 void block_cuda_steps(PassContext& context);
 
-// What explain says beside a loop that the pass runs in blocks, which stays the loop over these.
+// The text that explain shows beside a loop that the pass splits; it stays the loop over blocks.
 struct StepsNote {
     const ir::For* loop = nullptr;
     std::string text;

@@ -18,7 +18,7 @@ using namespace ir;
 
 namespace {
 
-constexpr int kMostFacts = 5;  // of a proof
+constexpr int kMostFacts = 5;  // in one proof
 
 class Cutter {
 public:
@@ -69,7 +69,7 @@ private:
                });
     }
 
-    // Which axes of stored arrays both steps and other loops walk along.
+    // Finds the axes of stored arrays along which both the steps and other loops walk.
     bool find_axes() {
         const Uses uses = uses_of(loop_.body);
         const auto note = [&](const Var* array, const std::vector<Expr*>& indices) {
@@ -116,7 +116,7 @@ private:
         return true;
     }
 
-    // By ones, between bounds that depend on loops around alone.
+    // Whether it has step 1, and bounds that depend on loops around alone.
     [[nodiscard]] bool is_counted(const For& loop) const {
         Uses uses = uses_of(loop_.body);
         for_each_stmt(loop_.body, [&](const Stmt& stmt) {
@@ -130,7 +130,7 @@ private:
                fixed(*loop.begin) && fixed(*loop.end);
     }
 
-    // A scalar is assigned and read by the statements of one iteration alone.
+    // Whether each scalar is assigned and read within one iteration of a leaf.
     [[nodiscard]] bool keeps_scalars() const {
         VarSet assigned;
         for (const Leaf& leaf : leaves_)
@@ -149,7 +149,7 @@ private:
         return value;
     }
 
-    // Whether `value` is surely not negative: it is a sum of facts and of a number that is not.
+    // Whether `value` is provably non-negative: a sum of facts and of a non-negative number.
     [[nodiscard]] bool proved(const Linear& value, int facts = kMostFacts) const {
         if (const auto number = value.value()) return *number >= 0;
         const auto helps = [&](const Linear& fact) {
@@ -176,7 +176,7 @@ private:
         return at_least(*a, *b) ? b : math_.least(a, b);
     }
 
-    // All parts of the leaf's loops from the next one on.
+    // Enumerates all parts of the leaf's loops from the next one on.
     void cut(const Leaf& leaf, StepPiece& piece) {
         const std::size_t level = piece.loops.size();
         if (level == leaf.loops.size()) {

@@ -1,12 +1,12 @@
-// What the steps of a loop do, cut into pieces: the statements of each innermost body with the
-// loops around them, and these loops cut where a block of steps begins and where it ends.
+// The steps of a loop, cut into pieces: the statements of each innermost body with the loops around
+// them, and these loops cut where a block of steps begins and where it ends.
 //
 //     for k in range(first, end):                  i in range(k + 1, end), j in range(k + 1, end)
 //         for i in range(k + 1, n):                i in range(k + 1, end), j in range(end, n)
 //             for j in range(k + 1, n):            i in range(end, n), j in range(k + 1, end)
 //                 a[i, j] -= a[i, k] * a[k, j]     i in range(end, n), j in range(end, n)
 //
-// Loops are cut that walk along an axis of an array along which steps go as well.
+// A loop is cut if it walks along an axis of an array along which the steps walk as well.
 #pragma once
 
 #include <cstdint>
@@ -19,34 +19,34 @@
 
 namespace parpy {
 
-// A loop of a piece, as part of the one in the text.
+// A loop of a piece, as part of the loop in the text.
 struct PieceLoop {
     ir::For* whole = nullptr;
     ir::Expr* begin = nullptr;
     ir::Expr* end = nullptr;
-    // Whether it runs over what the block spans, over what lies outside, or over both.
+    // Whether it runs over the range of the block, over the rest, or over both.
     enum class Part : std::uint8_t { kWhole, kInside, kOutside } part = Part::kWhole;
 };
 
 struct StepPiece {
     std::vector<PieceLoop> loops;  // the outermost first
-    ir::Body statements;           // with no loops; of several pieces the same ones
+    ir::Body statements;           // contain no loops; several pieces may have the same ones
 };
 
 struct StepPieces {
-    std::vector<StepPiece> pieces;  // as they follow each other in a step
+    std::vector<StepPiece> pieces;  // in their order in a step
     // Loops whose iterations must not conflict: pieces run for all of them, one after the other.
     std::vector<ir::For*> mixed;
     bool cut = false;  // a loop has several parts
 };
 
-// Scalars that say which steps are a block: from `first` on up to `end`, in whichever order.
+// The scalars that bound a block of steps: `first` up to `end`, in either direction.
 struct StepBlock {
     ir::Var* first = nullptr;
     ir::Var* end = nullptr;
 };
 
-// Nothing where a step does more than compute elements in counted loops, or passes scalars on.
+// Nothing if a step does anything but compute elements in counted loops, or passes scalars on.
 [[nodiscard]] std::optional<StepPieces> pieces_of(ir::Module& module, const ir::For& loop,
                                                   const StepBlock& block);
 

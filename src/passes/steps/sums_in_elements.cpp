@@ -24,7 +24,7 @@ std::size_t mentions(const Body& body, const Var& scalar) {
     return count;
 }
 
-// `scalar` is read by statements that assign it, and by no others.
+// Whether `scalar` is read only by statements that assign it.
 bool is_summed_up(const Stmt& stmt, const Var& scalar) {
     return !any_stmt(Body{const_cast<Stmt*>(&stmt)}, [&](const Stmt& each) {
         const auto* assign = each.as<Assign>();
@@ -50,7 +50,7 @@ void SumsInElements::rewrite_in(Body& body) {
         for_each_body(*stmt, [&](Body& inner) { rewrite_in(inner); });
 }
 
-// The sum that is begun by the statement with this number.
+// Rewrites the sum that the statement with this number begins, if there is one.
 bool SumsInElements::rewrite_sum(Body& body, std::size_t first) {
     const auto* begin = body[first]->as<Assign>();
     if (begin == nullptr || begin->update || begin->value->op != Op::kLoad) return false;

@@ -1,11 +1,12 @@
-// Sums that scalars hold for an element, made sums in the element: updates that may be run apart.
+// Replaces sums in scalars by sums in the elements that they are stored to, whose updates may run
+// separately.
 //
 //     t = a[i, j]                              for k in range(j):
 //     for k in range(j):                           a[i, j] -= a[i, k] * a[j, k]
 //         t -= a[i, k] * a[j, k]
 //     a[i, j] = t
 //
-// Types are the same, so that values are.
+// The scalar and the element have one type, so that the values are the same.
 #pragma once
 
 #include <utility>
@@ -18,10 +19,10 @@ namespace parpy {
 
 class SumsInElements {
 public:
-    // Rewrites what is in `loop`, behind which no scalar is wanted that it assigns.
+    // Rewrites the body of `loop`, whose scalars must not be read behind it.
     SumsInElements(ir::Module& module, ir::For& loop);
 
-    // Whether that made no difference: nothing that is added reads the element. To be asked before
+    // Whether the rewrite keeps the values: no summand reads the element. To be called before
     // anything else is changed.
     [[nodiscard]] bool proved(ParallelLoops& loops) const;
 
@@ -31,7 +32,7 @@ private:
 
     ir::Module& module_;
     const ir::For& loop_;
-    // Updates, and the loop that stands between where the scalar was set and where it was stored.
+    // The updates, each with the loop between the load of the element and its store.
     std::vector<std::pair<const ir::For*, const ir::Stmt*>> updates_;
 };
 

@@ -1,5 +1,5 @@
-// Checks that no array of the call has elements of double precision. Only for devices that have
-// none (Dialect::has_double).
+// Checks that no array of the call has elements of double precision, for devices without them
+// (Dialect::has_double).
 //
 //     pre   kSurface, arguments known   post   the same program, unchanged
 //     error P551   an array of float64 or complex128

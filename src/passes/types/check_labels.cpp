@@ -13,7 +13,7 @@ using namespace ir;
 
 namespace {
 
-constexpr std::size_t kWord = 4;  // letters; in shorter ones each tells labels apart
+constexpr std::size_t kWord = 4;  // letters; in shorter words each letter distinguishes labels
 
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -53,7 +53,7 @@ bool are_alike(std::string_view a, std::string_view b) {
 
 void check_labels(PassContext& context) {
     std::vector<std::string> present;  // in program order
-    std::vector<std::uint32_t> lines;  // helpers may take the place of their calls
+    std::vector<std::uint32_t> lines;  // helpers may be inlined
     for (const Function* function : context.module.functions) {
         for_each_stmt(function->body, [&](const Stmt& stmt) {
             for (const std::string& label : stmt.labels) {
@@ -79,10 +79,10 @@ void check_labels(PassContext& context) {
         if (meant != present.end()) {
             context.diagnostics.error(Code::kP301, entry->span, message).help =
                 "write '" + *meant + "'";
-        } else if (label.find('@') != std::string::npos) {  // a place, which is this function's
+        } else if (label.find('@') != std::string::npos) {  // a place in this function
             context.diagnostics.error(Code::kP301, entry->span, message).help =
                 "the labels there are " + quoted(present);
-        } else {  // of another function that the mapping serves
+        } else {  // a label of another function that the mapping serves
             context.diagnostics.performance(Code::kP301, entry->span, message).help =
                 present.empty()
                     ? "put `parpy.label('" + label + "')` before the loop to run in parallel"

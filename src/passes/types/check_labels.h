@@ -1,9 +1,9 @@
-// Looks for every label of the mapping in the program. Those that do not stand there are noted, for
-// one mapping serves several functions; a near miss is an error. This must happen before anything
-// is folded away: a label in a branch that the call's constants rule out is no mistake.
+// Looks up every label of the mapping in the program. A missing label is only noted, as one mapping
+// serves several functions; a near miss is an error. The pass runs before any code is folded away:
+// a label in a branch that the call's constants rule out is no mistake.
 //
 //     pre   any program                post   the same program, unchanged
-//     error P301   the mapping names a label that no statement carries, but one that is like it
+//     error P301   the mapping names a label that no statement has, but one has a similar label
 #pragma once
 
 #include <string_view>
@@ -12,9 +12,9 @@
 
 namespace parpy {
 
-// Whether one label is mistaken for the other: they differ in case or in blanks at their ends, or
-// are words that one letter tells apart. Numbers, as in 'M1' and 'M2', tell labels apart on
-// purpose.
+// Whether one label is probably a misspelling of the other: they differ in case or in blanks at
+// their ends, or are words that differ in one letter. Numbers, as in 'M1' and 'M2', distinguish
+// labels on purpose.
 [[nodiscard]] bool are_alike(std::string_view a, std::string_view b);
 
 void check_labels(PassContext& context);

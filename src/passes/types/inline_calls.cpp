@@ -22,7 +22,7 @@ using namespace ir;
 
 namespace {
 
-// What the mapping names: labels, and places of loops as the automatic mode's mapping has them.
+// The names in the mapping: labels, and places of loops from the automatic mode's mapping.
 class MappedLoops {
 public:
     explicit MappedLoops(const Options& options) : options_(options) {
@@ -34,7 +34,7 @@ public:
 
     [[nodiscard]] bool has_places() const { return !places_.empty(); }
 
-    // What has no label has a name only where the automatic mode puts it.
+    // A statement without a label has a name only from the automatic mode.
     [[nodiscard]] bool names(const Stmt& stmt) const {
         if (stmt.labels.empty()) return false;
         if (has_pragma(stmt)) return true;
@@ -59,8 +59,8 @@ private:
     std::unordered_set<std::uint32_t> lines_;  // of them
 };
 
-// Whether a statement stores slices of an array and reads other elements of it: the values may have
-// to be kept apart, for which the entry alone has memory (lower_slices).
+// Whether a statement stores slices of an array and reads other elements of it: the values may need
+// separate memory, which only the entry has (lower_slices).
 bool shifts_slices(const Function& function) {
     const auto is_slice = [](const Expr* e) { return e->op == Op::kSlice; };
     return any_stmt(function.body, [&](const Stmt& stmt) {
@@ -73,7 +73,7 @@ bool shifts_slices(const Function& function) {
     });
 }
 
-// Whether it has a loop over elements, or slices, which are loops as well.
+// Whether it has a loop over elements, or slices, which become loops.
 bool has_loops(const Function& function) {
     return any_stmt(function.body, [&](const Stmt& stmt) {
         const auto* store = stmt.as<Store>();
@@ -83,8 +83,8 @@ bool has_loops(const Function& function) {
     });
 }
 
-// Whether a variable may still be without a value where it is read. In a loop of the caller it
-// would have the one of the call before.
+// Whether a variable may be unassigned where it is read. In a loop of the caller it would have the
+// value of the previous call.
 bool may_leave_unassigned(const Function& function) {
     const VarSet exposed = exposed_reads(function.body);
     return std::ranges::any_of(exposed, [&](const Var* var) {
@@ -102,7 +102,7 @@ bool is_launch(const Stmt& stmt) {
     return gpu != nullptr && gpu->by_hand();
 }
 
-// What shows the order in which code runs.
+// Effects that show the order in which code runs.
 struct Effects {
     bool reads = false;  // elements of arrays, or it may fail
     bool acts = false;   // on arrays, or on other threads
@@ -112,38 +112,38 @@ struct Effects {
         acts = acts || other.acts;
         return *this;
     }
-    // Whether it may run before the other code that it comes after.
+    // Whether it may run before the code that precedes it.
     [[nodiscard]] bool may_overtake(const Effects& other) const {
         return !(acts && (other.reads || other.acts)) && !(reads && other.acts);
     }
 };
 
-// Statements that take the place of calls in one function though nobody asked for it: what follows
-// takes longer than in proportion to them.
+// The most statements that are inlined into one function without a mark: later passes take more
+// than linear time in them.
 constexpr std::size_t kMostUnasked = 256;
 
-// What the functions of a module do, in those that they call as well.
+// The effects of a module's functions, including those of the functions that they call.
 class Functions {
 public:
     explicit Functions(const PassContext& context) : Functions(context.module, context.options) {}
 
-    // Whether calls have to be replaced though nobody marked them.
+    // Whether calls must be inlined though they have no mark.
     [[nodiscard]] bool wants(const Function& function) const { return wanted_.contains(&function); }
-    // Whether replacing calls in a parallel loop may show that the loop is a reduction.
+    // Whether inlining in a parallel loop may show that the loop is a reduction.
     [[nodiscard]] bool may_reduce(const Function& function) const {
         return reducing_.contains(&function);
     }
-    // Whether it has loops that the automatic mode may run in parallel where they stand.
+    // Whether it has loops that the automatic mode may run in parallel when inlined.
     [[nodiscard]] bool may_spread(const Function& function) const {
         return spreading_.contains(&function);
     }
-    // Statements that take the place of a call, with those of the calls in them, up to
+    // The number of statements that would be inlined, including those of calls in them, up to
     // kMostUnasked + 1.
     [[nodiscard]] std::size_t size_of(const Function& function) const {
         return sizes_.at(&function);
     }
 
-    // For the operator itself, and of all of the expression.
+    // The effects of the operator itself; effects_of() has those of the whole expression.
     [[nodiscard]] Effects own_effects(const Expr& expr) const {
         if (expr.op == Op::kCall)
             return {reading_.contains(expr.callee), acting_.contains(expr.callee)};
@@ -156,7 +156,7 @@ public:
         return all;
     }
 
-    // A loop that the mapping names, or that the automatic mode may run in parallel.
+    // Whether the mapping names the loop, or the automatic mode may run it in parallel.
     [[nodiscard]] bool may_be_parallel(const Stmt& stmt) const {
         if (stmt.kind != StmtKind::kFor || by_hand_) return false;
         return automatic_ || mapped_.names(stmt);
@@ -197,7 +197,7 @@ private:
 
     std::size_t measure(const Function& function) {
         const auto [known, added] = sizes_.try_emplace(&function, 0);
-        if (!added) return known->second;  // of one that is being measured: it is not replaced
+        if (!added) return known->second;  // it is being measured: a recursive call is not inlined
         std::size_t size = 0;
         for_each_stmt(function.body, [&](const Stmt&) { ++size; });
         for_each_expr(function.body, [&](const Expr& e) {
@@ -222,7 +222,7 @@ private:
         return stmt.kind == StmtKind::kStore || stmt.kind == StmtKind::kPrint ||
                stmt.kind == StmtKind::kBarrier;
     }
-    // A foreign function that does may do anything with them.
+    // A foreign function with arrays may do anything with them.
     static bool gets_arrays(const Function& function) {
         return function.kind == FunctionKind::kForeign &&
                std::ranges::any_of(function.params,
@@ -233,7 +233,7 @@ private:
     FunctionSet wanted_, reducing_, reading_, acting_, spreading_;
     std::unordered_map<const Function*, std::size_t> sizes_;
     bool automatic_;  // or a mapping with places, which are those of its loops
-    bool by_hand_;    // such kernels have no loops that run in parallel
+    bool by_hand_;    // such kernels have no parallel loops
 };
 
 class Inliner {
@@ -275,7 +275,7 @@ private:
         return found;
     }
 
-    // Replaces calls in the expressions of the statement, in the order in which they are evaluated.
+    // Inlines calls in the expressions of the statement, in their order of evaluation.
     void expressions(Stmt& stmt, Body& out) {
         Effects ahead;
         const auto* evaluate = stmt.as<Evaluate>();
@@ -297,8 +297,8 @@ private:
         for_effects_ = around;
     }
 
-    // Replaces calls in `slot`; their bodies go to `out`. A call for its effects becomes null.
-    // `ahead`: what of the statement is evaluated first and stays there, then with the expression.
+    // Inlines calls in `slot`; their bodies go to `out`. A call for its effects becomes null.
+    // `ahead`: effects of the parts of the statement that are evaluated earlier and stay there.
     void expression(Expr*& slot, Effects& ahead, Body& out) {
         if (slot->op == Op::kAnd || slot->op == Op::kOr || slot->op == Op::kSelect) {
             expression(slot->operands[0], ahead, out);
@@ -346,7 +346,7 @@ private:
         return false;
     }
 
-    // What keeps the call from being replaced, for a message; empty: nothing.
+    // The reason why the call cannot be inlined, for a message; empty: it can be.
     std::string problem_of(const Expr& call) {
         const Function& callee = *call.callee;
         if (callee.params.size() != call.operands.size()) return kReportedLater;
@@ -374,8 +374,8 @@ private:
         });
     }
 
-    // Where the function's body asks for the types of the numbers that it gets: infer_types
-    // answers.
+    // The statements at the front of the body that check the types of the numbers passed to it:
+    // infer_types decides them.
     std::vector<std::size_t> number_checks(const Function& callee) const {
         std::vector<std::size_t> found;
         for (std::size_t i = 0; i < callee.body.size(); ++i) {
@@ -388,7 +388,7 @@ private:
         return check.as<If>()->condition->operands[0]->operands[0];
     }
 
-    // The value by way of a variable.
+    // Assigns the value to a variable, and returns it.
     Expr* held(Var* var, Expr* value, Span span, Body& out) {
         auto* assign = module_.make<Assign>(span);
         assign->var = var;
@@ -416,7 +416,7 @@ private:
             });
         });
         const std::vector<std::size_t> checks = number_checks(callee);
-        Substitution given;  // what the checks ask of: the arguments, whatever is assigned later
+        Substitution given;  // the operands of the checks: arguments, whatever is assigned later
         for (std::size_t i = 0; i < callee.params.size(); ++i) {
             Var* param = callee.params[i];
             Expr* argument = call.operands[i];
@@ -471,9 +471,9 @@ private:
     PassContext& context_;
     Module& module_;
     const Functions& functions_;
-    const Expr* for_effects_ = nullptr;  // the call that the statement is, whose value it drops
+    const Expr* for_effects_ = nullptr;  // a call that is a whole statement, without a value
     int parallel_ = 0;                   // loops around that are or may be parallel
-    int unasked_ = 0;                    // bodies around that are there though nobody asked
+    int unasked_ = 0;                    // statements inlined around without a mark
     std::size_t room_ = kMostUnasked;
     std::vector<const Function*> open_;  // whose bodies are being expanded, outermost first
 };

@@ -13,10 +13,10 @@ using namespace ir;
 
 namespace {
 
-// As the frontend writes it; no label of a user begins like this where a symbol's does.
+// The frontend's prefix of a symbol's label; no label of a user begins with it.
 constexpr std::string_view kShapeLabel = "shape ";
 
-// The mapping names the statement: by a label, or a loop of its line.
+// Whether the mapping names the statement, by a label or as a loop of its line.
 bool is_named(const Stmt& stmt, const Mapping& mapping) {
     return std::ranges::any_of(mapping, [&](const auto& request) {
         return std::ranges::find(stmt.labels, request.first) != stmt.labels.end() ||
@@ -24,7 +24,7 @@ bool is_named(const Stmt& stmt, const Mapping& mapping) {
     });
 }
 
-// A mapping by hand takes the place of the pragmas in the nests that it names.
+// A mapping by hand replaces the pragmas in the nests that it names.
 void drop_pragmas(Body& body, const Mapping& mapping) {
     for (Stmt* stmt : body) {
         const auto named = [&](const Stmt& inner) { return is_named(inner, mapping); };

@@ -1,4 +1,4 @@
-// Entry parameters from the Signature (specialize_arguments.h).
+// Makes the entry's parameters from the Signature (specialize_arguments.h).
 #include "passes/types/specialize_arguments.h"
 
 namespace parpy {

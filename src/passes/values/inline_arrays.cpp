@@ -28,8 +28,8 @@ bool ends_with_return(const Function& function) {
     return returns == 1 && function.body.back()->kind == StmtKind::kReturn;
 }
 
-// A variable that a call may read without having set it: it would have the value of the call
-// before. Empty: none.
+// The name of a variable that a call may read before it assigns it: inlined, it would have the
+// value of the previous call. Empty: none.
 std::string may_be_unset(const Function& function) {
     for (const Var* var : exposed_reads(function.body)) {
         const bool given = std::ranges::find(function.params, var) != function.params.end();
@@ -41,8 +41,8 @@ std::string may_be_unset(const Function& function) {
     return {};
 }
 
-// Whether it does more than to store to arrays. `open`: the functions that call it, on whose own
-// effects that does not depend.
+// Whether it has effects other than stores to arrays. `open`: functions whose calls are being
+// followed; their own effects are judged elsewhere.
 bool acts(const Function& function, std::unordered_set<const Function*>& open) {
     if (function.kind == FunctionKind::kForeign) return true;
     if (!open.insert(&function).second) return false;
@@ -54,8 +54,8 @@ bool acts(const Function& function, std::unordered_set<const Function*>& open) {
            });
 }
 
-// Nobody outside of the function notices that it runs, unless it fails: it stores to arrays of its
-// own alone, as do the functions that get these.
+// Whether the function has no visible effect except failure: it stores only to arrays of its own,
+// as do the functions that receive these.
 bool is_pure(const Function& function) {
     std::unordered_set<const Function*> open;
     return !acts(function, open) && std::ranges::none_of(function.params, [](const Var* param) {
@@ -63,7 +63,7 @@ bool is_pure(const Function& function) {
     });
 }
 
-// At most so many elements are taken, if that is known.
+// An upper bound of the number of selected elements, if it is known.
 std::optional<std::int64_t> most_elements(const Expr& load) {
     std::int64_t count = 1;
     for (std::size_t i = 0; i < load.operands.size(); ++i) {
@@ -74,7 +74,7 @@ std::optional<std::int64_t> most_elements(const Expr& load) {
     return count;
 }
 
-// Whether a called function has room for the new array.
+// Whether a called function has memory for the new array.
 bool is_small(const Expr& value) {
     if (value.op == Op::kEmpty) return is_small(*value.operands[0]);
     const std::int64_t most = kMostLocalBytes / std::max(size_in_bytes(value.type.scalar), 1);
@@ -90,7 +90,7 @@ bool is_small(const Expr& value) {
     });
 }
 
-// Whether the name gets the array that a function returns, not numbers of calls for its elements.
+// Whether the name gets the array that a function returns, not numbers from calls for its elements.
 bool is_returned(const Bind& bind) {
     const Expr& value = *bind.value;
     return value.op == Op::kCall && value.callee->kind != FunctionKind::kForeign &&
@@ -122,7 +122,7 @@ bool calls_itself(const Function& function) {
     return called.contains(&function);
 }
 
-// Functions that return numbers and take memory that only the entry can have, or call such ones.
+// Functions that return numbers and need memory that only the entry has, or call such functions.
 std::unordered_set<const Function*> functions_with_memory(const Module& module) {
     std::unordered_set<const Function*> found;
     if (is_by_hand(*module.entry_function())) return found;
@@ -163,13 +163,14 @@ public:
         stmts = std::move(out);
     }
 
-    // Functions that return arrays: nobody calls them any more.
+    // Functions that return arrays and have no calls any more.
     std::unordered_set<const Function*> inlined;
-    // Functions that return numbers, and stand in place of calls that are evaluated in any case.
+    // Functions that return numbers and need memory of the entry: calls that are always evaluated
+    // are inlined.
     std::unordered_set<const Function*> needs_memory;
 
 private:
-    // The calls of those functions in the statement.
+    // Inlines the calls of those functions in the statement.
     void numbers(Stmt& stmt, Body& out) {
         if (auto* loop = stmt.as<While>()) {
             if (!any_expr(*loop->condition, [&](const Expr& e) { return is_number_of(e); })) return;
@@ -182,7 +183,7 @@ private:
                 calls += e.op == Op::kCall && !is_pure(*e.callee) ? 1 : 0;
             });
         });
-        if (calls > 0) return;  // which may come first
+        if (calls > 0) return;  // a call may have to run first
         for_each_slot(stmt, [&](Expr*& slot) { slot = number(slot, out); });
     }
 
@@ -227,8 +228,8 @@ private:
         finish(*copy, out);
     }
 
-    // A copy of the called function with variables of its own, of which the body alone is used;
-    // `out` gets what sets its parameters.
+    // A copy of the called function with variables of its own, whose body is inserted; `out` gets
+    // the assignments to its parameters.
     Function* begin(const Expr& e, Body& out) {
         const Function& callee = *e.callee;
         open_.push_back(&callee);
@@ -266,7 +267,7 @@ private:
     std::vector<const Function*> open_;
 };
 
-// A name may be a part of an array now, which is stored to under that name.
+// Marks arrays as written that are written under the name of a part.
 void spread_writes(const Module& module) {
     bool changed = true;
     const auto write = [&](Var* array) {

@@ -25,7 +25,7 @@ namespace {
 
 class NameLowering {
 public:
-    // `names`: what parameters stand for.
+    // `names`: the arrays that parameters refer to.
     NameLowering(PassContext& context, Function& function, NameVariants& variants, Names names,
                  NameChanges& changes)
         : context_(context),
@@ -42,7 +42,7 @@ public:
           memory_(context, function, places_, intervals_, names_),
           subscripts_(context, intervals_, names_) {}
 
-    // False: `changes` has become more, and the function is to be lowered as it was.
+    // False: `changes` has grown, and the original function must be lowered again.
     [[nodiscard]] bool run() {
         bind_none();
         if (places_.empty() && names_.empty() && !passes_names()) return true;
@@ -59,7 +59,7 @@ public:
     }
 
 private:
-    // What each thread of a kernel by hand runs, or all of the function.
+    // The body that each thread of a kernel written by hand runs, or the whole function.
     Body& of_threads() {
         for (Stmt* stmt : function_.body) {
             auto* gpu = stmt->as<Gpu>();
@@ -68,7 +68,7 @@ private:
         return function_.body;
     }
 
-    // Names whose binds are gone, with a branch that the call does not take.
+    // Handles names whose binds were removed with a branch that the call does not take.
     void bind_none() {
         const auto use = [&](Var* var) {
             const bool is_name = var != nullptr && is_open(*var) && !places_.has(var);
@@ -99,8 +99,8 @@ private:
         return true;
     }
 
-    // Values that the entry returns under the name that it made them for lie where the caller gets
-    // them from the beginning; other parts are copied. `returned_`: by the names that made them.
+    // Values that the entry returns under the name that it made them for are allocated as results
+    // from the start; other parts are copied. `returned`: by the names that made them.
     bool results() {
         std::unordered_map<std::size_t, int> returns;  // of each result
         for (const Var* name : places_.names()) {
@@ -145,7 +145,7 @@ private:
                });
     }
 
-    // Whether the entry returns the argument as it is.
+    // Whether the entry returns the argument itself.
     bool is_argument(const Bind& bind, const Var& array) const {
         const Bind* at = &bind;
         while (is_whole(*at->value) && at->value->var != &array &&
@@ -184,7 +184,7 @@ private:
         return false;
     }
 
-    // ------------------------------------------------------------ what names stand for
+    // ------------------------------------------------------------ the arrays that names refer to
 
     void bodies(Body& stmts) {
         Body out;
@@ -217,7 +217,7 @@ private:
         stmts = std::move(out);
     }
 
-    // Values that there is no memory for stand where their names are used.
+    // Inserts values for which there is no memory where their names are used.
     void put_back(Stmt& stmt) {
         if (without_room_.empty()) return;
         rewrite_slots(stmt, [&](Expr* e) {
@@ -235,7 +235,7 @@ private:
             .help = "label the statement that computes with them";
     }
 
-    // A constant, or a variable that is set here and where the name is bound again (`known`).
+    // A constant, or a variable that is assigned here and where the name is bound again (`known`).
     const Expr* held(const Expr& value, const std::string& what, const Var& name, Body& out,
                      const Part* known, const Expr* Part::* place) {
         const NamePlace& bound = places_.of(&name);
@@ -256,13 +256,13 @@ private:
         Var& array = *bind.array;
         const Expr& load = viewed(*bind.value);
         const Name root = subscripts_.found(*load.var);
-        // A part of a name that moves dimensions is one of these dimensions.
+        // A part of a name that moves dimensions is a part of the moved dimensions.
         const bool moved = !root.moves.empty();
         const Var& base = moved ? *load.var : *root.root;
         const auto known = names_.find(&array);
         const Name* const before = known != names_.end() ? &known->second : nullptr;
         const Bind& first = *places_.of(&array).binds.front();
-        const bool unbound = places_.of(&array).unbound;  // a variable tells whether it is
+        const bool unbound = places_.of(&array).unbound;  // a variable records whether it is bound
         const bool several = places_.of(&array).binds.size() > 1;
         const std::vector<Expr*> indices =
             moved ? load.operands
@@ -333,7 +333,7 @@ private:
         return name;
     }
 
-    // The transpositions and new shapes that `value` gives what it views; `dims`: its sizes.
+    // Adds the transpositions and new shapes of `value` to the name; `dims`: the resulting sizes.
     void move(const Expr& value, Name& name, std::vector<Dim>& dims, Shapes& shapes,
               const Var& array, Body& out) {
         if (value.op == Op::kLoad) return;
@@ -356,7 +356,7 @@ private:
         return part.kind == Part::Kind::kWhole || part.kind == Part::Kind::kSome;
     }
 
-    // The step of a part, which is a constant where all binds have the same.
+    // The step of a part, which is a constant if all binds have the same step.
     const Expr* step(const Expr& value, std::size_t axis, const Var& name, Body& out,
                      const Part* known) {
         const auto constant = constant_integer(&value);
@@ -370,7 +370,7 @@ private:
         return held(value, "step" + std::to_string(axis), name, out, known, &Part::step);
     }
 
-    // A name that is bound again has its sizes in the variables of the first time.
+    // The size of a name that is bound again, in the variable of the first bind.
     Dim resized(const Extent& length, const Var& array, std::size_t number, Body& out) {
         const Dim& dim = array.dims[number];
         if (dim.extent) {
@@ -436,7 +436,7 @@ private:
         Store* store = b_.store(&array, std::move(whole), bind.value);
         store->labels = bind.labels;
         if (returned && bind.labels.empty() && !context_.options.automatic) {
-            auto* gpu = module_.make<Gpu>(bind.span);  // as a number that is returned
+            auto* gpu = module_.make<Gpu>(bind.span);  // as for a number that is returned
             gpu->body = {store};
             out.push_back(gpu);
         } else {
@@ -468,7 +468,7 @@ private:
         stmts = std::move(out);
     }
 
-    // An extent of a name that has its sizes already, and the number or variable that it is.
+    // Whether it is an extent of a name whose sizes are known; size_of() is its value.
     bool is_size(const Expr& e) const {
         return e.op == Op::kExtent && !e.var->dims.empty() &&
                (places_.has(e.var) || names_.contains(e.var));
@@ -481,7 +481,7 @@ private:
                             : b_.extent(e.var->dims[axis], e.type.scalar);
     }
 
-    // A sum or product of sizes that turned out to be numbers is one.
+    // Folds a sum or product of sizes that became constants.
     Expr* folded(Expr* e) {
         if (e->op != Op::kAdd && e->op != Op::kMul) return e;
         const auto a = constant_integer(e->operands[0]), b = constant_integer(e->operands[1]);
@@ -496,7 +496,7 @@ private:
         return any_expr(expr, [&](const Expr& e) { return names_.contains(e.var); });
     }
 
-    // while c: …   as   while True: if not c: break; …
+    // Rewrites `while c: …` as `while True: if not c: break; …`.
     void test_inside(While& loop) {
         loop.body.insert(loop.body.begin(), b_.if_(b_.not_(loop.condition), {b_.break_()}));
         loop.condition = b_.boolean(true);
@@ -561,7 +561,7 @@ private:
     Names names_;
     NameMemory memory_;
     std::unordered_map<const Var*, const Expr*> without_room_;
-    std::unordered_set<const Bind*> delivered_;  // results that lie where the caller gets them
+    std::unordered_set<const Bind*> delivered_;  // binds of values that were made as results
     NameSubscripts subscripts_;
 };
 

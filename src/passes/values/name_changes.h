@@ -10,8 +10,8 @@
 
 namespace parpy {
 
-// Where a name that is bound several times is not everywhere what it is at the first bind: found
-// out on the way, which then begins anew.
+// The properties in which a name that is bound several times differs from its first bind. They are
+// found during lowering, which then starts again from the original function.
 struct NameChanges {
     std::set<std::pair<const ir::Var*, std::size_t>>
         parts;  // all of a dimension at some binds only
@@ -19,7 +19,7 @@ struct NameChanges {
     std::set<std::pair<const ir::Var*, std::size_t>> sizes;  // by dimension of the name
 };
 
-// A function with names that are bound several times as it was before anything was changed.
+// A copy of a function in which names are bound several times, made before any change.
 class OriginalFunction {
 public:
     OriginalFunction(ir::Module& module, ir::Function& function);

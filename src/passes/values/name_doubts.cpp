@@ -13,8 +13,8 @@ namespace parpy {
 
 using namespace ir;
 
-// The array whose elements the bind names, through other names as far as all that these stand for
-// lies in one.
+// The array whose elements the bind names, followed through other names as long as all of these
+// refer to one array.
 const Var* NameDoubts::root_of(const Bind& bind) const {
     std::unordered_set<const Var*> seen{bind.array};
     std::vector<const Var*> open{viewed(*bind.value).var};
@@ -32,7 +32,7 @@ const Var* NameDoubts::root_of(const Bind& bind) const {
             root = array;
         }
     }
-    return root;  // null: of what the name itself stands for
+    return root;  // null: the name refers only to itself
 }
 
 NameDoubt NameDoubts::of(const Var& name, bool may_move) const {
@@ -51,7 +51,7 @@ NameDoubt NameDoubts::of(const Var& name, bool may_move) const {
             return {bind, "is a transposed or reshaped part of an array", bind};
     }
     if (first.fresh || name.space == Space::kResult) return {};
-    // The values may be replaced while another name still stands for them.
+    // The values may be replaced while another name still refers to them.
     std::unordered_set<const Var*> seen;
     for (const Var* array = viewed(*first.value).var;
          places_.has(array) && seen.insert(array).second;) {
@@ -66,8 +66,8 @@ NameDoubt NameDoubts::of(const Var& name, bool may_move) const {
     return {};
 }
 
-// Threads of a kernel see what others store; only what is a thread's own, or nobody's to store to,
-// stays what it was.
+// Threads of a kernel see the stores of other threads; only arrays of the thread alone, and arrays
+// that no thread stores to, keep their values.
 bool NameDoubts::others_may_store(const Var& array) const {
     if (array.space == Space::kLocal || places_.has(&array)) return false;
     if (array.written || array.space != Space::kGlobal || function_.kind != FunctionKind::kEntry)
@@ -77,12 +77,12 @@ bool NameDoubts::others_may_store(const Var& array) const {
     });
 }
 
-// Values that are replaced may bring other names in doubt.
+// Repeated, since replaced values may bring other names in doubt.
 void NameDoubts::copy_elements() {
     for (bool again = true; again;) {
         std::unordered_set<const Var*> doubtful;
         for (const Var* name : places_.names()) {
-            const NameDoubt doubt = of(*name, by_hand_);  // copies lie as loops run over them
+            const NameDoubt doubt = of(*name, by_hand_);  // copies have the order of the loops
             if (doubt.bind == nullptr) continue;
             const bool shared =
                 by_hand_ && std::ranges::any_of(places_.of(name).binds, [&](const Bind* bind) {

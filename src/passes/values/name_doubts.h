@@ -1,5 +1,5 @@
-// Whether it is known which array each name stands for, for lower_names: names for which it is not
-// are refused, or get copies of the elements where nobody can tell these from the elements.
+// Decides for each name whether it is known which array it refers to, for lower_names: other names
+// are refused, or get copies of the elements if no statement can tell the copies from the elements.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace parpy {
 
-// The bind that makes it unknown what the name stands for where it is used, if there is one, with
-// the reason and the other bind.
+// The bind that makes it unknown which array the name refers to where it is used, if there is one,
+// with the reason and the other bind.
 struct NameDoubt {
     const ir::Bind* bind = nullptr;
     std::string why;
@@ -24,11 +24,11 @@ public:
     NameDoubts(const ir::Function& function, const NamePlaces& places, bool by_hand)
         : function_(function), places_(places), by_hand_(by_hand) {}
 
-    // `may_move`: the name may transpose or reshape what it stands for.
+    // `may_move`: the name may transpose or reshape the array that it refers to.
     [[nodiscard]] NameDoubt of(const ir::Var& name, bool may_move = true) const;
-    // Names in doubt get values of their own where these are as good as the elements.
+    // Gives names in doubt values of their own where copies are as good as the elements.
     void copy_elements();
-    // Why the name got such values; null of others.
+    // Why the name got such values; null if it did not.
     [[nodiscard]] const NameDoubt* copied(const ir::Var& name) const;
 
 private:

@@ -54,7 +54,7 @@ NameVariants::Form NameVariants::form_of(std::size_t parameter, const Argument& 
 
 void NameVariants::redirect(Expr& call, const std::vector<std::optional<Argument>>& arguments) {
     Builder b(context_.module, call.span);
-    // The arrays that are passed, by operand, and those that share memory with another one.
+    // The arrays that are passed, by operand, and whether one shares memory with another one.
     std::vector<const Var*> roots;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         roots.push_back(arguments[i] ? arguments[i]->name.root : array_passed(*call.operands[i]));
@@ -120,7 +120,7 @@ void NameVariants::redirect(Expr& call, const std::vector<std::optional<Argument
     call.operands.insert(call.operands.end(), more.begin(), more.end());
 }
 
-// The same with sizes of parts that are no constants.
+// The same forms with run-time sizes of parts.
 NameVariants::Forms NameVariants::with_open_sizes(Forms forms) {
     for (Form& form : forms.names) {
         std::size_t dimension = 0;
@@ -139,7 +139,7 @@ NameVariants::Forms NameVariants::with_open_sizes(Forms forms) {
     return forms;
 }
 
-// A function that calls itself with ever smaller parts is not made for each of their sizes.
+// Keeps a function that calls itself with ever smaller parts from being copied for each size.
 void NameVariants::limit_sizes(const Function& callee, Forms& forms) const {
     constexpr int kMostSizes = 4;
     Forms open = with_open_sizes(forms);
@@ -152,7 +152,7 @@ void NameVariants::limit_sizes(const Function& callee, Forms& forms) const {
     if (alike >= kMostSizes) forms = std::move(open);
 }
 
-// The parameters that `redirect` passes, in its order.
+// Makes the parameters that `redirect` passes, in its order.
 void NameVariants::make_parameter(Var& param, const Form& form, Made& made,
                                   std::vector<Var*>& more) {
     Builder b(context_.module, param.span);

@@ -1,5 +1,5 @@
-// The forms of names of arrays, and the functions that get such names: a copy for each form, with
-// the arrays themselves and the variables of the form as parameters.
+// The forms of names of arrays, and the functions that receive such names: one copy for each form,
+// which has the arrays themselves and the variables of the form as parameters.
 //
 //     before  total(row[...])                  after  total(x[...], row_at0)
 //             helper total(v: f64[:]):                helper total(v: f64[5, 7], v_at0: i64):
@@ -17,26 +17,26 @@
 
 namespace parpy {
 
-// How a name stands in its array: one of these for each dimension of either, in order. Expressions
-// are constants or variables that nothing else sets: templates to clone.
+// How a name refers to its array: one Part for each dimension of either, in order. Expressions are
+// constants or variables that are assigned once, for cloning.
 struct Part {
     enum class Kind : std::uint8_t {
-        kFixed,  // the dimension of the array has the subscript `begin`, the name does not have it
+        kFixed,  // the dimension of the array has the subscript `begin`; the name lacks it
         kWhole,  // the name has all of the dimension
         kSome,   // element i of the name is begin + step * i
-        kAdded,  // the name alone has the dimension, of size 1
+        kAdded,  // only the name has the dimension, of size 1
     };
     Kind kind{};
     const ir::Expr* begin = nullptr;
     const ir::Expr* step = nullptr;
 };
 
-// What a name does to the dimensions that are left of its array: it transposes them (`order`),
-// takes a part of them (`parts`), or neither, and gives their elements, in C order, another shape.
+// A change of the dimensions that are left of the array: a name transposes them (`order`), selects
+// a part of them (`parts`), or gives their elements, in C order, another shape (neither).
 struct Move {
     std::vector<std::size_t> order;
     std::vector<Part> parts;
-    std::vector<ir::Dim> sizes;  // afterwards
+    std::vector<ir::Dim> sizes;  // after the move
 
     [[nodiscard]] bool reshapes() const { return order.empty() && parts.empty(); }
 };
@@ -44,28 +44,28 @@ struct Move {
 struct Name {
     ir::Var* root = nullptr;
     std::vector<Part> parts;
-    std::vector<Move> moves;     // what follows, in order
-    std::vector<ir::Dim> sizes;  // of the parts, where there are moves
+    std::vector<Move> moves;     // applied after `parts`, in order
+    std::vector<ir::Dim> sizes;  // after `parts`, if there are moves
 };
 using Names = std::unordered_map<const ir::Var*, Name>;
 
-// A parameter whose extents are those of the argument: the typer leaves them open for names.
+// A parameter whose extents are those of the argument: infer_types leaves them open for names.
 [[nodiscard]] bool is_open(const ir::Var& param);
 
 class NameVariants {
 public:
     explicit NameVariants(PassContext& context) : context_(context) {}
 
-    // What an argument hands over: the name, whose sizes are those of `array`.
+    // An argument of a call: the name, whose sizes are those of `array`.
     struct Argument {
         Name name;
         const ir::Var* array = nullptr;
     };
-    // Makes the call one of the function for these arguments, one for each operand; those for
-    // parameters that are not open are empty.
+    // Makes the call one of the function's copy for these arguments, one for each operand;
+    // arguments for parameters that are not open are empty.
     void redirect(ir::Expr& call, const std::vector<std::optional<Argument>>& arguments);
 
-    // The functions made since the last time, with what their parameters stand for.
+    // The functions made since the last call of next(), with the names that their parameters are.
     struct Made {
         ir::Function* function = nullptr;
         Names names;

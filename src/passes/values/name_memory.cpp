@@ -13,10 +13,10 @@ namespace parpy {
 
 using namespace ir;
 
-// Longer sums of sizes are not followed.
+// Longer sums of sizes are not tracked.
 constexpr std::size_t kMostOperators = 64;
 
-// The expression without variables that the last assignments of `before` set.
+// The expression with variables replaced by the values that the last assignments of `before` give.
 Expr* NameMemory::spelled_out(const Expr* value, std::span<Stmt* const> before) const {
     Expr* result = clone(context_.module, value);
     for (auto stmt = before.rbegin(); stmt != before.rend(); ++stmt) {
@@ -28,7 +28,7 @@ Expr* NameMemory::spelled_out(const Expr* value, std::span<Stmt* const> before) 
     return with_integers(result);
 }
 
-// The expression in which variables and the sizes of names stand for what is known of them.
+// The expression with known values in place of variables and sizes of names.
 Expr* NameMemory::with_integers(Expr* value) const {
     const auto known = [&](const Expr& e) -> Expr* {
         const Var* var = e.op == Op::kVar ? e.var : nullptr;
@@ -92,7 +92,7 @@ bool NameMemory::runs_once(const Bind& bind) const {
     return is_called_once() && place.body == &function_.body && place.dominated && !place.unbound;
 }
 
-// What is known at the entry and not less than an integer expression; null if nothing is.
+// An upper bound of an integer expression that is known at the entry; null if there is none.
 Expr* NameMemory::at_most(Expr& e) {
     constexpr std::int64_t kFar = std::int64_t{1} << 48;
     if (known_at_entry(e, function_, uses_)) return &e;
@@ -148,7 +148,7 @@ Expr* NameMemory::at_most(Expr& e) {
     }
 }
 
-// The values of an expression that is made of variables of the function.
+// The range of an expression over variables of the function.
 Interval NameMemory::range(const Expr& e) const {
     const auto operand = [&](std::size_t i) { return range(*e.operands[i]); };
     switch (e.op) {
@@ -230,7 +230,7 @@ bool NameMemory::allocate(const Bind& bind, const Shape& shape, Body& sizes, Bod
     Body& target = hoisted ? at_entry_ : out;
     if (late) move_to(out, sizes);
     Var* memory = &array;
-    if (part) {  // the name is a part of what there is room for
+    if (part) {  // the name is a part of its memory
         move_to(out, sizes);
         memory = context_.module.make_var(array.name + "_values", array.type, array.span);
         Name name{memory, {}, {}, {}};
@@ -298,8 +298,8 @@ bool NameMemory::allocate_result(Var& array, const Origin& result, const Shape& 
     return true;
 }
 
-// Where a name that may be unbound begins: a variable, of which guard_variables knows whether it is
-// set.
+// The begin of a name that may be unbound: a variable, for which guard_variables knows whether it
+// is assigned.
 const Expr* NameMemory::bound_here(const Var& array, Scalar type, Body& out) {
     Var* begin = b_.scalar(array.name + "_begin0", type);
     begin->user_name = array.shown();
@@ -387,7 +387,7 @@ Dim NameMemory::sized(const Extent& length, const Var& array, std::size_t number
     return dim;
 }
 
-// Sizes of a name that is bound once are not set again while it is used.
+// Whether the sizes of a name are not assigned again while it is used, as it is bound once.
 bool NameMemory::is_for_good(const Var& array) const {
     return places_.has(&array) && places_.of(&array).binds.size() == 1 &&
            places_.of(&array).dominated;
@@ -425,7 +425,7 @@ bool NameMemory::stable(const Expr& expr, const Var& array) const {
     });
 }
 
-// Nothing in the function sets the variable.
+// Whether the variable is a parameter that the function never assigns.
 bool NameMemory::lasts(const Var& var) const {
     return !uses_.written.contains(&var) &&
            std::ranges::find(function_.params, &var) != function_.params.end();

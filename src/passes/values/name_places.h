@@ -1,5 +1,5 @@
-// Where the names of arrays of one function are bound, and whether a use comes behind the binding
-// on every path: what lower_names asks before it gives a name memory or leaves out the name.
+// Finds where the names of arrays of one function are bound, and whether a bind dominates all uses,
+// for lower_names.
 #pragma once
 
 #include <unordered_map>
@@ -12,9 +12,9 @@ namespace parpy {
 
 struct NamePlace {
     std::vector<ir::Bind*> binds;        // in the order of the text
-    const ir::Body* body = nullptr;      // that the first one stands in
+    const ir::Body* body = nullptr;      // the body that contains the first one
     std::vector<const ir::Stmt*> loops;  // around the first one, outermost first
-    bool led = true;                     // all else stands behind the first bind, in its body
+    bool led = true;                     // all uses follow the first bind, in its body
     bool dominated = true;               // … and there is no other bind
     bool unbound = false;                // a use may come before any bind
 };
@@ -37,7 +37,7 @@ private:
     std::unordered_map<const ir::Var*, NamePlace> places_;
     std::vector<ir::Var*> names_;
     std::vector<const ir::Stmt*> loops_;
-    // The bodies around what is walked, and the names bound so far in each.
+    // The bodies around the current statement, and the names bound so far in each.
     std::vector<std::unordered_set<const ir::Var*>> bound_;
 };
 

@@ -58,8 +58,8 @@ Expr* NameSubscripts::stride(Var& array, std::size_t axis, const Expr& asked) {
     const Scalar type = asked.type.scalar;
     IndexMath math(b_, type);
     Expr* factor = math.number(size_in_bytes(array.type.scalar));
-    std::size_t left = axis;  // dimensions that are left in front of it
-    // The dimension that `parts` are taken of; none: it was added.
+    std::size_t left = axis;  // remaining dimensions before it
+    // The dimension of the array that `parts` select from; none: it was added.
     const auto through_parts = [&](const std::vector<Part>& parts) -> std::optional<std::size_t> {
         std::size_t base = 0, own = 0;
         for (const Part& part : parts) {
@@ -91,7 +91,7 @@ Expr* NameSubscripts::stride(Var& array, std::size_t axis, const Expr& asked) {
         factor, dim.stride ? math.number(*dim.stride) : b_.convert(b_.var(dim.stride_var), type));
 }
 
-// For a template, for the place that is worked on.
+// A copy of a template, with the current place in the source.
 Expr* NameSubscripts::copy(const Expr* expr) {
     Expr* result = clone(context_.module, expr);
     result->span = b_.span;
@@ -140,7 +140,7 @@ std::vector<Expr*> NameSubscripts::through(const std::vector<Part>& parts, const
     return result;
 }
 
-// Of single elements: what the moves do to slices is no slice.
+// The subscripts must be single elements: moves do not map slices to slices.
 std::vector<Expr*> NameSubscripts::through_moves(const Name& name, const Var& array,
                                                  const std::vector<Expr*>& indices,
                                                  Shapes& shapes) {
@@ -175,7 +175,7 @@ std::vector<Expr*> NameSubscripts::through_moves(const Name& name, const Var& ar
     return of_elements(name.parts, at);
 }
 
-// The subscripts of what `parts` are taken of, for one of theirs, which counts from the start.
+// The subscripts of the array that `parts` select from, for subscripts that count from the start.
 std::vector<Expr*> NameSubscripts::of_elements(const std::vector<Part>& parts,
                                                const std::vector<Expr*>& indices) {
     std::vector<Expr*> result;
@@ -198,7 +198,7 @@ std::vector<Expr*> NameSubscripts::of_elements(const std::vector<Part>& parts,
     return result;
 }
 
-// Where an element of an array with the sizes `to` lies in one with the sizes `from`.
+// The subscripts in an array of the sizes `from` of an element of one with the sizes `to`.
 std::vector<Expr*> NameSubscripts::reshaped(const std::vector<Dim>& from,
                                             const std::vector<Dim>& to,
                                             const std::vector<Expr*>& indices, Scalar type) {
@@ -219,8 +219,8 @@ std::vector<Expr*> NameSubscripts::reshaped(const std::vector<Dim>& from,
     return result;
 }
 
-// The subscript of a name, counted from the start. Constants that are none, and where the program
-// is to check subscripts, all that it must, name the site at which they fail.
+// The subscript of a name, counted from the start. Constants that are out of bounds, and all
+// subscripts that the program must check if checks are on, name the site at which they fail.
 Expr* NameSubscripts::inside(Expr* index, const Var& array, std::size_t axis) {
     const Scalar type = index->type.scalar;
     const Dim& dim = array.dims[axis];
@@ -259,7 +259,7 @@ Expr* NameSubscripts::place_of(const Part& part, Expr* index, const Var& array, 
                     b_.convert(copy(part.begin), type));
 }
 
-// One for each dimension of a name.
+// The site for a dimension of a name.
 int NameSubscripts::site(const Var& array, std::size_t axis) {
     const auto [known, is_new] = sites_.try_emplace({&array, axis}, 0);
     if (is_new) {
@@ -285,7 +285,7 @@ Expr* NameSubscripts::slice_of(const Part& part, const Subscript& s, const Dim& 
     return slice;
 }
 
-// The slice that a part of a dimension is.
+// The slice that corresponds to a part of a dimension.
 Expr* NameSubscripts::all_of(const Part& part, const Dim& dim, Span span) {
     Expr* slice = context_.module.make_expr(Op::kSlice, Type::none(), span);
     if (part.kind != Part::Kind::kSome) return slice;

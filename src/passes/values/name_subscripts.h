@@ -1,4 +1,4 @@
-// The subscripts of an array for those of a name of it (name_forms.h), for lower_names.
+// Computes the subscripts of an array from those of a name of it (name_forms.h), for lower_names.
 #pragma once
 
 #include <map>
@@ -19,10 +19,10 @@ public:
     NameSubscripts(PassContext& context, const Intervals& intervals, const Names& names)
         : context_(context), intervals_(intervals), names_(names), b_(context.module) {}
 
-    // The name as its array; an array that is none is all of itself.
+    // The name of an array; one that names no part of another array is all of itself.
     [[nodiscard]] Name found(ir::Var& array) const;
-    // The subscripts of the array for those of the name, which stand at `span`. `shapes`: of the
-    // statement.
+    // The subscripts of the array for those of the name, which are written at `span`. `shapes`:
+    // those of the statement.
     [[nodiscard]] std::vector<ir::Expr*> composed(ir::Var& array,
                                                   const std::vector<ir::Expr*>& indices,
                                                   Shapes& shapes, Span span);
@@ -30,10 +30,11 @@ public:
     [[nodiscard]] ir::Expr* whole(const ir::Expr& load);
     // A subscript of the array, counted from the start.
     [[nodiscard]] ir::Expr* inside(ir::Expr* index, const ir::Var& array, std::size_t axis);
-    // How many bytes lie between neighbours along a dimension of the name; `asked`: where.
+    // The distance in bytes between neighbours along a dimension of the name; `asked`: the place in
+    // the source.
     [[nodiscard]] ir::Expr* stride(ir::Var& array, std::size_t axis, const ir::Expr& asked);
-    // The address of a name for a foreign function: a row of its array, whose elements lie side by
-    // side. Reports others.
+    // The address of a name for a foreign function: a row of its array, contiguous in memory.
+    // Reports other names.
     [[nodiscard]] ir::Expr* pointed(ir::Expr& array, const ir::Function& callee);
 
 private:

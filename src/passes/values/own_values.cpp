@@ -1,5 +1,6 @@
-// See own_values.h. A walk along the paths of the function, which knows at each statement what the
-// names may stand for there, and whether it has been stored to since they were bound.
+// See own_values.h. Walks along the paths of the function, and knows at each statement which
+// elements the names may refer to there, and whether they have been stored to since the names were
+// bound.
 #include "passes/values/own_values.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ using Vars = std::set<const Var*>;
 
 struct State {
     bool reached = false;
-    std::map<const Var*, Vars> sources;  // of names that may stand for elements of others here
+    std::map<const Var*, Vars> sources;  // of names that may refer to elements of other arrays here
     Vars stale;                          // … whose elements may have other values by now
 
     friend bool operator==(const State&, const State&) = default;
@@ -59,9 +60,9 @@ public:
     }
 
 private:
-    // ------------------------------------------------------------ what shares memory
+    // ------------------------------------------------------------ shared memory
 
-    // `array`, and the arrays that it may be a name for.
+    // `array`, and the arrays that it may be a name of.
     Vars roots(const Var* array) const {
         Vars found{array};
         std::vector<const Var*> open{array};
@@ -79,9 +80,9 @@ private:
         return std::ranges::any_of(a, [&](const Var* each) { return may_share(b, *each); });
     }
 
-    // ------------------------------------------------------------ what statements do
+    // ------------------------------------------------------------ effects of statements
 
-    // In the order of evaluation: what a call stores to, operands behind it read.
+    // Follows the order of evaluation: later operands read the stores of earlier calls.
     void use(const Expr& value) {
         for (const Expr* operand : value.operands)
             use(*operand);
@@ -96,7 +97,7 @@ private:
                                value.callee->kind != FunctionKind::kForeign;
             if (passed(i) != nullptr && !known) write(passed(i));
         }
-        for (std::size_t i = 0; i < value.operands.size(); ++i) {  // it may read what it stored to
+        for (std::size_t i = 0; i < value.operands.size(); ++i) {  // it may read its own stores
             if (passed(i) != nullptr) read(*passed(i));
         }
     }
@@ -117,8 +118,8 @@ private:
         }
     }
 
-    // Whoever gets the array may store to it, and look at what it is the same as. For an argument
-    // that no iteration replaced, a caller gets a copy.
+    // The receiver of the array may store to it, and see that it shares memory with another result.
+    // A caller gets a copy of an argument that no iteration replaced.
     void hand_over(const Bind& stmt) {
         if (stmt.value->op == Op::kTranspose || stmt.value->op == Op::kReshape) {
             const Vars from = roots(viewed(*stmt.value).var);
@@ -213,7 +214,7 @@ private:
     std::unordered_map<const Var*, Vars> stands_for_;
     State state_;
     std::vector<State> breaks_, continues_;  // of the loops around
-    Vars told_;                              // names that a copy of their elements would not do for
+    Vars told_;                              // names whose elements a copy would not replace
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Which names of arrays may be given copies of the elements that they stand for: nobody can tell
-// them from the elements, since neither are stored to while the name stands for them.
+// Finds the names of arrays that may be given copies of their elements: no statement can tell these
+// apart, since neither is stored to while the name refers to the elements.
 #pragma once
 
 #include <unordered_set>
@@ -8,7 +8,7 @@
 
 namespace parpy {
 
-// Of `names`, those for which every bind that makes no values may do so.
+// The subset of `names` of which every bind that makes no values may make a copy.
 [[nodiscard]] std::unordered_set<const ir::Var*> copyable_names(
     const ir::Function& function, const std::unordered_set<const ir::Var*>& names);
 

@@ -28,14 +28,15 @@ private:
         std::erase_if(stmts, [&](Stmt* stmt) { return moves(*stmt, stmts, around); });
         for (Stmt* stmt : stmts) {
             const auto* loop = stmt->as<For>();
-            // The host runs others, a kernel for each of their parts (split_kernels).
+            // The host runs other loops, and launches a kernel for each of their parts
+            // (split_kernels).
             const bool parallel = loop != nullptr && loop->mapping.parallel() &&
                                   (spreads(*loop) || loop->mapping.level == Level::kThreads);
             for_each_body(*stmt, [&](Body& inner) { body(inner, parallel ? loop : around); });
         }
     }
 
-    // Decides where the array is that the statement makes; whether that is at the entry.
+    // Chooses the memory of the array that the statement makes; whether that is at the entry.
     bool moves(Stmt& stmt, const Body& scope, const For* around) {
         auto* alloc = stmt.as<Alloc>();
         if (alloc == nullptr || alloc->array->space != Space::kLocal) return false;

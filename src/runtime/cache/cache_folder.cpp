@@ -16,7 +16,7 @@ namespace {
 constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 constexpr mode_t kPrivate = 0700;
 
-// Who may own a folder: a private one is the user's alone to write to.
+// The allowed owners of a folder: a private folder only the user may write to.
 enum class Owner { kUserOrRoot, kPrivate };
 
 Folder opened(int at, const std::string& name, std::string path, Owner owner,
@@ -50,7 +50,7 @@ Folder opened(int at, const std::string& name, std::string path, Owner owner,
     return folder;
 }
 
-// 0, or why the last of them could not be made.
+// 0, or the error of the last folder that could not be made.
 int make_folders(const std::string& path) {
     for (std::size_t end = path.find('/', 1); end != std::string::npos;
          end = path.find('/', end + 1)) {
@@ -70,7 +70,7 @@ bool Descriptor::close() {
     if (number_ < 0) return true;
     const int number = number_;
     number_ = -1;
-    return ::close(number) == 0 || errno == EINTR;  // closed all the same
+    return ::close(number) == 0 || errno == EINTR;  // EINTR: closed all the same
 }
 
 bool Descriptor::read(void* data, std::size_t size) const {
@@ -100,7 +100,7 @@ bool Descriptor::write(const void* data, std::size_t size) const {
 
 std::vector<std::string> Folder::names() const {
     std::vector<std::string> result;
-    // The listing closes its descriptor, and has a position of its own.
+    // The listing closes its descriptor, and has its own position.
     const int listed = ::openat(number(), ".", kFolder);
     DIR* listing = listed < 0 ? nullptr : ::fdopendir(listed);
     if (listing == nullptr) {
@@ -138,7 +138,7 @@ Folder open_folder(const Folder& in, const std::string& name, bool make,
     Folder folder = opened(in.number(), name, path, Owner::kPrivate, refusal);
     if (folder.is_open() || refusal || !make) return folder;
     if (::mkdirat(in.number(), name.c_str(), kPrivate) != 0 && errno != EEXIST) {
-        // Where `in` itself was removed meanwhile there is nothing to tell: it is made anew.
+        // If `in` itself was removed meanwhile, nothing is reported: the caller makes it anew.
         if (errno != ENOENT) refusal = {path, "it cannot be made: " + words_for(errno), {}};
         return folder;
     }

@@ -1,7 +1,7 @@
 // One file per entry, DIRECTORY/v1/KK/KIND-HASH with KK the hash's first two digits: a header
 // (magic, length, checksum) and the value. The checksum covers the key, so that a file under
-// another entry's name is no entry. Readers see whole files only, because writers rename into
-// place. DIRECTORY/v1/CACHEDIR.TAG says that the folder is the cache's, to us and to backups.
+// another entry's name is rejected. Readers see whole files only, because writers rename into
+// place. DIRECTORY/v1/CACHEDIR.TAG tells us and backup programs that the folder is the cache's.
 #include "runtime/cache/kernel_cache.h"
 
 #include <fcntl.h>
@@ -33,9 +33,9 @@ constexpr char kFormat[] = "v1";
 constexpr char kMagic[8] = {'p', 'a', 'r', 'p', 'y', 'k', 'c', '2'};
 constexpr std::string_view kTemporary = ".tmp";
 constexpr std::size_t kDigits = 32;       // of the hash in an entry's name
-constexpr std::time_t kAbandoned = 3600;  // seconds after which nobody writes a temporary file
+constexpr std::time_t kAbandoned = 3600;  // seconds after which a temporary file is abandoned
 
-// https://bford.info/cachedir/: the first line is what tools look for.
+// https://bford.info/cachedir/: tools recognise the first line.
 constexpr char kTag[] = "CACHEDIR.TAG";
 constexpr std::string_view kTagText =
     "Signature: 8a477f597d28d172789f06886806bc55\n"
@@ -85,13 +85,13 @@ std::string group_of(const std::string& key) {
     return key.substr(dash == std::string::npos ? 0 : dash + 1, 2);
 }
 
-// Readers see all of it or what was there before; no other file is touched. 0 or errno.
+// Readers see the whole new file or the old one; no other file is touched. 0 or errno.
 int publish(const Folder& folder, const std::string& name,
             std::initializer_list<std::string_view> parts) {
     static std::atomic<unsigned> count{0};
     std::string aside;
     Descriptor file;
-    // Processes of other containers may have our number.
+    // Processes of other containers may have the same process number.
     for (int attempt = 0; attempt < 64 && !file.is_open(); ++attempt) {
         aside = std::to_string(::getpid()) + "-" + std::to_string(count.fetch_add(1));
         aside += kTemporary;
@@ -113,7 +113,7 @@ int publish(const Folder& folder, const std::string& name,
 
 enum class Tag { kNone, kOurs, kOther };
 
-// Says whether the cache made the folder, in one look: other processes may empty it.
+// Whether the cache made the folder, in one look: other processes may empty it.
 Tag tag_of(const Folder& folder) {
     const Descriptor file(
         ::openat(folder.number(), kTag, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -123,10 +123,10 @@ Tag tag_of(const Folder& folder) {
     return ours ? Tag::kOurs : Tag::kOther;
 }
 
-// One that was made a moment ago, or by a version that did not tag its folders, has no other names.
+// A folder made a moment ago, or by a version without tags, contains only names of the cache.
 bool could_be_tagged(const Folder& folder) {
     return std::ranges::all_of(folder.names(), [&](const std::string& name) {
-        if (name == kTag) return tag_of(folder) != Tag::kOther;  // it came just now
+        if (name == kTag) return tag_of(folder) != Tag::kOther;  // it was made just now
         if (is_group(name)) {
             const std::optional<struct stat> status = folder.status(name);
             return !status || S_ISDIR(status->st_mode);
@@ -135,7 +135,7 @@ bool could_be_tagged(const Folder& folder) {
     });
 }
 
-// Those last written to by then.
+// Removes temporary files last written by then.
 void remove_temporary(const Folder& folder, std::time_t until) {
     for (const std::string& name : folder.names()) {
         if (!is_temporary(name)) continue;
@@ -172,7 +172,7 @@ KernelCache& KernelCache::instance() {
 
 KernelCache::KernelCache(fs::path directory, std::uint64_t size) : size_(size) {
     if (directory.empty()) return;
-    std::error_code failed;  // where the working folder is gone
+    std::error_code failed;  // set where the working folder is gone
     directory_ = fs::absolute(directory, failed);
     // "link/" and "link/." would be the folder that the link leads to.
     while (directory_.has_relative_path() &&
@@ -241,7 +241,7 @@ std::optional<std::string> KernelCache::get(const std::string& key) {
     return value;
 }
 
-// Nothing when it is no whole entry.
+// Nothing if the file is not a whole entry.
 std::optional<std::string> KernelCache::read(const Descriptor& file, const std::string& key) {
     struct stat status{};
     if (::fstat(file.number(), &status) != 0) return std::nullopt;
@@ -263,7 +263,7 @@ void KernelCache::put(const std::string& key, std::string_view value) {
     for (int attempt = 0; attempt < 8; ++attempt) {
         if (try_put(key, value)) break;
     }
-    // One key in 64 pays for looking at the whole directory, and whoever wrote much of it.
+    // One key in 64, and a process that wrote much, pays for looking at the whole directory.
     const bool chosen = key.size() > 1 && key.back() == '0' && (key[key.size() - 2] & 3) == 0;
     if (chosen || (unseen_ += sizeof(Header) + value.size()) > size_ / 64) trim();
 }
@@ -343,9 +343,9 @@ void KernelCache::clear() {
             if (is_entry(file) && status && is_own_file(*status))
                 ::unlinkat(group.number(), file.c_str(), 0);
         }
-        ::unlinkat(folders.own.number(), name.c_str(), AT_REMOVEDIR);  // if it is empty
+        ::unlinkat(folders.own.number(), name.c_str(), AT_REMOVEDIR);  // only if it is empty
     }
-    // The folder goes if nothing is left in it, and stays the cache's otherwise.
+    // The folder is removed if nothing is left in it; otherwise it stays, with its tag.
     if (folders.own.names() != std::vector<std::string>{kTag}) return;
     if (tag_of(folders.own) != Tag::kOurs) return;
     ::unlinkat(folders.own.number(), kTag, 0);

@@ -1,4 +1,4 @@
-// One argument of a call as the runtime sees it, whatever object the caller passed.
+// One argument of a call in the runtime's form, whatever object the caller passed.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@ inline constexpr int kMaxRank = 16;
 
 // One argument of one call, read from the caller's object; memory is borrowed for the call.
 struct ArgumentView {
-    // Left uninitialised: a call makes an array of these and fills those it has.
-    std::uint64_t header;         // what the argument is: the constants below
+    // Left uninitialised: a call makes an array of these and sets the fields that it needs.
+    std::uint64_t header;         // the kind of argument: the constants below
     void* data;                   // arrays: element [0, …, 0]
     const std::int64_t* extents;  // arrays: one per dimension
     const std::int64_t* strides;  // arrays: in bytes, multiples of the element size
     std::uint64_t value;          // scalars: as a slot holds it (abi.h)
-    std::uint64_t imaginary;  // c128 scalars: the bits of the imaginary part, right behind value
+    std::uint64_t imaginary;  // c128 scalars: the bits of the imaginary part, directly after value
 
     static constexpr std::uint64_t kWeak = 1u << 4;
     static constexpr std::uint64_t kArray = 1u << 5;
     static constexpr std::uint64_t kReadOnly = 1u << 6;
     static constexpr std::uint64_t kOnDevice = 1u << 7;
-    // In keys only: the argument overlaps another; its strides follow from its extents; its value,
-    // and the dimensions whose extents and strides, are run-time values (and 0 in the key); the key
-    // is of Scope::kShared; the value is larger than kLargestGeneral; what is passed at run time is
-    // small (Generality::Position).
+    // Only in keys: the argument overlaps another; its strides follow from its extents; its value
+    // is a run-time value, and the bits further up name the run-time extents and strides (0 in the
+    // key); the key is of Scope::kShared; the value is larger than kLargestGeneral; all run-time
+    // values are small (Generality::Position).
     static constexpr std::uint64_t kAliased = 1u << 8;
     static constexpr std::uint64_t kContiguous = 1u << 9;
     static constexpr std::uint64_t kGeneralValue = 1u << 10;

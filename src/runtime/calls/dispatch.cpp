@@ -1,5 +1,5 @@
-// Keys, the table and the generalisation policy. The table is open-addressed with atomic cells; it
-// and the Generality that keys are built with form one State, replaced as a whole when either
+// Keys, the table and the generalisation policy. The table is open-addressed with atomic cells; the
+// table and the Generality that keys are built with form one State, replaced as a whole when either
 // changes. States and entries live as long as the Specializations, because a reader may hold any of
 // them.
 #include "runtime/calls/dispatch.h"
@@ -27,7 +27,7 @@ bool same_words(std::span<const std::uint64_t> a, std::span<const std::uint64_t>
     return std::ranges::equal(a, b);
 }
 
-// The same for all calls whose arguments have the same types, ranks and places.
+// A hash that is the same for all calls whose arguments have the same types, ranks and devices.
 std::uint64_t hash_types(Arguments arguments) {
     std::uint64_t hash = arguments.size();
     for (const ArgumentView& view : arguments)
@@ -69,13 +69,13 @@ Specialization::Specialization(std::shared_ptr<Executable> executable, Arguments
                     static_cast<unsigned>(ir::size_in_bytes(arguments[slot.argument].scalar()))));
                 break;
             case Slot::Kind::kScalar:
-                // Too wide for a slot, which points to the value instead.
+                // Too wide for a slot, which has a pointer to the value instead.
                 item.fill = slot.scalar == ir::Scalar::kC128 ? Fill::kAddress : Fill::kValue;
                 break;
         }
         recipe_.push_back(item);
     }
-    // A shared program was compiled for the overlap of these, whatever it is.
+    // A shared program allows any overlap of these arguments.
     const auto free = [&](std::uint32_t i) {
         return scope == Scope::kShared && (aliased & argument_bit(i)) != 0;
     };
@@ -160,7 +160,7 @@ bool Specialization::accepts(Arguments arguments) const {
 struct Specializations::Entry {
     std::vector<std::uint64_t> key;
     std::uint64_t hash = 0;
-    std::shared_ptr<const Specialization> value;  // null: calls have programs of their own
+    std::shared_ptr<const Specialization> value;  // null: such calls have programs of their own
 };
 
 struct Specializations::State {
@@ -270,7 +270,7 @@ void Specializations::insert(std::span<const std::uint64_t> key,
     }
 }
 
-// Makes run-time values of what keeps changing; true if there was something. The call has no
+// Makes values that keep changing run-time values; true if there were any. The call must have no
 // specialisation yet.
 bool Specializations::generalize(Arguments arguments) {
     Generality generality = state_.load(std::memory_order_relaxed)->generality;
@@ -280,7 +280,7 @@ bool Specializations::generalize(Arguments arguments) {
     return changed;
 }
 
-// Programs for all sizes, where those by size became many.
+// Replaces programs by size by programs for all sizes, if there are too many of them.
 bool Specializations::take_together(Arguments arguments) {
     Generality generality = state_.load(std::memory_order_relaxed)->generality;
     const bool parted = generality.any && generality.by_size;
@@ -303,7 +303,7 @@ bool needs_sizes(const Specializations::Failure& failure) {
     });
 }
 
-// The program is at fault, not the compiler or the machine.
+// Whether the program is at fault, not the compiler or the machine.
 bool is_refusal(const Specializations::Failure& failure) {
     return failure.diagnostics.has_errors() && !failure.error.failed() &&
            std::ranges::none_of(failure.diagnostics.all(), [](const Diagnostic& d) {
@@ -327,12 +327,12 @@ const Specialization* Specializations::find_or_build(Arguments arguments, const 
         const bool refused = look_up(state, general.words()) != nullptr;
         const bool special = refused || aliased != 0;
         if (!special && take_together(arguments)) continue;
-        failure = {};  // what was noted of a program that does not answer the call
+        failure = {};  // the failure of a program that does not serve the call
         std::shared_ptr<const Specialization> made;
         if (sharing_ && special && crowded(arguments)) {
             made = share(arguments, aliased, build, check, failure, lock);
         } else {
-            // What the general program does not accept is compiled for its own values.
+            // A call that the general program does not accept is compiled for its own values.
             made = make(arguments, refused ? Generality{} : state.generality, aliased, Scope::kOwn,
                         build, failure, lock);
         }
@@ -352,11 +352,11 @@ std::shared_ptr<const Specialization> Specializations::share(Arguments arguments
     if (!allowed) return nullptr;
     const Generality generality = state_.load(std::memory_order_relaxed)->generality;
     auto made = make(arguments, generality, aliased, Scope::kShared, build, failure, lock);
-    if (failure.failed()) {  // then not: such calls have programs of their own
+    if (failure.failed()) {  // no shared program: such calls have programs of their own
         failure = {};
         sharing_ = false;
     }
-    // It is for sizes that are related in another way: equal where these are stretched.
+    // The program assumes other relations between sizes: some are equal that are stretched here.
     if (made != nullptr && !made->accepts(arguments)) {
         return make(arguments, {}, aliased, Scope::kOwn, build, failure, lock);
     }
@@ -396,7 +396,7 @@ std::shared_ptr<const Specialization> Specializations::make(Arguments arguments,
         Options chosen = options;
         if (scope == Scope::kShared) {
             chosen.legality = Legality::kTrust;  // each call is checked
-            chosen.automatic = false;            // what is proved depends on the call
+            chosen.automatic = false;            // proofs may depend on the call
         }
         const Signature signature = make_signature(arguments, generality, aliased, scope);
         if (auto executable = build(signature, chosen, failure)) {
@@ -411,14 +411,14 @@ std::shared_ptr<const Specialization> Specializations::make(Arguments arguments,
     pending->done = true;
     const bool general = scope == Scope::kOwn && generality.any;
     if (made == nullptr && general && needs_sizes(failure)) {
-        // What is known of the sizes is needed after all: it stays part of what is compiled for.
+        // The program needs to know these sizes after all: they stay fixed from now on.
         failure = {};
         history_.pin(generality, proved_);
         fixed_ = generality == proved_;
         publish(fixed_ ? Generality{} : proved_);
     } else if (made == nullptr && general && !given_ && is_refusal(failure) &&
                !same_words(key.words(), Key(arguments, {}, aliased).words())) {
-        // A verdict must not depend on earlier calls: each is compiled, or refused, by its values.
+        // A verdict must not depend on earlier calls: each call's own values decide.
         failure = {};
         insert(key.words(), nullptr);
     } else if (made == nullptr && !failure.failed()) {
@@ -428,7 +428,7 @@ std::shared_ptr<const Specialization> Specializations::make(Arguments arguments,
     if (made != nullptr) {
         if (scope == Scope::kOwn && generality.any) proved_ = generality;
         if (aliased != 0 && !generality.any && !made->overlap(arguments)) {
-            // Only arrays that are not written overlap: the plain key is answered by it too.
+            // Only arrays that are not written overlap: this program serves the plain key, too.
             insert(Key(arguments, generality, 0).words(), made);
         }
         insert(key.words(), made);

@@ -1,13 +1,13 @@
-// From the arguments of a call to compiled code: the table of specialisations, and the filling of
-// run-time slots. Knows nothing of Python: the bindings hand in ArgumentViews and functions that
-// compile. One Specializations object serves one function under one set of options. Readers take no
-// lock; writers hold one mutex, and of several threads that need the same key one compiles while
-// the others wait.
+// Finds or builds the compiled code for the arguments of a call: the table of specialisations, and
+// the filling of run-time slots. Independent of Python: the bindings pass ArgumentViews and
+// functions that compile. One Specializations object serves one function under one set of options.
+// Readers lock nothing; writers hold one mutex, and of several threads that need the same key one
+// compiles while the others wait.
 //
-// The number of programs stays bounded however arguments change. What keeps changing becomes a
-// run-time value (generality.h). Calls that the general program cannot answer for, because it is
-// not known to be legal for their values, have a program of their own each, up to a number; beyond
-// it they are checked one by one and share one (Scope::kShared).
+// The number of programs stays bounded however arguments change. Values that keep changing become
+// run-time values (generality.h). A call for whose values the general program is not proved legal
+// has a program of its own, up to a limit; calls beyond it are checked one by one and share a
+// program (Scope::kShared).
 #pragma once
 
 #include <atomic>
@@ -28,26 +28,26 @@
 
 namespace parpy {
 
-// A program ready to run and how its slots are filled.
+// A program ready to run, and how to fill its slots.
 class Specialization {
 public:
-    // `aliased`: the arguments compiled as overlapping. `generality`: what of them is general.
+    // `aliased`: the arguments compiled as overlapping. `generality`: their run-time parts.
     Specialization(std::shared_ptr<Executable> executable, Arguments arguments,
                    std::uint64_t aliased, Generality generality, Scope scope);
 
-    // The slots in order. `pointers`, if given, replaces the data pointers, one per argument.
+    // Fills the slots in order. `pointers`, if given, replaces the data pointers, one per argument.
     void fill(Arguments arguments, std::uint64_t* slots, void* const* pointers = nullptr) const;
-    // A pair of arrays of which one is written overlaps in this call, though compiled as if not.
+    // Whether two arrays that were compiled as disjoint, one of them written, overlap in this call.
     [[nodiscard]] bool overlap(Arguments arguments) const;
-    // The call satisfies what the program was found legal under (Program::requirements).
+    // Whether the call satisfies the conditions of the program's legality (Program::requirements).
     [[nodiscard]] bool accepts(Arguments arguments) const;
 
     [[nodiscard]] const Executable& executable() const { return *executable_; }
     [[nodiscard]] std::size_t slot_count() const { return recipe_.size(); }
     [[nodiscard]] bool writes(std::size_t argument) const { return written_[argument]; }
-    // No run-time values: every call does about the same work.
+    // Whether there are no run-time values: all calls do about the same work.
     [[nodiscard]] bool fixed() const { return fixed_; }
-    // No extent or stride is one.
+    // Whether no extent or stride is a run-time value.
     [[nodiscard]] bool has_fixed_shapes() const { return fixed_shapes_; }
     [[nodiscard]] const Generality& generality() const { return generality_; }
     [[nodiscard]] Scope scope() const { return scope_; }
@@ -55,10 +55,10 @@ public:
     [[nodiscard]] std::span<const std::pair<std::uint32_t, std::uint32_t>> exclusive() const {
         return exclusive_;
     }
-    // The bytes of each argument, where shapes are fixed.
+    // The bytes of each argument; empty if shapes are not fixed.
     [[nodiscard]] std::span<const ByteRange> ranges() const { return ranges_; }
 
-    // Whether the interpreter lock is worth releasing around a run; see JitFunction.
+    // Whether releasing the interpreter lock during a run is profitable; see JitFunction.
     mutable std::atomic<std::uint32_t> sample{0};
     mutable std::atomic<bool> brief{false};
 
@@ -84,12 +84,12 @@ private:
 
 class Specializations {
 public:
-    // Programs for arguments of the same types under one Generality: more than one call in this
-    // many is not worth a program of its own.
+    // The most specialised programs for arguments of the same types under one Generality; further
+    // calls share one.
     static constexpr std::size_t kMostOwn = 16;
-    // The same for programs by size, before one is for all sizes.
+    // The same for programs by SizeClass, before they are replaced by one for all sizes.
     static constexpr std::size_t kMostBySize = 64;
-    // Calls that share a program are remembered as checked up to this many.
+    // The most calls that are remembered as checked for a shared program.
     static constexpr std::size_t kMostRemembered = 4096;
 
     // `written`: the arguments that the function may store to.
@@ -100,13 +100,13 @@ public:
 
     const Options options;
 
-    // The specialisation for a call, or nullptr if none was made yet. Takes no lock.
+    // The specialisation for a call, or nullptr if none was made yet. Locks nothing.
     [[nodiscard]] const Specialization* find(Arguments arguments) const;
 
     struct Failure {
         Diagnostics diagnostics;
         RuntimeError error;
-        std::string source;  // the generated text, where `error` is about it
+        std::string source;  // the generated text, if `error` refers to it
         [[nodiscard]] bool failed() const { return diagnostics.has_errors() || error.failed(); }
     };
     // Makes an executable for a signature under options, or reports why not.
@@ -114,7 +114,7 @@ public:
         std::function<std::shared_ptr<Executable>(const Signature&, const Options&, Failure&)>;
     // Whether the function may be compiled for a signature; reports why not.
     using Check = std::function<bool(const Signature&, Failure&)>;
-    // find(), else builds and inserts. nullptr and `failure` set if the call is refused or the
+    // find(), else builds and inserts. nullptr, with `failure` set, if the call is refused or the
     // build failed.
     [[nodiscard]] const Specialization* find_or_build(Arguments arguments, const Build& build,
                                                       const Check& check, Failure& failure);
@@ -128,7 +128,7 @@ public:
 
 private:
     const std::uint64_t written_;
-    const bool given_;  // generality from the beginning: kernels are never compiled for values
+    const bool given_;  // `generality` is fixed: kernels are never compiled for values
     struct Entry;
     struct State;
     struct Pending;
@@ -136,14 +136,14 @@ private:
     [[nodiscard]] const Entry* look_up(const State& state,
                                        std::span<const std::uint64_t> key) const;
     [[nodiscard]] const Specialization* find(const State& state, Arguments arguments) const;
-    // For a call that the specialisation `general` does not accept.
+    // The specialisation of a call that the specialisation `general` does not accept.
     [[nodiscard]] const Specialization* find_fixed(const State& state, Arguments arguments) const;
     void insert(std::span<const std::uint64_t> key, std::shared_ptr<const Specialization> value);
     void publish(Generality generality, std::size_t capacity);
-    void publish(Generality generality);  // with the capacity as it is
+    void publish(Generality generality);  // keeps the capacity
     [[nodiscard]] bool generalize(Arguments arguments);
     [[nodiscard]] bool take_together(Arguments arguments);
-    // Too many programs were made for such arguments.
+    // Whether too many programs were made for arguments of these types.
     [[nodiscard]] bool crowded(Arguments arguments, std::size_t most = kMostOwn) const;
     // The program for a call that shares one, after a check of the call. nullptr without a failure:
     // try again.
@@ -160,7 +160,7 @@ private:
 
     std::atomic<const State*> state_;
     mutable std::atomic<const Entry*> recent_{nullptr};
-    std::atomic<bool> remembers_{false};  // some calls that share a program
+    std::atomic<bool> remembers_{false};  // some calls share a program
 
     mutable std::mutex mutex_;  // guards all below
     std::condition_variable built_;
@@ -169,8 +169,8 @@ private:
     std::vector<std::unique_ptr<const Entry>> entries_;
     std::vector<std::shared_ptr<Pending>> pending_;
     ArgumentHistory history_;
-    Generality proved_;   // the last one that a program was made under
-    bool fixed_ = false;  // nothing is generalised
+    Generality proved_;   // the last one for which a program was made
+    bool fixed_ = false;  // nothing is generalised any more
     bool sharing_ = true;
     // Programs made under the current Generality, by the types of their arguments.
     std::unordered_map<std::uint64_t, std::size_t> made_;

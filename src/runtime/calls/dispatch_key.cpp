@@ -20,8 +20,8 @@ std::int64_t small_at(const Generality& generality, std::size_t i) {
     return i < generality.positions.size() ? generality.positions[i].small : Generality::kSmall;
 }
 
-// The dimensions of no or one element: they are stretched, or have no minimum, so that programs are
-// for them alone. Kernels written by hand, which may be given any arrays, have no such operations.
+// The dimensions of at most one element: they are stretched, or have no minimum, so they need
+// programs of their own. Kernels written by hand, which accept any arrays, have no such operations.
 unsigned tiny_extents(const ArgumentView& view, const Generality& generality) {
     if (generality.overlaps) return 0;
     unsigned dimensions = 0;
@@ -30,7 +30,7 @@ unsigned tiny_extents(const ArgumentView& view, const Generality& generality) {
     return dimensions;
 }
 
-// In a key in the place of a size that is a run-time value; 0 where programs are for all sizes.
+// The word of a key for a size that is a run-time value; 0 where programs are for all sizes.
 std::uint64_t size_word(std::int64_t value, bool by_size) {
     return by_size ? static_cast<std::uint64_t>(SizeClass(value).number() + 1) : 0;
 }
@@ -40,7 +40,7 @@ std::uint64_t general_word(const ArgumentView& view, bool by_size) {
                                          : 0;
 }
 
-// In the header of a key where the value is a run-time one.
+// The bits in the header of a key for a value that is a run-time value.
 std::uint64_t general_value(const ArgumentView& view, std::int64_t small) {
     return ArgumentView::kGeneralValue | (is_wide(view) ? ArgumentView::kWide : 0) |
            (is_small(view, small) ? ArgumentView::kSmall : 0);
@@ -61,7 +61,7 @@ bool is_small(const ArgumentView& view, std::int64_t most) {
         const std::int64_t extent = view.extents[d],
                            stride = std::abs(view.strides[d]) >> size_bits;
         if (extent > most || stride > most) return false;
-        distance += extent * stride;  // no overflow: of 31 bits each
+        distance += extent * stride;  // no overflow: both have 31 bits
         if (distance > most) return false;
     }
     return true;
@@ -113,8 +113,8 @@ Signature make_signature(Arguments arguments, const Generality& generality, std:
         if (general.any() && is_small(view, general.small)) argument.limit = general.small;
         const unsigned extents = general.extents & ~tiny_extents(view, generality);
         const bool contiguous = extents != 0 && is_contiguous(view);
-        bool known = true;         // the extents of all faster dimensions are
-        std::int64_t product = 1;  // of them
+        bool known = true;         // all faster dimensions have known extents
+        std::int64_t product = 1;  // of these
         for (int d = view.rank() - 1; d >= 0; --d) {
             Argument::Dim& dim = argument.dims[static_cast<std::size_t>(d)];
             const bool general_extent = (extents >> d & 1) != 0;

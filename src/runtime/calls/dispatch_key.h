@@ -1,5 +1,5 @@
-// The signature that a call is compiled for, and the key by which it is looked up. Both are made of
-// its arguments and of which parts of them are run-time values.
+// The signature that a call is compiled for, and the key under which its program is found. Both are
+// made from the arguments and from the Generality that says which parts are run-time values.
 #pragma once
 
 #include <array>
@@ -13,22 +13,22 @@
 
 namespace parpy {
 
-// Run-time integers beyond this have programs of their own: legality is proved for smaller ones.
+// Larger run-time integers have programs of their own: legality is proved for smaller ones.
 inline constexpr std::int64_t kLargestGeneral = std::int64_t{1} << 47;
 
-// Where arrays that overlap lie has no general form that the compiler can reason about.
+// Whether the places of overlapping arrays, which have no general form, are fixed.
 enum class Scope : std::uint8_t {
-    kOwn,     // is fixed: the program is legal for every call that has the key (and satisfies
+    kOwn,     // fixed: the program is legal for every call that has the key (and satisfies
               // Program::requirements)
-    kShared,  // is left open: each call is to be checked on its own
+    kShared,  // open: each call must be checked individually
 };
 
-// What is compiled for the arguments: values where they are fixed, nothing where they are general.
-// `aliased` has a bit per argument that overlaps others; of those kOwn fixes everything.
+// The arguments as the compiler sees them: fixed values are present, run-time values absent.
+// `aliased` has a bit per argument that overlaps others; all values of these are fixed under kOwn.
 [[nodiscard]] Signature make_signature(Arguments arguments, const Generality& generality,
                                        std::uint64_t aliased, Scope scope = Scope::kOwn);
 
-// Per argument its header, then its value, or its extents and strides.
+// The words of a key: per argument its header, then its value, or its extents and strides.
 class Key {
 public:
     Key(Arguments arguments, const Generality& generality, std::uint64_t aliased,
@@ -45,11 +45,11 @@ private:
     std::vector<std::uint64_t> heap_;
 };
 
-// Nothing of it is of a greater magnitude than `most`, as ir::Var::limit has it.
+// Whether no number of the argument exceeds `most` in magnitude, in the sense of ir::Var::limit.
 [[nodiscard]] bool is_small(const ArgumentView& view, std::int64_t most);
 
-// Whether what is compiled under `key` runs these arguments, told without building their own key.
-// Says no where extents or strides are general.
+// Whether the program under `key` runs these arguments, decided without building their own key.
+// False where extents or strides are general.
 [[nodiscard]] bool answers(std::span<const std::uint64_t> key, Arguments arguments,
                            const Generality& generality);
 

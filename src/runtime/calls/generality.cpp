@@ -31,7 +31,7 @@ void add(std::uint16_t& set, int bits) {
 }  // namespace
 
 bool ArgumentHistory::note(Arguments arguments, Generality& generality) {
-    // One more than kDistinctValues are kept: enough to know that there were that many.
+    // One value more than kDistinctValues is kept, which shows that there were too many.
     const auto keep = [](auto& values, auto value) {
         if (values.size() > kDistinctValues) return;
         if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);

@@ -1,6 +1,6 @@
-// Which parts of a function's arguments are run-time values, and the policy that decides it: what
-// keeps changing is generalised, so that no loop recompiles forever. Called for calls that have no
-// specialisation yet; the caller holds its lock.
+// Which parts of a function's arguments are run-time values, and the policy that decides it: values
+// that keep changing are generalised, so that no loop recompiles forever. Used for calls that have
+// no specialisation yet; the caller holds its lock.
 #pragma once
 
 #include <algorithm>
@@ -13,27 +13,27 @@
 
 namespace parpy {
 
-// Per position of the arguments.
+// The run-time parts, by position of the argument.
 struct Generality {
-    // Programs of small run-time values count in 32 bits; the room above is for sums such as i + 1.
+    // Programs of small run-time values count in 32 bits; the margin is for sums such as i + 1.
     static constexpr std::int64_t kSmall = (std::int64_t{1} << 31) - (1 << 16);
     struct Position {
         bool value = false;         // a scalar's value
         std::uint16_t extents = 0;  // bit per dimension
         std::uint16_t strides = 0;
-        std::int64_t small = kSmall;  // what counts as small here
+        std::int64_t small = kSmall;  // the greatest magnitude of a small value
         [[nodiscard]] bool any() const { return value || extents != 0 || strides != 0; }
         friend bool operator==(const Position&, const Position&) = default;
     };
     std::vector<Position> positions;
     bool any = false;
-    bool overlaps = false;  // where arrays that overlap lie is left open
-    bool by_size = false;   // programs are for run-time values of one SizeClass each
+    bool overlaps = false;  // the places of overlapping arrays are left open
+    bool by_size = false;   // each program is for run-time values of one SizeClass
     friend bool operator==(const Generality&, const Generality&) = default;
 };
 
-// Integers between two powers of 16: mappings are chosen by how often loops run, which need not be
-// known better than that. The first class has all that are smaller too, the last all that are more.
+// Integers between two powers of 16: mappings depend on trip counts, which need not be known more
+// exactly. The first class includes all smaller integers, the last all larger ones.
 class SizeClass {
 public:
     explicit SizeClass(std::int64_t value) {
@@ -54,24 +54,24 @@ private:
     int number_ = 0;
 };
 
-// In a kernel the first `general` of `count` arguments are run-time values in every part, from the
-// first call. Argument 0 is gridDim.x, which is small only if the total number of threads fits 32
-// bits too.
+// The generality of kernels: every part of the first `general` of `count` arguments is a run-time
+// first call on. Argument 0 is gridDim.x, which is small only if the total number of threads fits
+// 32 bits too.
 [[nodiscard]] Generality all_general(std::size_t general, std::size_t count);
 
-// Scalars whose value is never part of what is compiled for.
+// Scalars whose value is never compiled into a program.
 [[nodiscard]] bool never_fixed(ir::Scalar scalar);
 
 class ArgumentHistory {
 public:
-    // Distinct values a scalar, extent or stride may take before it becomes a run-time argument.
+    // The number of values of a scalar, extent or stride before it becomes a run-time value.
     static constexpr std::size_t kDistinctValues = 3;
 
-    // Notes the values of a call. True if one of them became a run-time value of `generality`.
+    // Records the values of a call. True if one of them became a run-time value of `generality`.
     [[nodiscard]] bool note(Arguments arguments, Generality& generality);
-    // Everything that had more than one value becomes a run-time value; true if something does.
+    // Makes everything with more than one value a run-time value; true if that changes anything.
     [[nodiscard]] bool generalize_all(Generality& generality) const;
-    // What is general in `refused` and not in `kept` stays part of what is compiled for.
+    // Parts that are general in `refused` and not in `kept` stay fixed from now on.
     void pin(const Generality& refused, const Generality& kept);
 
 private:
@@ -80,7 +80,7 @@ private:
         std::vector<std::vector<std::int64_t>> extents, strides;
         Generality::Position pinned;
     };
-    // Makes general what `wanted(distinct values)` says of.
+    // Makes general every part for which `wanted(number of distinct values)` holds.
     template <class Wanted>
     bool generalize(Generality& generality, const Wanted& wanted) const;
 

@@ -1,4 +1,4 @@
-// The resources of a loaded kernel, by which blocks are chosen, and how it fits its device.
+// The resources of a loaded kernel, from which blocks are chosen, and its occupancy of the device.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@ namespace parpy {
 
 struct KernelFacts {
     int registers = 0;              // of a thread
-    std::int64_t shared_bytes = 0;  // of a block, what a launch asks for aside
+    std::int64_t shared_bytes = 0;  // of a block, without the launch's dynamic part
     int local_bytes = 0;            // of a thread
     int constant_bytes = 0;         // of the kernel
     int most_threads = 1024;
-    int best_block = 256;     // threads per block that keep the device busiest
-    int resident_blocks = 1;  // of `block` threads that the device runs at once
+    int best_block = 256;     // threads per block with the highest occupancy
+    int resident_blocks = 1;  // of `block` threads, on the device at once
 };
 
-// What executables on a device are besides.
+// A second base class of executables on a device.
 class HasKernels {
 public:
     virtual ~HasKernels() = default;
-    // For the first kernel, launched on blocks of so many threads with so much shared memory.
+    // The facts of the first kernel, launched with blocks of this size and this much shared memory.
     [[nodiscard]] virtual RuntimeError facts(unsigned block, unsigned shared_bytes,
                                              KernelFacts& facts) const = 0;
 };

@@ -30,7 +30,7 @@ struct Steps {
     std::size_t count = 0;
 };
 
-// Bytes in a row that come again after each `period`.
+// Consecutive bytes that repeat after each `period`.
 struct Pattern {
     explicit Pattern(const ArgumentView& array) : bytes(ir::size_in_bytes(array.scalar())) {
         for (const auto& [stride, reach] : Steps(array)) {

@@ -1,4 +1,4 @@
-// Which arguments of a call share memory, and how. The functions that every call runs are inline.
+// Which arguments of a call share memory, and how. Functions that run in every call are inline.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ struct ByteRange {
     return pa + ra.first < pb + rb.last && pb + rb.first < pa + ra.last;
 }
 
-// Row-major without gaps, so that strides follow from extents. Dimensions of one element do not
-// matter.
+// Whether the array is row-major without gaps, so that strides follow from extents. Dimensions of
+// one element do not matter.
 [[nodiscard]] inline bool is_contiguous(const ArgumentView& array) {
     std::int64_t expected = ir::size_in_bytes(array.scalar());
     for (int d = array.rank() - 1; d >= 0; --d) {
@@ -41,21 +41,21 @@ struct ByteRange {
     return true;
 }
 
-// Some element may lie on another: a stride is within the reach of the smaller ones.
+// Whether two elements may share memory: a stride is within the reach of the smaller ones.
 [[nodiscard]] bool overlaps_itself(const ArgumentView& array);
 
-// They share no byte, and lie between each other as the fields of an array of records do.
+// Whether the arrays share no byte, but interleave as the fields of an array of records do.
 [[nodiscard]] bool interleaved(const ArgumentView& a, const ArgumentView& b);
 
-// A bit per argument; past 63 arguments they share the last bit, which errs on the safe side.
+// A bit per argument; arguments from the 63rd on share the last bit, which is conservative.
 constexpr std::uint64_t argument_bit(std::size_t argument) {
     return std::uint64_t{1} << (argument < 63 ? argument : 63);
 }
-// Bit i set: array i shares bytes with another array and one of the two is in `written`; or it is
-// in `written` and some of its own elements may lie on each other.
+// Bit i is set if array i shares bytes with another array and one of the two is in `written`, or if
+// it is in `written` and some of its own elements may share memory.
 [[nodiscard]] std::uint64_t overlapping(Arguments arguments, std::uint64_t written);
-// Per argument, with its bit in `aliased` set: the first of those that it overlaps, directly or
-// through others, and how many bytes behind that one it lies.
+// Per argument with its bit in `aliased` set: the first argument that it overlaps, directly or
+// through others, and its offset from that argument in bytes.
 [[nodiscard]] std::vector<ir::Placement> placements(Arguments arguments, std::uint64_t aliased);
 
 }  // namespace parpy

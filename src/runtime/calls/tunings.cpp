@@ -33,7 +33,7 @@ constexpr std::string (*kMachines[])() = {
 #undef BACKEND
 };
 
-// Empty where nothing can run.
+// The machine that the options compile for; empty if it can run nothing.
 std::string machine(const Options& options) {
     return kMachines[static_cast<std::size_t>(options.backend)]();
 }
@@ -50,7 +50,7 @@ void write(std::ostream& out, const Argument& argument) {
     out << '\n';
 }
 
-// All but the mapping and what is varied with it only by a search.
+// All options except the mapping and those that only a search varies.
 void write(std::ostream& out, const Options& options) {
     const auto number = [](const auto& scalar) { return scalar ? static_cast<int>(*scalar) : -1; };
     out << static_cast<int>(options.backend) << ' ' << static_cast<int>(options.legality) << ' '
@@ -66,7 +66,7 @@ void write(std::ostream& out, const Options& options) {
     }
 }
 
-// "i@7#2" with another line; other names as they are.
+// "i@7#2" with its line shifted; other names unchanged.
 std::string moved(const std::string& name, std::int64_t by) {
     const std::size_t at = name.rfind('@');
     if (at == std::string::npos) return name;

@@ -1,5 +1,5 @@
-// Keeps mappings that parpy.tune found, beside the compiled code in the disk cache (kernel_cache.h)
-// or in this process. An automatic call that is compiled asks here first.
+// Keeps mappings that parpy.tune found, in the disk cache beside the compiled code (kernel_cache.h)
+// or in this process. Automatic mode looks here before it chooses a mapping.
 #pragma once
 
 #include <mutex>
@@ -15,30 +15,30 @@ namespace parpy {
 
 struct Tuning {
     Tuned tuned;
-    double seconds = 0;            // of a call with it
+    double seconds = 0;            // of a call with this mapping
     double automatic_seconds = 0;  // of a call with the automatic mode's own mapping
     friend bool operator==(const Tuning&, const Tuning&) = default;
 };
 
-// For which calls one holds: the function, types, extents and whole numbers of its arguments,
-// options but the mapping, the machine, the version of ParPy. The values of floating-point numbers
-// are no part of it. Empty: nothing is remembered for such calls.
+// The key of the calls that a tuning holds for: the function, types, extents and whole numbers of
+// the arguments, options without the mapping, the machine, ParPy's version. Values of
+// floating-point numbers are not part of it. Empty: nothing is remembered for such calls.
 [[nodiscard]] std::string tuning_key(std::string_view function, const Signature& signature,
                                      const Options& options);
 
-// As text and back. Lines in the names of loops are counted from that of the function, so that it
-// may move in its file. Nothing for what is no such text.
+// A tuning as text, and back. Lines in the names of loops are relative to the function's, which may
+// thus move in its file. Nothing if the text is not a tuning.
 [[nodiscard]] std::string written(const Tuning& tuning, std::int64_t first_line);
 [[nodiscard]] std::optional<Tuning> read_tuning(std::string_view text, std::int64_t first_line);
 
-// All are safe from any thread.
+// All functions are safe from any thread.
 class Tunings {
 public:
     static Tunings& instance();
 
     [[nodiscard]] std::optional<Tuning> get(const std::string& key, std::int64_t first_line);
     void put(const std::string& key, const Tuning& tuning, std::int64_t first_line);
-    void clear();  // those of this process; the others go with the disk cache
+    void clear();  // clears those of this process; clear the disk cache for the others
 
 private:
     static constexpr std::size_t kMost = 4096;

@@ -1,6 +1,6 @@
 // Text to object file: Clang's front end, a lean list of LLVM passes, the x86 code generator. Each
-// thread keeps its own front-end arguments and target machine; nothing else outlives a compilation.
-// Linking is object_linker.cpp's.
+// thread keeps its own front-end arguments and target machine; no other state outlives a
+// compilation. object_linker.cpp links.
 #include "runtime/cpu/cpp_compiler.h"
 
 #include <clang/Basic/Diagnostic.h>
@@ -53,7 +53,7 @@ namespace parpy {
 
 namespace {
 
-// Vectorises and runs as fast as -O3 on array kernels for half to two thirds of its time. Change it
+// Vectorises and runs as fast as -O3 on array kernels in half to two thirds of its time. Change it
 // only with measurements; it is part of every cache key.
 constexpr std::string_view kPassesToLoops =
     "always-inline,"
@@ -74,19 +74,19 @@ constexpr std::string_view kPassesFromVectorizer =
     "simplifycfg<forward-switch-cond;sink-common-insts>,loop-unroll<O3>,sroa<modify-cfg>,"
     "instcombine<no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),simplifycfg,dce)";
 
-// In front of those for the simulator's text.
+// Precedes those passes for the simulator's text.
 constexpr std::string_view kSimulatedPasses =
     "prepare-simulated,function(sroa<modify-cfg>),always-inline,function(sroa<modify-cfg>,early-"
     "cse,"
     "simplifycfg),"
     "lower-simulated,";
-// Between them: checks of subscripts that the kernel's own conditions decide.
+// Between the two: removes checks of subscripts that the kernel's own conditions decide.
 constexpr std::string_view kKnownChecks = "constraint-elimination,simplifycfg,";
-// A loop over threads is taken apart once for each check that is the same for all of them: what
-// stands in front of that is not done anew each time.
+// A loop over threads is unswitched once for each check that is the same for all of them: the
+// passes before that do not run anew each time.
 constexpr std::string_view kUnswitchAlone = "),loop-mssa(loop-simplifycfg";
-// Then: kernels ask of each thread whether it is inside of the array; the threads for which
-// that is certain get a loop of their own, which needs no masks.
+// The last pass: kernels test for each thread whether it is inside the array; the threads for which
+// this is certain get a loop of their own, which needs no masks.
 constexpr std::string_view kInsideOfRanges = "expose-ranges,irce,simplifycfg,";
 
 constexpr std::string_view kFileSystemRoot = "/usr";
@@ -96,16 +96,16 @@ struct Host {
     std::vector<std::string> feature_list;
 };
 
-// Options that are global to LLVM; this LLVM is ours alone.
+// Options that are global to LLVM; this copy of LLVM is used by ParPy only.
 void set_options() {
     constexpr std::pair<const char*, const char*> kOptions[] = {
         // Loop strength reduction takes half of the code generator's time and gains nothing here.
         {"disable-lsr", "true"},
-        // For a pass that only the simulator's text goes through.
+        // Only a pass for the simulator's text reads it.
         {"irce-skip-profitability-checks", "true"},
-        // Both schedulers take a time that grows with the square of a block. The second one is of
-        // no use to processors that run instructions out of order; the first one compares each
-        // access with so many others at most: 10 000 statements in a row take 0.5 s instead of 17.
+        // The time of both schedulers grows with the square of a block. The second one is of no use
+        // to processors with out-of-order execution; the first one compares each access with at
+        // most this many others: 10 000 statements in a row take 0.5 s instead of 17.
         {"post-RA-scheduler", "false"},
         {"dag-maps-huge-region", "200"},
     };
@@ -116,7 +116,7 @@ void set_options() {
     }
 }
 
-// The processor we run on; sets LLVM up on first use.
+// The processor that we run on; sets LLVM up on first use.
 const Host& host() {
     static const Host result = [] {
         llvm::InitializeNativeTarget();
@@ -155,9 +155,9 @@ VectorUnit vectors_of_host() {
     return unit;
 }
 
-// Where device code finds the headers that the system has not (device_headers.h).
+// The folder of headers for device code that the system lacks (device_headers.h).
 constexpr const char* kDeviceHeaders = "/parpy-device-headers";
-// Those that the simulator has in place of NVIDIA's.
+// The folder of the simulator's replacements of NVIDIA's headers.
 constexpr const char* kSimulatorHeaders = "/parpy-simulator-headers";
 
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_of_device_code() {
@@ -210,7 +210,7 @@ std::vector<std::string> system_include_directories() {
     return result;
 }
 
-// Whether the text may include files; text that may not never looks at the disk.
+// Whether the text may include files; if not, its compilation never accesses the disk.
 bool reads_headers(const CppOptions& options) {
     return options.headers || !options.includes.empty() || !options.extra_flags.empty();
 }
@@ -287,8 +287,8 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(bool fast_math, std::st
         llvm::CodeGenOptLevel::Aggressive, /*JIT=*/true));
 }
 
-// Everything that one compilation makes. Destroyed when it has succeeded or failed in order, left
-// alone when LLVM gave up in the middle of it (llvm_guard.h).
+// All objects of one compilation. Destroyed when it has succeeded or failed regularly, and leaked
+// when LLVM gave up in the middle of it (llvm_guard.h).
 struct Compilation {
     std::string messages;
     llvm::raw_string_ostream message_stream{messages};
@@ -301,7 +301,7 @@ struct Compilation {
     llvm::raw_svector_ostream object_stream{object};
 };
 
-// What a thread keeps between compilations: these may not be shared.
+// The objects that a thread keeps between compilations, as they may not be shared.
 struct ThreadState {
     std::map<std::vector<std::string>, std::shared_ptr<clang::CompilerInvocation>> invocations;
     std::unique_ptr<llvm::TargetMachine> machines[2];  // strict, fast-math
@@ -317,7 +317,7 @@ ThreadState*& thread_state() {
     return owner.state;
 }
 
-// Back-end errors (inline assembly that does not assemble, …) as text; the default handler exits.
+// Turns back-end errors (invalid inline assembly, …) into text; the default handler exits.
 class MessageHandler final : public llvm::DiagnosticHandler {
 public:
     explicit MessageHandler(Compilation& compilation) : compilation_(compilation) {}
@@ -377,7 +377,7 @@ bool run_front_end(std::string_view source, std::string_view file_name, const Cp
     return c.module != nullptr;
 }
 
-// The sign of a zero maximum is nobody's business (cpp_compiler.h), and saying so saves half of the
+// The sign of a zero maximum is unspecified (cpp_compiler.h); telling LLVM so saves half of the
 // instructions.
 void relax_zero_signs(llvm::Module& module) {
     for (llvm::Function& function : module) {
@@ -392,10 +392,10 @@ void relax_zero_signs(llvm::Module& module) {
     }
 }
 
-// "keep-vector-loops": what has been vectorised is interleaved already and is not unrolled on top
-// of that, nor are the loops around it. Unrolling a short row, or the rest of one, makes up to
-// twice the code and hardly gains; estimating what it would cost takes a twentieth of a
-// compilation.
+// "keep-vector-loops": vectorised loops are interleaved already and are not unrolled in addition,
+// nor are the loops around them. Unrolling a short row, or the remainder of a row, makes up to
+// twice the code and hardly gains any speed; merely estimating the cost of unrolling takes a
+// twentieth of a compilation.
 struct KeepVectorLoops : llvm::PassInfoMixin<KeepVectorLoops> {
     static llvm::PreservedAnalyses run(llvm::Function& function,
                                        llvm::FunctionAnalysisManager& analyses) {
@@ -489,7 +489,7 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const CppOptio
 }
 
 bool generate(llvm::TargetMachine& machine, Compilation& c, std::string& reason) {
-    // Abandoned with the compilation if LLVM gives up, hence on the heap.
+    // On the heap: it is abandoned with the compilation if LLVM gives up.
     auto* passes = new llvm::legacy::PassManager;
     llvm::MCContext* unused = nullptr;
     if (machine.addPassesToEmitMC(*passes, unused, c.object_stream, /*DisableVerify=*/true)) {
@@ -502,7 +502,7 @@ bool generate(llvm::TargetMachine& machine, Compilation& c, std::string& reason)
     return true;
 }
 
-// The whole way; false with `reason` or the compilation's messages set.
+// The whole compilation; false with `reason` or the compilation's messages set.
 bool compile(std::string_view source, std::string_view file_name, const CppOptions& options,
              ThreadState& state, Compilation& c, std::string& reason) {
     auto& machine = state.machines[options.fast_math ? 1 : 0];
@@ -538,7 +538,7 @@ std::string cpp_compiler_identity(const CppOptions& options) {
         std::string(kPassesToUnswitch) + std::string(kPassesToVectorizer) +
         std::string(kPassesFromVectorizer) + "\nno-lsr nsz-minmax huge-region=200";
     std::string result = compiler;
-    if (options.simulated) result += "\nsimulated 10";  // counts versions of what backend/sim does
+    if (options.simulated) result += "\nsimulated 10";  // the version of the simulated passes
     if (options.watched) result += "\nwatched";
     for (const std::string& argument : cc1_arguments(options))
         result += "\n" + argument;
@@ -558,7 +558,7 @@ std::string compile_cpp(std::string_view source, std::string_view file_name,
     const bool survived = guard_llvm(
         [&] { done = compile(source, file_name, options, *state, *compilation, reason); }, reason);
     if (!survived) {
-        // Half-built and not to be touched again: leaked, a few hundred kB.
+        // Half-built and not to be used again: leaked, a few hundred kB.
         (void)compilation.release();
         state = nullptr;
         error = {Code::kP511, "the embedded compiler gave up: " + reason,

@@ -1,12 +1,12 @@
-// The embedded Clang: header-free C++ text to machine code in this process, a few milliseconds a
-// kernel. Knows nothing of IR. Used for CPU kernels and for the host part of every back end.
+// The embedded Clang: compiles header-free C++ text to machine code in this process, in a few
+// milliseconds per kernel. Independent of the IR. For CPU kernels and host parts of every back end.
 //
-// The language is C++20 without exceptions, RTTI and standard headers, with everything defined that
-// a kernel may meet: signed overflow wraps, float to integer saturates (NaN: 0), pointers of
-// different types may alias (say __restrict where they do not), loops may run for ever. Floating
+// The language is C++20 without exceptions, RTTI and standard headers, and with defined results for
+// all operations of kernels: signed overflow wraps, float to integer saturates (NaN: 0), pointers
+// of different types may alias (say __restrict where they do not), loops may run for ever. Floating
 // point is strict IEEE: no contraction, no reassociation.
 //
-// What vectorises, and how to spell it (measured: row reductions of 1000 f32, AVX-512):
+// Which code vectorises (measured: row reductions of 1000 f32, AVX-512):
 //   loops       `for (long i = a; i < b; i += 1)`, unit step, `<`. Other steps: count iterations.
 //   sums        in a block that starts with `#pragma clang fp reassociate(on)`, `s += x`.
 //   max, min    declare  float parpy_max(float, float) __asm__("llvm.maximum.f32")
@@ -31,17 +31,17 @@ namespace parpy {
 struct CppOptions {
     bool fast_math = false;
     bool line_tables = false;  // for profilers and debuggers; costs 5 % of the compile time
-    // The text is the simulator's (backend/sim): CUDA's rules, so signed overflow does not happen.
+    // The simulator's text (runtime/sim): CUDA's rules hold, so signed overflow is undefined.
     bool simulated = false;
-    bool watched = false;  // of the simulator's text: it tells the simulator of its accesses
+    bool watched = false;  // the simulator's text: it reports its accesses to the simulator
     // The text includes files: the system's C and C++ headers are searched as well. compile_cpp
-    // looks for itself.
+    // sets it for text with #include.
     bool headers = false;
     std::vector<std::string> includes;     // directories
     std::vector<std::string> extra_flags;  // in cc1's spelling: -DNAME=1, -fno-unroll-loops, …
 };
 
-// All that an object file depends on besides the text (and the files that it includes): the
+// Everything but the text (and the files that it includes) that an object file depends on: the
 // compiler, its version, flags and pass list, and the host processor. Part of every cache key.
 [[nodiscard]] std::string cpp_compiler_identity(const CppOptions& options);
 
@@ -49,7 +49,7 @@ struct CppOptions {
 [[nodiscard]] std::string cpp_compiler_version();
 [[nodiscard]] std::string host_processor();
 
-// What the code that compile_cpp makes may use. PARPY_VECTOR_BYTES asks for shorter vectors.
+// The vectors that compile_cpp's code may use. PARPY_VECTOR_BYTES limits them to shorter ones.
 [[nodiscard]] VectorUnit host_vectors();
 
 // Compiles one translation unit to an object file image; empty and `error` set on failure, with
@@ -57,7 +57,7 @@ struct CppOptions {
 [[nodiscard]] std::string compile_cpp(std::string_view source, std::string_view file_name,
                                       const CppOptions& options, RuntimeError& error);
 
-// An object file linked into this process (ORC/JITLink), with the runtime ABI's functions resolved.
+// An object file linked into this process (ORC/JITLink) with the functions of the runtime ABI.
 class LoadedObject {
 public:
     virtual ~LoadedObject() = default;

@@ -1,4 +1,4 @@
-// The CPU side of load(): the program is its host part.
+// The CPU's part of load(): the program is its host part.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// See fork_gate.h. Two counters and no lock, so that the child can simply set them anew.
+// See fork_gate.h. Two counters and no lock, so that the child can simply reset them.
 #include "runtime/cpu/fork_gate.h"
 
 #include <pthread.h>
@@ -10,8 +10,8 @@ namespace parpy {
 namespace {
 
 std::atomic<int> inside{0};  // threads behind the gate
-std::atomic<int> forks{0};   // under way; the gate is shut while there are any
-thread_local int depth = 0;  // how often this thread is behind the gate
+std::atomic<int> forks{0};   // in progress; the gate is shut while there are any
+thread_local int depth = 0;  // nested gates of this thread
 
 void enter() {
     for (;;) {
@@ -44,7 +44,7 @@ void in_child() {
     forks = 0;
 }
 
-// When the library is loaded: a first use could coincide with a fork.
+// Registered when the library is loaded: a first use could coincide with a fork.
 [[maybe_unused]] const int registered = ::pthread_atfork(before_fork, in_parent, in_child);
 
 }  // namespace

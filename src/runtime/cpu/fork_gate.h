@@ -1,15 +1,15 @@
-// fork() waits for compilations. The child has only the thread that forked: a lock that another
-// thread held would stay locked there, and the compiler and the caches have many. So work that
-// takes such locks runs behind this gate, which fork() finds empty and shut; it opens again in both
-// processes.
+// fork() waits for compilations. The child has only the thread that forked: a lock held by another
+// thread would stay locked there, and the compiler and the caches have many. So work that acquires
+// such locks runs behind this gate; fork() waits until no work is behind it, keeps it shut
+// meanwhile, and opens it again in both processes.
 //
-// Never wait behind the gate for what the forking thread may hold (the interpreter lock): release
-// it first, and take it again only after the BehindForkGate is gone.
+// Behind the gate, never wait for a lock that the forking thread may hold (the interpreter lock):
+// release it first, and acquire it again only after the BehindForkGate is gone.
 #pragma once
 
 namespace parpy {
 
-// While one lives, a fork() of another thread waits. They nest.
+// While one exists, fork() on another thread waits. They nest.
 class BehindForkGate {
 public:
     BehindForkGate();

@@ -17,7 +17,7 @@ namespace parpy {
 
 namespace {
 
-// Text that pulls in files depends on their contents, which no key knows.
+// Text that includes files depends on their contents, which no key contains.
 bool self_contained(const Program& program, const CppOptions& options) {
     if (program.host.find("#include") != std::string::npos) return false;
     for (const std::string& flag : options.extra_flags) {
@@ -26,7 +26,7 @@ bool self_contained(const Program& program, const CppOptions& options) {
     return true;
 }
 
-// One of CUDA's, libcublas.so.13, may lie in a wheel or toolkit that the loader does not know.
+// A CUDA library, such as libcublas.so.13, may be in a wheel or toolkit unknown to the loader.
 std::string cuda_library(const std::string& name) {
     if (name.find('/') != std::string::npos) return name;
     for (const std::string& soname : {name, "lib" + name + ".so"}) {
@@ -45,8 +45,8 @@ HostCode load_host_code(const Program& program, const Options& options, RuntimeE
     const UserFlags user = user_flags(options);
     CppOptions cpp;
     cpp.fast_math = options.fast_math;
-    cpp.includes = options.includes;  // of edited text
-    // On a device these are its compiler's.
+    cpp.includes = options.includes;  // for text that the user edited
+    // On a device they are for the device's compiler.
     if (options.backend == Backend::kCpu) {
         cpp.extra_flags = user.compiler;
     } else if (program.host.find("#include") != std::string::npos) {
@@ -61,7 +61,7 @@ HostCode load_host_code(const Program& program, const Options& options, RuntimeE
     if (object.empty()) return {};
 
     HostCode result;
-    // Libraries of device code are the device's.
+    // Libraries of device code are linked by the device's linker.
     std::vector<std::string> libraries;
     for (const std::string& library : user.libraries) {
         if (cuda::is_device_code(library)) continue;

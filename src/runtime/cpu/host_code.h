@@ -1,5 +1,5 @@
-// The host part of a program, in this process: from the disk cache or the embedded Clang, linked,
-// its entry found. Every back end's Executable holds one.
+// The host part of a program, in this process: compiled by the embedded Clang or read from the disk
+// cache, and linked. Every back end's Executable has one.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The fatal-error handlers of our private copy of LLVM: see llvm_guard.h.
+// Installs the fatal-error handlers of our private copy of LLVM (llvm_guard.h).
 #include "runtime/cpu/llvm_guard.h"
 
 #include <llvm/Support/ErrorHandling.h>

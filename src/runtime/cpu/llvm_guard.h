@@ -1,6 +1,6 @@
-// Keeps LLVM from ending the process. LLVM reports what it cannot handle through a handler that
-// must not return (its default aborts); ours throws. LLVM is built without exceptions, so its
-// frames are passed without clean-up: what the failed call used must be abandoned, not destroyed.
+// Keeps LLVM from ending the process. LLVM reports fatal errors to a handler that must not return
+// (its default aborts); ours throws. LLVM is built without exceptions, so its frames are unwound
+// without clean-up: objects that the failed call used must be abandoned, not destroyed.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 namespace parpy {
 
 // Runs `work`; false, with LLVM's reason in `reason`, if it ended in a fatal error. `work` must own
-// nothing whose destructor touches LLVM: keep that behind a pointer which the caller releases.
+// nothing whose destructor uses LLVM: the caller keeps such objects, and releases them afterwards.
 [[nodiscard]] bool guard_llvm(const std::function<void()>& work, std::string& reason);
 
 }  // namespace parpy

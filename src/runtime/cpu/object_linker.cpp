@@ -1,6 +1,6 @@
 // Object file to addresses: ORC's linker, one JITDylib per program, removed with its LoadedObject.
-// Finds the parpy_* functions of support/abi.h by address, and by name those of libm, libc, libgcc
-// (half precision, 128-bit integers) and, where it is there, the C++ library.
+// Resolves the parpy_* functions of support/abi.h by address, and by name those of libm, libc,
+// libgcc (half precision, 128-bit integers) and, where it is installed, the C++ library.
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/ExecutionEngine/Orc/ObjectFileInterface.h>
@@ -81,7 +81,7 @@ llvm::Expected<std::unique_ptr<LLJIT>> make_jit() {
                    .setNumCompileThreads(0)
                    .create();
     if (!jit) return jit.takeError();
-    // A lookup that fails returns what it was for; the reason is reported, on the same thread.
+    // A failed lookup returns only the missing names; the reason is reported, on the same thread.
     (*jit)->getExecutionSession().setErrorReporter([](llvm::Error e) {
         std::string& all = reported_errors();
         all += (all.empty() ? "" : "; ") + llvm::toString(std::move(e));
@@ -133,7 +133,7 @@ public:
         llvm::orc::ExecutionSession& session = jit_.getExecutionSession();
         auto interface = llvm::orc::getObjectFileInterface(session, object->getMemBufferRef());
         if (!interface) return interface.takeError();
-        // The linker keeps the buffer only while it works on it.
+        // The linker releases the buffer when it is done.
         const std::string image = writes_perf_map() ? object->getBuffer().str() : std::string();
         if (llvm::Error e = jit_.addObjectFile(library_, std::move(object))) return e;
         llvm::orc::SymbolLookupSet wanted;
@@ -159,7 +159,7 @@ private:
     llvm::orc::SymbolMap addresses_;
 };
 
-// The libraries that a linker script names, where the error says that a library is one:
+// The libraries in a linker script, given the loader's error about the script as a library:
 //     /lib/libm.so: invalid ELF header
 //     GROUP ( /lib/libm.so.6  AS_NEEDED ( /lib/libmvec.so.1 ) )
 std::vector<std::string> named_by_script(const std::string& error) {
@@ -177,7 +177,7 @@ std::vector<std::string> named_by_script(const std::string& error) {
     return names;
 }
 
-// `name` is a file, or what stands after -l: a file's name without "lib" and ".so".
+// `name` is a file, or the argument of -l: a file's name without "lib" and ".so".
 llvm::Error add_library(JITDylib& program, const std::string& name, char prefix) {
     using llvm::orc::DynamicLibrarySearchGenerator;
     auto generator = DynamicLibrarySearchGenerator::Load(name.c_str(), prefix);

@@ -27,7 +27,7 @@ void add_to_perf_map(llvm::MemoryBufferRef object, const llvm::orc::SymbolMap& a
         std::uint64_t offset = 0, size = 0, section = 0;
     };
     std::vector<Symbol> functions;
-    std::map<std::uint64_t, std::uint64_t> begin_of_section;  // in this process
+    std::map<std::uint64_t, std::uint64_t> begin_of_section;  // addresses in this process
     for (const llvm::object::ELFSymbolRef symbol : (*file)->symbols()) {
         auto name = symbol.getName();
         auto offset = symbol.getAddress();

@@ -1,5 +1,5 @@
-// Names of compiled functions for Linux's perf: lines of /tmp/perf-PID.map, which perf reads for
-// addresses in no file. Written where PARPY_PERF_MAP=1 asks for it.
+// Names of compiled functions for Linux's perf: lines of /tmp/perf-PID.map, where perf finds the
+// addresses that belong to no file. Written if PARPY_PERF_MAP=1.
 #pragma once
 
 #include <llvm/ExecutionEngine/Orc/Core.h>
@@ -7,11 +7,11 @@
 
 namespace parpy {
 
-// Whether the environment asks for the file.
+// Whether the environment requests the file.
 [[nodiscard]] bool writes_perf_map();
 
-// Adds the functions of an object file, also those that it does not export; `addresses` are those
-// of its exported symbols. A file that cannot be written is left out: it is for profilers alone.
+// Adds the functions of an object file, exported or not; `addresses` are those of its exported
+// symbols. A failure to write is ignored, for only profilers need the file.
 void add_to_perf_map(llvm::MemoryBufferRef object, const llvm::orc::SymbolMap& addresses);
 
 }  // namespace parpy

@@ -7,13 +7,13 @@
 namespace parpy {
 
 std::int64_t ThreadCounts::rounded(std::int64_t count, bool coarsely) const {
-    constexpr std::int64_t kLargest = std::int64_t{1} << 30;  // more may not fit a grid
+    constexpr std::int64_t kLargest = std::int64_t{1} << 30;  // a grid may not have more
     if (limit_ > 0 && count >= limit_) return limit_;
     if (count <= 0 || count > kLargest) return count;
     const auto value = static_cast<std::uint64_t>(count);
     const bool up = round_ == Round::kUp;
     int power = std::countr_zero(up ? std::bit_ceil(value) : std::bit_floor(value));
-    // …, 16, 128, 1024, …: the most threads of a block are one of them.
+    // …, 16, 128, 1024, …: includes the most threads of a block.
     constexpr int kEvery = 3, kOf1024 = 10;
     while (coarsely && power > 0 && power < 30 && power % kEvery != kOf1024 % kEvery)
         power += up ? 1 : -1;

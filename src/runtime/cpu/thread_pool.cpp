@@ -1,5 +1,5 @@
-// parpy_chunks and parpy_parallel_for on oneTBB. The split into chunks is arithmetic on the
-// arguments alone; which thread runs a chunk, and when, is TBB's.
+// parpy_chunks and parpy_parallel_for on oneTBB. The split into chunks depends on the arguments
+// alone; TBB decides which thread runs a chunk, and when.
 #include "runtime/cpu/thread_pool.h"
 
 #include <oneapi/tbb/info.h>
@@ -26,13 +26,13 @@ namespace parpy {
 
 namespace {
 
-// A chunk is worth handing to another thread from about here on, in nanoseconds; more chunks than
-// threads even out iterations of different cost. On 16 cores whose threads have just run another
+// Nanoseconds from which on a chunk is worth another thread; more chunks than threads even out
+// iterations of different cost. On 16 cores whose threads have just run another
 // loop, 20 us of work take 13 us in 2 chunks, 9 in 4 and 8 in 8; 10 us take 7 in any number.
 constexpr double kChunkWork = 5'000;
 constexpr std::int64_t kChunksPerWorker = 4;
 
-// Two or three threads win too little to be woken for less than this, in nanoseconds.
+// A loop of fewer nanoseconds is not worth waking two or three threads.
 constexpr std::int64_t kFewWorkers = 4;
 constexpr double kSerialBelowForFew = 40'000;
 
@@ -53,9 +53,9 @@ struct Split {
     }
 };
 
-// Where the chunks of a loop ran the last time that this thread started it: there they run again
-// unless another thread has nothing to do, so that what one loop leaves in the cache of a core is
-// there for the next (loops over 1.3 MB on 16 cores: 13 us in place of 30).
+// The places where the chunks of a loop ran when this thread last started it: they run there again
+// unless another thread is idle, so that data that one loop leaves in a core's cache is there for
+// the next (loops over 1.3 MB on 16 cores: 13 us in place of 30).
 class Affinity {
 public:
     explicit Affinity(Body loop) : place_(places_[std::hash<Body>()(loop) / 16 % kPlaces]) {
@@ -68,7 +68,7 @@ public:
     Affinity(const Affinity&) = delete;
     Affinity& operator=(const Affinity&) = delete;
 
-    // Null within a loop that uses it: this thread may come here again while it waits for others.
+    // Null within a loop that uses it: this thread may start it again while it waits for others.
     [[nodiscard]] tbb::affinity_partitioner* partitioner() const { return partitioner_; }
 
 private:
@@ -106,7 +106,7 @@ std::int64_t processor_count() {
     return count;
 }
 
-// In a fork TBB's own locks may be held by threads that are gone.
+// TBB's own locks may be held, in a fork, by threads that no longer exist.
 struct LeaveLost {
     void operator()(tbb::task_arena* arena) const {
         if (!workers_lost.load(std::memory_order_relaxed)) delete arena;
@@ -124,7 +124,7 @@ tbb::task_arena& bounded_arena(std::int64_t workers) {
     return *arena;
 }
 
-// A body that may fail: it stops where it does, and later chunks that have not begun do not run.
+// A body that may fail: it stops at the failure, and later chunks that have not begun do not run.
 struct Checked {
     Failure& failure;
     Body body;
@@ -138,7 +138,7 @@ struct Checked {
     }
 };
 
-// `loop` tells the loops apart; `body` runs a chunk of it.
+// Runs the chunks. `loop` identifies the loop; `body` runs a chunk of it.
 void run_chunks(const Split& split, std::int64_t max_workers, Body loop, Body body, void* frame) {
     std::int64_t workers = worker_count();
     if (max_workers > 0) workers = std::min(workers, max_workers);

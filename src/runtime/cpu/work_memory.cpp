@@ -1,4 +1,4 @@
-// See work_memory.h. In front of each block stands its size.
+// See work_memory.h. The size of each block precedes it.
 #include "runtime/cpu/work_memory.h"
 
 #include <algorithm>
@@ -12,10 +12,10 @@ namespace parpy {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kMostKept = std::size_t{64} << 20;  // bytes of a thread
+constexpr std::size_t kMostKept = std::size_t{64} << 20;  // bytes per thread
 
 struct alignas(kAlignment) Block {
-    std::size_t bytes;  // behind it
+    std::size_t bytes;  // after this header
 };
 
 class Kept {
@@ -25,7 +25,7 @@ public:
             std::free(block);
     }
 
-    // The smallest one that is large enough, but none that is far too large.
+    // The smallest sufficient block, but none that is far too large.
     Block* take(std::size_t bytes) {
         auto best = blocks_.end();
         for (auto it = blocks_.begin(); it != blocks_.end(); ++it) {
@@ -41,7 +41,7 @@ public:
 
     void put(Block* block) {
         if (block->bytes > kMostKept) return std::free(block);
-        while (bytes_ + block->bytes > kMostKept) {  // the one that has waited longest
+        while (bytes_ + block->bytes > kMostKept) {  // the least recently used one
             bytes_ -= blocks_.front()->bytes;
             std::free(blocks_.front());
             blocks_.erase(blocks_.begin());

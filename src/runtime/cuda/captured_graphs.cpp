@@ -6,7 +6,7 @@
 namespace parpy::cuda {
 namespace {
 
-constexpr int kRelaxed = 2;  // whatever else this and other threads do is no error
+constexpr int kRelaxed = 2;  // unrelated calls of this and other threads are no errors
 
 }  // namespace
 

@@ -19,24 +19,24 @@ public:
     CapturedGraphs(const CapturedGraphs&) = delete;
     CapturedGraphs& operator=(const CapturedGraphs&) = delete;
 
-    // The driver can.
+    // Whether the driver supports it.
     [[nodiscard]] static bool available();
 
-    // A call on `device` with these slots was among the last ones that this was asked of, and
-    // `stream` is not captured itself.
+    // Whether a call on `device` with these slots was one of the last for which this was called,
+    // and `stream` is not captured itself.
     [[nodiscard]] bool repeats(const Device& device, std::span<const std::uint64_t> slots,
                                Stream stream);
-    // From now on no call repeats.
+    // No call repeats any more.
     void give_up();
 
-    // Enqueues on `stream` what `enqueue` would, which is called with another stream, where work is
-    // recorded, unless these slots are known. The device is current.
+    // Enqueues on `stream` the work of `enqueue`, which is called, with another stream that records
+    // it, only if these slots are new. The device is current.
     [[nodiscard]] RuntimeError run(const Device& device, std::span<const std::uint64_t> slots,
                                    Stream stream,
                                    const std::function<RuntimeError(Stream)>& enqueue);
 
 private:
-    // Calls with so many different slots in turn are replayed.
+    // The most calls with different slots whose graphs are kept.
     static constexpr std::size_t kMostKept = 8;
 
     struct Call {
@@ -54,7 +54,7 @@ private:
 
     std::mutex mutex_;
     std::vector<Graph> graphs_;  // the most recently used first
-    std::vector<Call> calls_;    // that repeats() was asked of, the last one first
+    std::vector<Call> calls_;    // calls for which repeats() was called, the last one first
     bool gave_up_ = false;
 };
 

@@ -1,6 +1,6 @@
-// A CUDA program: machine code of its device part, loaded on each device that a call runs on, and
-// the host part that launches it. A call takes no lock and, scratch memory aside, allocates
-// nothing.
+// A CUDA program: the machine code of its device part, loaded on each device that a call runs on,
+// and the host part that launches it. A call takes no lock and, except for scratch memory,
+// allocates nothing.
 #include "runtime/cuda/cuda_executable.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ using cuda::kSuccess;
 using cuda::Result;
 using cuda::Stream;
 
-constexpr int kMostThreads = 0;        // function attribute: threads that a block may have
+constexpr int kMostThreads = 0;        // function attribute: the most threads of a block
 constexpr int kSharedSize = 1;         // function attribute: bytes of static shared memory
 constexpr int kConstantSize = 2;       // function attribute: bytes
 constexpr int kLocalSize = 3;          // function attribute: bytes of a thread
@@ -48,9 +48,9 @@ constexpr int kRegisters = 4;          // function attribute: of a thread
 constexpr int kProcessors = 16;        // device attribute
 constexpr int kDynamicSharedSize = 8;  // function attribute: the most dynamic shared memory
 constexpr int kLargeClusters = 14;     // function attribute: clusters that not every GPU runs
-constexpr unsigned kPlainShared = 48 * 1024;  // what every kernel may use without asking
+constexpr unsigned kPlainShared = 48 * 1024;  // allowed for every kernel without cuFuncSetAttribute
 
-// Names that outlive the program: a fault may be reported after it is gone.
+// A copy of the name that outlives the program: a fault may be reported after it is gone.
 const char* kept_name(const std::string& name) {
     static std::mutex& mutex = *new std::mutex;
     static auto& names = *new std::set<std::string>;
@@ -80,7 +80,7 @@ std::string machine_code(const Program& program, const Options& options,
     for (const std::string& file : foreign)
         identity += "\nlinked " + KernelCache::key("file", {}, contents(file));
 
-    // Text that pulls in files depends on their contents, which no key knows.
+    // Text that includes files depends on their contents, which no key contains.
     std::optional<std::string> key;
     if (program.device.find("#include") == std::string::npos)
         key = KernelCache::key("cuda", identity, program.device);
@@ -100,10 +100,10 @@ struct Kernel {
     cuda::Function function = nullptr;
     const char* name = nullptr;
     unsigned static_shared = 0;
-    bool waits_for_grid = false;                      // so all blocks must be there at once
-    mutable std::atomic<unsigned> dynamic_shared{0};  // asked for so far
+    bool waits_for_grid = false;                      // so all blocks must be resident at once
+    mutable std::atomic<unsigned> dynamic_shared{0};  // the most requested so far
 
-    // Makes room for that much shared memory of a launch.
+    // Allows a launch this much dynamic shared memory.
     [[nodiscard]] Result allow_shared(unsigned bytes) const {
         if (bytes + static_shared <= kPlainShared ||
             bytes <= dynamic_shared.load(std::memory_order_relaxed)) {
@@ -187,7 +187,7 @@ public:
         const CurrentContext current(device_, ignored);
         if (ignored.failed()) return;
         const cuda::BesideCaptures beside;
-        Driver::instance().cuModuleUnload(module_);  // waits for the kernels that run
+        Driver::instance().cuModuleUnload(module_);  // waits for running kernels
         if (has_stacks_) cuda::DeviceStacks::of(device_).end();
     }
     LoadedModule(const LoadedModule&) = delete;
@@ -195,13 +195,13 @@ public:
 
     [[nodiscard]] const std::vector<Kernel>& kernels() const { return kernels_; }
 
-    // Held by a call whose kernels may fail, for there is one record of that.
+    // Held by calls whose kernels may fail, since there is only one record of failures.
     [[nodiscard]] std::mutex& record_mutex() const { return record_mutex_; }
 
-    // Waits for the stream where kernels of the program may fail, and raises what they noted.
+    // Waits for the stream if kernels of the program may fail, and raises the recorded failure.
     [[nodiscard]] RuntimeError take_failure(Stream stream, Failure& failure) const {
         if (record_ == 0 || failure.raised()) return {};
-        // As the device's fail() writes it: whether, the place, the number of values, the values.
+        // The layout of the device's fail(): whether it failed, site, number of values, values.
         std::array<std::int64_t, 67> noted{};
         RuntimeError error =
             cuda::copy_to_host(device_, noted.data(), record_, sizeof noted, stream);
@@ -221,8 +221,8 @@ public:
     }
 
 private:
-    // The driver cannot tell how much recursive functions need; the device code finds out how much
-    // they have.
+    // The driver cannot tell how much stack recursive functions need; the device code tests how
+    // much they have.
     void reserve_stacks(RuntimeError& error) {
         const std::size_t bytes = cuda::DeviceStacks::of(device_).begin(error);
         has_stacks_ = bytes != 0;
@@ -257,7 +257,7 @@ private:
         driver.cuFuncGetAttribute(&bytes, kSharedSize, kernel.function);
         kernel.static_shared = static_cast<unsigned>(bytes);
         kernel.waits_for_grid = waits_for_grid_;
-        // Where the GPU has none of more than 8 blocks, the launch says so.
+        // If the GPU does not support clusters of more than 8 blocks, the launch reports it.
         if (clusters_) driver.cuFuncSetAttribute(kernel.function, kLargeClusters, 1);
     }
 
@@ -267,8 +267,8 @@ private:
     bool has_stacks_ = false;
     cuda::Module module_ = nullptr;
     std::vector<Kernel> kernels_;
-    DevicePointer record_ = 0;    // of what failed; 0: no kernel can
-    DevicePointer arrivals_ = 0;  // at the grid's barriers, abandoned by what failed; 0: none
+    DevicePointer record_ = 0;    // of a failed check; 0: no kernel has checks
+    DevicePointer arrivals_ = 0;  // at the grid's barriers; reset after a failure; 0: none
     mutable std::mutex record_mutex_;
 };
 
@@ -296,7 +296,7 @@ public:
 
     [[nodiscard]] void* stream() const override { return stream_; }
 
-    // Kernels, so far.
+    // The number of kernels launched so far.
     [[nodiscard]] std::size_t launches() const { return launches_; }
 
     int launch(const KernelLaunch& launch, RuntimeError& error) override {
@@ -361,7 +361,7 @@ public:
     }
 
 private:
-    // Nothing can be waited for that is only recorded.
+    // Fails if the stream is captured: recorded work cannot be waited for.
     [[nodiscard]] RuntimeError captured(std::int64_t site) const {
         const Driver& driver = Driver::instance();
         int status = 0;
@@ -428,8 +428,8 @@ private:
     const std::vector<Kernel>& kernels_;
     const Program& program_;
     Stream stream_;
-    Failure* failure_;  // null where nothing can fail
-    bool captured_;     // the work is recorded for a graph, where kernels overlap kernels alone
+    Failure* failure_;  // null if no check can fail
+    bool captured_;     // the work is recorded for a graph, in which only kernels overlap kernels
     bool follows_kernel_ = false;
     std::size_t launches_ = 0;
     std::array<DevicePointer, 8> scratch_{};
@@ -480,13 +480,13 @@ public:
         return module->kernels().front().facts(device, block, shared_bytes, facts);
     }
 
-    // Loads the device part on `device` now rather than at the first call.
+    // The device part on `device`, loaded at the first call for it.
     const LoadedModule* module_on(const Device& device, RuntimeError& error) const {
         std::atomic<const LoadedModule*>& place = modules_[static_cast<std::size_t>(device.index)];
         if (const LoadedModule* known = place.load(std::memory_order_acquire)) return known;
         const std::scoped_lock lock(loading_);
         if (const LoadedModule* known = place.load(std::memory_order_relaxed)) return known;
-        std::string image;  // of a program without parallel code: none
+        std::string image;  // empty for a program without parallel code
         if (!program.kernels.empty()) {
             image = machine_code(program, options_, device.architecture, error);
             if (image.empty()) return nullptr;
@@ -513,7 +513,7 @@ private:
                 RuntimeError error = graphs_.run(device, key, stream, record);
                 if (!error.failed()) return error;
                 launches_.store(0, std::memory_order_relaxed);
-                graphs_.give_up();  // launches without a graph say what is wrong, if anything is
+                graphs_.give_up();  // without a graph, launches report the error, if any
             }
         }
         CudaSession session(device, module, program, stream, nullptr);
@@ -552,7 +552,7 @@ private:
         return failure.raised() ? located_error(program, failure) : RuntimeError{};
     }
 
-    // Several GPUs: that of the part that runs, or of the arrays.
+    // Several GPUs: the device of the part that runs, or of the arrays.
     const Device* device_of(const std::uint64_t* slots, RuntimeError& error) const {
         if (const PartHook* part = running_part(); part != nullptr && part->device() >= 0)
             return &cuda::device(part->device());
@@ -566,10 +566,10 @@ private:
     const Options options_;
     HostCode host_;
     const bool fails_;
-    // A call with the same addresses does the same: it neither waits for its own kernels or other
-    // parts of a call nor calls functions of the user's on the host.
+    // Calls with the same slots do the same work: they wait neither for their own kernels nor for
+    // other parts of a call, and call no functions of the user on the host.
     const bool repeats_;
-    // Calls of so many launches are captured where they repeat: a launch takes the host 2 to 3 µs,
+    // Calls with this many launches are captured if they repeat: a launch costs the host 2 to 3 µs,
     // a node of a graph 0.7 µs of the GPU's time, and some microseconds once.
     static constexpr std::size_t kFewestCaptured = 32, kMostCaptured = 1 << 14;
     mutable std::atomic<std::size_t> launches_ = 0;  // of the last call without a graph

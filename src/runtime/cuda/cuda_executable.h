@@ -1,4 +1,4 @@
-// The CUDA side of load(): device text to a module on the GPU, host text to code that launches it.
+// CUDA's part of load(): makes a module on the GPU of the device text, and code of the host text.
 #pragma once
 
 #include <memory>

@@ -22,8 +22,8 @@ constexpr int kDeviceOrdinal = 9;
 constexpr unsigned kHostMemory = 1;
 
 constexpr int kReleaseThreshold = 4;
-// The pool keeps all memory that was freed, for mapping it anew takes milliseconds, until trim() of
-// device_memory.h.
+// The pool keeps all memory that was freed until trim() of device_memory.h, since mapping it anew
+// takes milliseconds.
 constexpr std::uint64_t kKeptBytes = std::numeric_limits<std::uint64_t>::max();
 
 struct Devices {
@@ -81,7 +81,7 @@ Device::Device(int i, DeviceHandle h) : index(i), handle(h) {
     multiprocessors = attribute(kMultiprocessorCount);
     driver.cuDeviceTotalMem(&memory, handle);
     has_pools = attribute(kMemoryPoolsSupported) != 0;
-    // Older drivers refuse it while a stream is captured.
+    // Older drivers refuse overlapped launches while a stream is captured.
     constexpr int kCapturesOverlap = 12030;
     overlaps_launches = attribute(kCapabilityMajor) >= 9 && driver.version >= kCapturesOverlap &&
                         driver.cuLaunchKernelEx != nullptr;
@@ -163,7 +163,7 @@ CurrentContext::CurrentContext(const Device& device, RuntimeError& error) {
 PointerPlace place_of(DevicePointer pointer) {
     const Driver& driver = Driver::instance();
     unsigned type = 0;
-    // The driver answers "invalid value" for memory that it has never heard of.
+    // The driver returns "invalid value" for memory that it does not know.
     if (device_count() == 0 ||
         driver.cuPointerGetAttribute(&type, kMemoryType, pointer) != kSuccess) {
         return {};

@@ -1,6 +1,6 @@
-// The NVIDIA GPUs of this machine. Enumerated once, at the first question; a device's primary
-// context, which it shares with every other CUDA library of the process (PyTorch, CuPy, JAX), is
-// retained at the first use and kept. Memory stands in device_memory.h.
+// The NVIDIA GPUs of this machine. Enumerated once, at first use; a device's primary context, which
+// the process's other CUDA libraries (PyTorch, CuPy, JAX) share, is retained at its first use and
+// kept. device_memory.h has the memory.
 #pragma once
 
 #include <atomic>
@@ -30,21 +30,21 @@ public:
     std::size_t memory = 0;  // bytes
     bool has_pools = false;  // stream-ordered allocation
     bool overlaps_launches =
-        false;  // starts a kernel while the one in front of it ends, if told to
+        false;  // may start a kernel while the one launched before it still runs
 
-    // Null and `error` set where the context cannot be made.
+    // Null and `error` set if the context cannot be made.
     [[nodiscard]] Context context(RuntimeError& error) const {
         if (Context known = context_.load(std::memory_order_acquire)) return known;
         return retain(error);
     }
 
-    // Whether this process has asked for the context.
+    // Whether this process has retained the context.
     [[nodiscard]] bool in_use() const {
         return context_.load(std::memory_order_relaxed) != nullptr;
     }
 
-    // Memory of this device that freed allocations return to; null where the device has no pools,
-    // or no context yet.
+    // The pool that freed memory of this device returns to; null if the device has no pools, or no
+    // context yet.
     [[nodiscard]] MemoryPool pool() const { return pool_.load(std::memory_order_acquire); }
 
 private:
@@ -55,17 +55,17 @@ private:
     mutable std::atomic<MemoryPool> pool_{nullptr};
 };
 
-// Why CUDA code cannot run here; no message: it can.
+// Why CUDA code cannot run here; no message: it can run.
 [[nodiscard]] const RuntimeError& unavailable();
 
 // 0 where CUDA is unavailable.
 [[nodiscard]] int device_count();
 
-// `index` < device_count().
+// Requires `index` < device_count().
 [[nodiscard]] const Device& device(int index);
 
 // The device of the calling thread's current context, so that PyTorch's or CuPy's choice is kept;
-// device 0 where the thread has none. device_count() > 0.
+// device 0 if the thread has none. Requires device_count() > 0.
 [[nodiscard]] const Device& current_device();
 
 // The architecture to generate code for: that of current_device(), or "sm_90" without a GPU.
@@ -73,9 +73,9 @@ private:
 // Whether GPUs of an architecture ("sm_90a") have thread block clusters.
 [[nodiscard]] bool has_clusters(std::string_view architecture);
 
-// Makes a device's context current on this thread while it lives. Where it already is, which is
-// what every call but the first of a thread finds, that costs one look at the driver's thread
-// state. A thread without any context keeps the new one.
+// Makes a device's context current on this thread during its lifetime. If it is current already, as
+// in every call of a thread but the first, that costs one look at the driver's thread state. A
+// thread that had no context keeps the new one.
 class CurrentContext {
 public:
     CurrentContext(const Device& device, RuntimeError& error);
@@ -86,12 +86,12 @@ public:
     CurrentContext& operator=(const CurrentContext&) = delete;
 
 private:
-    Context previous_ = nullptr;  // to restore; null: leave as it is
+    Context previous_ = nullptr;  // to be restored; null: nothing to restore
 };
 
-// While it lives, this thread may free and wait although somebody else captures a graph, which
-// would end that capture otherwise. Nothing may be asked of the default stream where a stream that
-// waits for it is captured: has_default_stream().
+// During its lifetime, this thread may free memory and wait while another thread captures a graph,
+// which would otherwise end that capture. If a stream that waits for the default stream is
+// captured, the default stream must not be used: has_default_stream().
 class BesideCaptures {
 public:
     BesideCaptures() { Driver::instance().cuThreadExchangeStreamCaptureMode(&mode_); }
@@ -105,10 +105,10 @@ public:
     }
 
 private:
-    int mode_ = 2;  // relaxed; then that of before
+    int mode_ = 2;  // relaxed; then the mode to restore
 };
 
-// The device that memory at `pointer` belongs to; nothing for host memory that CUDA does not know.
+// The kind and device of the memory at `pointer`; kUnknown: host memory unknown to CUDA.
 struct PointerPlace {
     enum class Kind : std::uint8_t { kUnknown, kHost, kDevice, kManaged };
     Kind kind = Kind::kUnknown;
@@ -116,13 +116,13 @@ struct PointerPlace {
 };
 [[nodiscard]] PointerPlace place_of(DevicePointer pointer);
 
-// That of the memory at these addresses, which must agree; where none is on a GPU, that of this
-// thread. Null and `error` set where they differ; `name` is the program's that gets them.
+// The device of the memory at these addresses, which must agree; if none is on a GPU, this thread's
+// device. Null and `error` set if they differ; `name` is the program that receives them.
 [[nodiscard]] const Device* device_of(std::span<const DevicePointer> pointers,
                                       std::string_view name, RuntimeError& error);
 
-// Waits for all work on `stream` (null: the default stream) of `device`; reports what earlier
-// kernels did wrong.
+// Waits for all work on `stream` (null: the default stream) of `device`; reports faults of earlier
+// kernels.
 [[nodiscard]] RuntimeError synchronize(const Device& device, Stream stream);
 
 // Waits for all work of every device that this process uses.

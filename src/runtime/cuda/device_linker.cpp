@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 using LinkHandle = struct LinkRecord*;
 
-// As in nvJitLink.h.
+// The values of nvJitLink.h.
 enum class Input : int { kCubin = 1, kPtx, kLtoIr, kFatbin, kObject, kLibrary };
 
 constexpr std::array<std::pair<std::string_view, Input>, 6> kEndings = {
@@ -72,7 +72,7 @@ std::unique_ptr<Linker> open(const std::string& file, std::string& reason) {
     library.find(linker->version, "nvJitLinkVersion");
     reason = library.problem();
     if (!reason.empty()) return nullptr;
-    // It reads nothing of a newer release, and NVRTC makes what it links.
+    // It reads no input of a newer release, and NVRTC makes its input.
     unsigned major = 0, minor = 0;
     linker->version(&major, &minor);
     const auto wanted = nvrtc_version();
@@ -90,7 +90,7 @@ const Linker* linker(RuntimeError& error) {
     static const Linker* found = nullptr;  // never freed: its code runs until the process ends
     const std::scoped_lock lock(mutex);
     if (found != nullptr) return found;
-    std::string best_reason;  // of a file that is there, if one is
+    std::string best_reason;  // of an existing file, if there is one
     for (const char* soname : kSonames) {
         for (const std::string& file : library_candidates(soname)) {
             std::string reason;
@@ -105,7 +105,7 @@ const Linker* linker(RuntimeError& error) {
     return nullptr;
 }
 
-// Without the handle freed: the caller does that.
+// Does not free the handle: the caller does.
 std::string link(const Linker& linker, LinkHandle handle, std::string_view image,
                  std::span<const std::string> files, RuntimeError& error) {
     std::string what = "the program";

@@ -1,5 +1,5 @@
-// Device code that others compiled, linked to ours: nvJitLink, found like NVRTC (nvrtc.h). No GPU
-// and no driver are needed for that.
+// Links device code of third parties to ours: nvJitLink, found like NVRTC (nvrtc.h). Needs neither
+// a GPU nor a driver.
 #pragma once
 
 #include <span>
@@ -10,11 +10,11 @@
 
 namespace parpy::cuda {
 
-// Whether a file, by its ending, is one of device code: .ptx .cubin .fatbin .o .a .ltoir.
+// Whether the file has an ending of device code: .ptx .cubin .fatbin .o .a .ltoir.
 [[nodiscard]] bool is_device_code(std::string_view file);
 
-// A cubin of `image` (relocatable, a cubin or PTX of NVRTC) and the files that define what it
-// calls. Empty and `error` set, with the linker's own messages, on failure. Thread-safe.
+// The cubin of `image` (relocatable cubin or PTX from NVRTC), linked with the files that define the
+// functions it calls. Empty and `error` set, with the linker's messages, on failure. Thread-safe.
 [[nodiscard]] std::string link_device_code(std::string_view image,
                                            std::span<const std::string> files,
                                            const std::string& architecture, RuntimeError& error);

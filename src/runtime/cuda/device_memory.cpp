@@ -11,7 +11,7 @@ namespace parpy::cuda {
 namespace {
 
 constexpr std::uintptr_t kAlignment =
-    256;  // of device memory; spans keep their host address modulo it
+    256;  // of device memory; spans keep their host address modulo this
 
 std::string size_text(std::size_t bytes) {
     if (bytes < 10'000'000) return std::to_string(bytes) + " bytes";
@@ -26,7 +26,7 @@ Result allocate_once(const Device& device, std::size_t bytes, Stream stream, Dev
     return driver.cuMemAlloc(&at, bytes);
 }
 
-// Copies that the driver does best itself: small ones, and those of pinned memory.
+// Whether staging is faster than the driver: for large copies of pageable memory.
 bool stages(std::size_t bytes, const void* host) {
     return bytes >= kStageFrom &&
            place_of(reinterpret_cast<DevicePointer>(host)).kind == PointerPlace::Kind::kUnknown;
@@ -47,13 +47,13 @@ RuntimeError allocation_failure(const Device& device, Result result, std::size_t
 
 DevicePointer allocate(const Device& device, std::size_t bytes, Stream stream,
                        RuntimeError& error) {
-    // Whole words: atomic updates of single bytes read those around them (prelude/cuda.inc).
+    // Whole words: atomic updates of single bytes read the whole word (prelude/cuda.inc).
     const std::size_t size = std::max((bytes + 3) / 4 * 4, std::size_t{4});
     const BesideCaptures beside;
     DevicePointer at = 0;
     Result result = allocate_once(device, size, stream, at);
     if (result == kOutOfMemory && !is_captured(stream)) {
-        // What other streams have freed, and the pool has kept in pieces, may be enough.
+        // Memory that other streams have freed, and the pool keeps in pieces, may be enough.
         Driver::instance().cuStreamSynchronize(stream);
         trim(device);
         result = allocate_once(device, size, stream, at);

@@ -1,5 +1,5 @@
 // Memory of a GPU, allocated and freed in stream order, and the device copies of a call's host
-// arrays. Nothing here waits for the device except where it says so. Never managed memory.
+// arrays. No function waits for the device unless its comment says so. Never managed memory.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +11,23 @@
 namespace parpy::cuda {
 
 // `bytes` of uninitialised memory that is valid for work on `stream` from here on; 0 and `error`
-// set on failure. Zero bytes give a valid address nothing may be read from. The device is current.
+// set on failure. Zero bytes give a valid address that must not be read. The device is current.
 [[nodiscard]] DevicePointer allocate(const Device& device, std::size_t bytes, Stream stream,
                                      RuntimeError& error);
-// What to report where so many bytes could not be had: how many are free. The device is current.
+// The error of a failed allocation, with the bytes that are free. The device is current.
 [[nodiscard]] RuntimeError allocation_failure(const Device& device, Result result,
                                               std::size_t bytes);
-// Once the work now on `stream` is done. The device is current.
+// Frees the memory after the work now on `stream`. The device is current.
 void release(const Device& device, DevicePointer pointer, Stream stream);
-// Waits for the work that may use released memory, and gives it back to the system: the pool keeps
-// it until then. The device is current.
+// Waits for the work that may use released memory, and returns that memory to the system; until
+// then the pool keeps it. The device is current.
 void trim(const Device& device);
 
-// Work on the stream is recorded for a graph: nothing can be waited for.
+// Whether the stream's work is recorded for a graph: waiting for it is impossible.
 [[nodiscard]] bool is_captured(Stream stream);
 
 // Copies in stream order; large pageable memory goes through pinned staging buffers
-// (host_staging.h). `from` and `to` on the host are the device's until the stream has been waited
+// (host_staging.h). Host memory `from` and `to` must not be used until the stream has been waited
 // for. The device is current.
 [[nodiscard]] RuntimeError copy_to_device(const Device& device, DevicePointer to, const void* from,
                                           std::size_t bytes, Stream stream);
@@ -44,8 +44,8 @@ void trim(const Device& device);
 //     if (error = copies.copy_out(); …)    // copies the written ones back and waits for the stream
 //
 // Spans that overlap share their device memory, so that arrays which alias on the host alias on the
-// device. Gaps of a strided array travel with it and come back as they went. The destructor frees
-// the device memory in stream order, whatever happened.
+// device. Gaps of a strided array are copied in and, unchanged, out with it. The destructor frees
+// the device memory in stream order in all cases.
 class HostCopies {
 public:
     HostCopies(const Device& device, Stream stream) : device_(device), stream_(stream) {}

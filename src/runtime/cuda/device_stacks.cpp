@@ -17,7 +17,7 @@ constexpr int kThreadsPerMultiprocessor = 39;
 }  // namespace
 
 DeviceStacks& DeviceStacks::of(const Device& device) {
-    // Never destroyed: modules end until the very end of the process.
+    // Never destroyed: modules are unloaded until the very end of the process.
     static auto& all = *[] {
         auto* made = new std::vector<std::unique_ptr<DeviceStacks>>;
         for (int i = 0; i < device_count(); ++i)

@@ -1,5 +1,5 @@
-// Stacks of a GPU's threads for recursive functions. The driver reserves them for as many threads
-// as the GPU holds at once, so they are as large as that while a module needs them, and no longer.
+// Stacks of a GPU's threads for recursive functions. The driver reserves them for all threads that
+// the GPU can hold at once, so they are large only while a module needs them.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ class DeviceStacks {
 public:
     [[nodiscard]] static DeviceStacks& of(const Device& device);
 
-    // A module with recursive functions begins: the bytes that each thread has, kWanted or, where
-    // memory is short, less. 0 and `error` set: not even kLeast.
+    // To be called when a module with recursive functions is loaded: the stack bytes of each
+    // thread, kWanted or, if memory is short, fewer. 0 and `error` set: not even kLeast.
     [[nodiscard]] std::size_t begin(RuntimeError& error);
-    // It ends, as often as begin() succeeded. The last one gives the memory back.
+    // To be called when it is unloaded, once per successful begin(). The last call frees memory.
     void end();
 
     static constexpr std::size_t kWanted = 16 * 1024, kLeast = 4 * 1024;

@@ -1,4 +1,4 @@
-// See driver.h. The library stays open until the process ends: its threads and exit handlers must.
+// See driver.h. The library stays open until the process ends, for its threads and exit handlers.
 #include "runtime/cuda/driver.h"
 
 #include <dlfcn.h>
@@ -89,7 +89,7 @@ const Driver& Driver::instance() {
         auto* driver = new Driver(load(file != nullptr && *file != '\0' ? file : "libcuda.so.1"));
         if (!driver->unavailable.failed()) {
             initialized.store(true, std::memory_order_relaxed);
-            // CUDA does not survive fork(): the child's calls all fail, for a reason worth naming.
+            // CUDA does not survive fork(): all calls of the child fail, and failure() says why.
             ::pthread_atfork(nullptr, nullptr, [] {
                 if (initialized.load(std::memory_order_relaxed)) forked.store(true);
             });

@@ -1,6 +1,6 @@
 // The CUDA driver API, found at run time: libcuda.so.1 is opened at the first use, its functions
-// are declared here by hand, and nothing of CUDA is needed to build ParPy. Only here do errors of
-// the driver become RuntimeErrors. Devices and contexts are runtime/cuda/device.h's.
+// are declared here by hand, and no part of CUDA is needed to build ParPy. Driver errors become
+// RuntimeErrors only here. Devices and contexts are in runtime/cuda/device.h.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace parpy::cuda {
 
-// As in cuda.h.
+// The types of cuda.h.
 using Result = int;
 using DeviceHandle = int;
 using DevicePointer = unsigned long long;
@@ -23,7 +23,7 @@ using Function = struct FunctionRecord*;
 using MemoryPool = struct MemoryPoolRecord*;
 using CapturedWork = struct GraphRecord*;
 using GraphExec = struct GraphExecRecord*;
-using UserObject = struct UserObjectRecord*;  // what graphs own for somebody else
+using UserObject = struct UserObjectRecord*;  // an object that graphs own
 
 struct PoolProperties {
     int allocation_type = 1;  // pinned
@@ -106,30 +106,30 @@ struct Driver {
 #undef DRIVER_OPTIONAL
 #undef DRIVER
 
-    int version = 0;           // 13000: the newest CUDA version that it runs
+    int version = 0;           // 13000: the newest CUDA version that it supports
     RuntimeError unavailable;  // why it cannot be used; no message: it can
 
-    // Loaded and initialised at the first call. PARPY_CUDA_DRIVER names another file than
+    // Loaded and initialised at the first call. PARPY_CUDA_DRIVER names a file to open instead of
     // libcuda.so.1.
     [[nodiscard]] static const Driver& instance();
-    // Whether this process has asked for it, and there is one.
+    // Whether this process has called instance(), and there is a driver.
     [[nodiscard]] static bool in_use();
     [[nodiscard]] static Driver load(const std::string& file);
 
-    // "CUDA_ERROR_INVALID_VALUE (invalid argument)".
+    // The text "CUDA_ERROR_INVALID_VALUE (invalid argument)".
     [[nodiscard]] std::string describe(Result result) const;
 
-    // What to report when `result` came of `attempt` ("copying 'x' to the GPU"). Faults of kernels,
-    // lack of memory and use after fork get their own code and help, whatever call they come back
-    // from.
+    // The error to report if `attempt` ("copying 'x' to the GPU") gave `result`. Faults of kernels,
+    // lack of memory and use after fork have their own code and help, whichever call of the driver
+    // returned them.
     [[nodiscard]] RuntimeError failure(Result result, std::string_view attempt,
                                        Code code = Code::kP529) const;
 };
 
-// The context is lost: every further call in this process will fail with the same result.
+// Whether the context is lost: every further call in this process fails with the same result.
 [[nodiscard]] bool is_fault(Result result);
 
-// Names the kernel in what failure() says of a fault. The name must live as long as the process.
+// Sets the kernel that failure() names in a fault. The name must live as long as the process.
 void note_launch(const char* kernel);
 
 }  // namespace parpy::cuda

@@ -8,10 +8,10 @@ namespace parpy::cuda {
 
 namespace {
 
-constexpr unsigned kCallbackMayWait = 1;  // nobody waits for a user object's callback
-constexpr unsigned kTakesReference = 1;   // the graph takes over the creator's
+constexpr unsigned kCallbackMayWait = 1;  // the callback of a user object may run asynchronously
+constexpr unsigned kTakesReference = 1;   // the graph takes over the creator's reference
 
-// Memory that no earlier work uses and every stream may use from here on.
+// Memory that no earlier work uses and that every stream may use from here on.
 DevicePointer allocate_now(const Device& device, std::size_t bytes, RuntimeError& error) {
     const Driver& driver = Driver::instance();
     const BesideCaptures beside;

@@ -1,7 +1,7 @@
 // Memory of arrays that are made while a graph is captured. It is allocated at once, not by a node
-// of the graph: such a node runs anew with every launch, and a graph in which nothing frees what it
-// allocated can be launched once only. The array and the graph own the memory together, whichever
-// ends last; a graph ends with the last executable graph that was made of it.
+// of the graph: such a node runs again with every launch, and a graph that does not free its
+// allocations can be launched only once. The array and the graph own the memory together; the last
+// owner's end frees it. A graph ends with the last executable graph that was made from it.
 #pragma once
 
 #include <atomic>
@@ -13,18 +13,18 @@ namespace parpy::cuda {
 
 class GraphMemory {
 public:
-    // Whether the driver lets graphs own something.
+    // Whether the driver supports objects that graphs own.
     [[nodiscard]] static bool available();
 
-    // For the graph that `stream` records, and the caller, who calls drop() once. Null and `error`
-    // set on failure. The device is current.
+    // Memory for the graph that `stream` records, and for the caller, who calls drop() once. Null
+    // and `error` set on failure. The device is current.
     [[nodiscard]] static GraphMemory* allocate(const Device& device, std::size_t bytes,
                                                Stream stream, RuntimeError& error);
 
     [[nodiscard]] DevicePointer pointer() const { return pointer_; }
 
-    // The caller's share ends; `this` may be gone. Nothing of CUDA is called: the driver, which
-    // calls this for graphs, forbids it. The memory is freed by UsedStreams::retry().
+    // Ends the caller's ownership; `this` may be gone. Makes no CUDA call: the driver, which calls
+    // this for graphs, forbids it. UsedStreams::retry() frees the memory.
     void drop();
 
 private:

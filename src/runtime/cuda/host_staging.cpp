@@ -12,9 +12,9 @@ namespace parpy::cuda {
 namespace {
 
 constexpr unsigned kPortable = 1;         // pinned for every context
-constexpr unsigned kNoTiming = 2;         // events
+constexpr unsigned kNoTiming = 2;         // events without timing
 constexpr std::int64_t kSlice = 1 << 19;  // bytes that one worker copies at a time
-constexpr std::int64_t kCopyWorkers = 8;  // more do not move memory faster
+constexpr std::int64_t kCopyWorkers = 8;  // more workers are not faster
 
 void copy_in_parallel(void* to, const void* from, std::size_t bytes) {
     struct Frame {
@@ -96,7 +96,7 @@ bool HostStaging::to_host(void* to, DevicePointer from, std::size_t bytes, Strea
     const auto size_of = [&](std::size_t part) { return std::min(kBytes, bytes - part * kBytes); };
     const auto enqueue = [&](std::size_t part) {
         const Buffer& buffer = buffer_of(part);
-        Result result = driver.cuEventSynchronize(buffer.free);  // of an earlier call
+        Result result = driver.cuEventSynchronize(buffer.free);  // recorded by an earlier call
         if (result == kSuccess) {
             result = driver.cuMemcpyDtoHAsync(buffer.memory, from + part * kBytes, size_of(part),
                                               stream);

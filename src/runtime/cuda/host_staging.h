@@ -1,6 +1,6 @@
-// Pinned host buffers that large copies between pageable memory and a GPU go through: worker
-// threads fill or empty one buffer while the copy engine moves another. The driver's own way, for
-// pageable memory, is one thread and one small buffer.
+// Pinned host buffers for large copies between pageable memory and a GPU: worker threads fill or
+// empty one buffer while the copy engine transfers another. The driver, by itself, copies pageable
+// memory with one thread and one small buffer.
 #pragma once
 
 #include <mutex>
@@ -9,11 +9,11 @@
 
 namespace parpy::cuda {
 
-// Below this many bytes the driver's own way is as quick.
+// Smaller copies are as fast without staging.
 inline constexpr std::size_t kStageFrom = std::size_t{1} << 20;
 
 // The staging buffers of one device: made at the first large copy, kept. One copy at a time uses
-// them; one that finds them taken goes the driver's way.
+// them; a copy that finds them in use is left to the driver.
 class HostStaging {
 public:
     [[nodiscard]] static HostStaging& of(const Device& device);
@@ -21,7 +21,7 @@ public:
     // False: nothing was done, use a plain copy. True: the copy is enqueued, or `error` is set.
     [[nodiscard]] bool to_device(DevicePointer to, const void* from, std::size_t bytes,
                                  Stream stream, RuntimeError& error);
-    // The same, and true means that `to` has been written.
+    // The same in the other direction; true means that `to` has been written, or `error` is set.
     [[nodiscard]] bool to_host(void* to, DevicePointer from, std::size_t bytes, Stream stream,
                                RuntimeError& error);
 

@@ -1,5 +1,5 @@
-// One of NVIDIA's libraries, opened at run time: its functions, and what NVRTC and nvJitLink have
-// in common. A library stays open until the process ends, for its code may run until then.
+// One of NVIDIA's libraries, opened at run time: its functions, and the code that NVRTC and
+// nvJitLink share. A library stays open until the process ends, for its code may run until then.
 #pragma once
 
 #include <dlfcn.h>
@@ -25,7 +25,7 @@ public:
         if (function == nullptr) problem_ = "'" + file_ + "' has no function '" + name + "'";
     }
 
-    // Why it cannot be used; empty: it was opened and has all that was looked for.
+    // Why it cannot be used; empty: it is open and has all the functions.
     [[nodiscard]] const std::string& problem() const { return problem_; }
 
 private:
@@ -34,7 +34,7 @@ private:
     std::string problem_;
 };
 
-// What a compiler or linker says of `handle`, through its functions log_size and log; without the
+// The messages of a compiler or linker about `handle`, by its functions log_size and log; without
 // white space at the end.
 template <class Tool, class Handle>
 [[nodiscard]] std::string log_of(const Tool& tool, Handle handle) {

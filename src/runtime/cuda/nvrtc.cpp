@@ -58,7 +58,7 @@ std::string environment(const char* name) {
 
 // ---- finding the library ------------------------------------------------------------------------
 
-// Files of these names in `directory`, in the order of the names.
+// Adds files with these names in `directory`, in the order of the names.
 void add_files(const fs::path& directory, std::span<const char* const> sonames,
                std::vector<std::string>& files) {
     std::error_code ignored;
@@ -67,7 +67,7 @@ void add_files(const fs::path& directory, std::span<const char* const> sonames,
     }
 }
 
-// The wheels among the search paths, then the toolkits, then what the loader knows.
+// Files in the wheels among the search paths, then in the toolkits, then the loader's.
 std::vector<std::string> installed(const std::vector<std::string>& search_paths,
                                    std::span<const char* const> wheels,
                                    std::span<const char* const> sonames) {
@@ -101,7 +101,7 @@ std::vector<std::string> candidates(const std::vector<std::string>& search_paths
     return installed(search_paths, kWheels, kSonames);
 }
 
-// NVRTC opens its builtins by name, and not every build looks beside itself: open them first.
+// NVRTC opens its builtins by name, and not every build searches its own folder: open them first.
 void open_builtins(const std::string& file) {
     const fs::path directory = fs::path(file).parent_path();
     if (directory.empty()) return;
@@ -114,7 +114,7 @@ void open_builtins(const std::string& file) {
     }
 }
 
-// Null where `file` cannot be opened or lacks a function; `reason` then says why.
+// Null if `file` cannot be opened or lacks a function; `reason` then says why.
 std::unique_ptr<Nvrtc> open(const std::string& file, std::string& reason) {
     if (fs::path(file).has_parent_path()) {
         std::error_code ignored;
@@ -164,8 +164,8 @@ Finder& finder() {
     return the;
 }
 
-// The first candidate whose machine code the driver takes; the first at all where there is no
-// driver or every candidate is newer than it.
+// The first candidate whose machine code the driver accepts; the very first if there is no driver
+// or every candidate is newer than it.
 const Nvrtc* nvrtc(RuntimeError& error) {
     Finder& the = finder();
     const std::scoped_lock lock(the.mutex);
@@ -217,8 +217,8 @@ std::vector<std::string> toolkit_headers_in(const std::vector<std::string>& sear
 
 // ---- compiling ----------------------------------------------------------------------------------
 
-// The text before a text that includes files. Functions of the host in these, which NVRTC has
-// no use for, are taken for functions of the device.
+// The text before a text that includes files. NVRTC has no use for the host functions in these, and
+// compiles them as device functions.
 constexpr DeviceHeader kBeforeFiles = {"parpy_before_files.h",
                                        "#undef __host__\n"
                                        "#define __host__ __device__\n"
@@ -241,11 +241,11 @@ std::vector<std::string> arguments_of(const Nvrtc& compiler, const NvrtcOptions&
     } else if (!says_fmad) {
         arguments.emplace_back("--fmad=false");
     }
-    // NVRTC keeps what it compiled from 12.9 on, and finds it again by the text: the code of
-    // another call's --use_fast_math would be taken for ours. The kernel cache is enough.
+    // From 12.9 on NVRTC caches compiled code, and finds it again by the text: it would return the
+    // code of another call's --use_fast_math. The kernel cache is enough.
     if (std::pair(compiler.major, compiler.minor) >= std::pair(12, 9))
         arguments.emplace_back("--no-cache");
-    // Without headers nothing of NVRTC's own prelude is used but the built-in variables and
+    // Without headers, the text uses nothing of NVRTC's own prelude but the built-in variables and
     // functions.
     for (const std::string& directory : options.includes)
         arguments.push_back("--include-path=" + directory);
@@ -277,10 +277,10 @@ RuntimeError compile_failure(const Nvrtc& compiler, NvrtcProgram program, Result
     return {Code::kP524, std::move(message), {}};
 }
 
-// Headers that the text may include, of which the user has none.
+// The headers that the text may include and that the user's folders do not contain.
 std::vector<DeviceHeader> own_headers(const NvrtcOptions& options) {
     std::vector<std::string> folders = options.includes;
-    bool next = false;  // a folder is: -I dir
+    bool next = false;  // the next flag is a folder: -I dir
     for (const std::string& flag : options.extra_flags) {
         if (next) folders.push_back(flag);
         next = !next && (flag == "-I" || flag == "--include-path");
@@ -374,7 +374,7 @@ std::pair<int, int> nvrtc_version() {
 
 namespace {
 
-// The NVRTC that would be used, and what the file system says of it; no file: that of the system.
+// The NVRTC that would be used, and its file status; no file: the system's loader would find it.
 std::pair<std::string, struct stat> nvrtc_found() {
     Finder& the = finder();
     const std::scoped_lock lock(the.mutex);

@@ -1,6 +1,6 @@
 // NVRTC, NVIDIA's run-time compiler for CUDA C++, found at run time: a pip wheel
-// (nvidia-cuda-nvrtc) in one of the search paths, then a CUDA toolkit, then whatever the loader
-// knows. CUDA text in, machine code out; no GPU and no driver are needed for that.
+// (nvidia-cuda-nvrtc) in one of the search paths, then a CUDA toolkit, then the loader's search
+// path. CUDA text in, machine code out; needs neither a GPU nor a driver.
 #pragma once
 
 #include <string>
@@ -20,29 +20,29 @@ struct NvrtcOptions {
     bool ptx = false;                      // PTX rather than machine code, for people to read
 };
 
-// Directories such as those of sys.path that may hold a `nvidia` package; searched at the next
+// Directories such as those of sys.path that may contain an `nvidia` package; searched at the next
 // attempt to find NVRTC, until it is found. PARPY_NVRTC in the environment (a file or a directory)
-// goes before them.
+// precedes them.
 void set_nvrtc_search_paths(std::vector<std::string> directories);
 
-// Where `soname`, a library of CUDA's, may be: the same places. The last is the bare name.
+// The possible files of `soname`, a CUDA library: the same places. The last is the bare name.
 [[nodiscard]] std::vector<std::string> library_candidates(const std::string& soname);
 
-// Folders of CUDA's headers (cuda_fp16.h, cooperative_groups.h, …): of the wheels and toolkits
-// there.
+// Folders of CUDA's headers (cuda_fp16.h, cooperative_groups.h, …) in the wheels and toolkits at
+// the same places.
 [[nodiscard]] std::vector<std::string> toolkit_headers();
 
 // The version of the NVRTC that is used, {13, 0}; zeros if there is none.
 [[nodiscard]] std::pair<int, int> nvrtc_version();
 
-// Names the NVRTC that would be used, by file, size and date: part of every cache key. Does not
-// open it, which a program found in the cache need not pay for.
+// Identifies the NVRTC that would be used, by file, size and date: part of every cache key. Does
+// not open it, which programs found in the cache do not need.
 [[nodiscard]] std::string nvrtc_identity();
 
 // The path of its file; empty if the system's loader would find it.
 [[nodiscard]] std::string nvrtc_file();
 
-// A cubin for `architecture`; where NVRTC does not know it yet, PTX that the driver translates.
+// A cubin for `architecture`; if NVRTC does not know it yet, PTX that the driver translates.
 // Empty and `error` set, with NVRTC's own messages, on failure. Thread-safe; compiles in parallel.
 [[nodiscard]] std::string compile_cuda(std::string_view source, const std::string& file_name,
                                        const NvrtcOptions& options, RuntimeError& error);

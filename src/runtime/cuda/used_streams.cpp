@@ -11,7 +11,7 @@ namespace parpy::cuda {
 namespace {
 
 constexpr unsigned kNoTiming = 2;                              // of an event
-constexpr Result kFirstOfCapture = 900, kLastOfCapture = 908;  // what a capture forbids
+constexpr Result kFirstOfCapture = 900, kLastOfCapture = 908;  // errors about captures
 
 bool waits_for_default(Stream stream) {
     unsigned flags = 0;
@@ -33,7 +33,7 @@ UsedStreams& UsedStreams::of(const Device& device) {
 }
 
 void UsedStreams::note_other(Stream stream) {
-    // In this order: to ask for the flags of a stream that is captured ends the capture.
+    // Keep this order: querying the flags of a captured stream ends the capture.
     if (is_captured(stream) || waits_for_default(stream)) return;
     const Driver& driver = Driver::instance();
     const std::scoped_lock lock(mutex_);
@@ -72,7 +72,7 @@ bool UsedStreams::free_now(DevicePointer pointer) {
         let_default_stream_wait();
         result = driver.cuMemFreeAsync(pointer, nullptr);
     }
-    // A capture that began meanwhile forbids it.
+    // A capture that began meanwhile forbids freeing.
     return result < kFirstOfCapture || result > kLastOfCapture;
 }
 

@@ -1,7 +1,7 @@
-// Memory that outlives calls may be used on any stream, so it is freed behind the work of all of
-// them: in the order of the default stream, which waits by itself for every stream but those made
-// "non-blocking". Work on such streams is noted here, by an event each, for the default stream to
-// wait for. No stream is used after the call that it was given to: it may be gone by then.
+// Memory that outlives calls may be used on any stream, so it is freed after the work of all of
+// them: in the order of the default stream, which waits by itself for every stream except
+// "non-blocking" ones; it waits for an event after the work on each of these. No stream is used
+// after the call that it was given to, for it may be destroyed then.
 #pragma once
 
 #include <atomic>
@@ -17,19 +17,19 @@ class UsedStreams {
 public:
     [[nodiscard]] static UsedStreams& of(const Device& device);
 
-    // Memory that outlives calls begins and ends; without any, nothing is noted.
+    // Counts memory that outlives calls; while there is none, note() does nothing.
     void begin() { live_.fetch_add(1, std::memory_order_relaxed); }
-    // Frees it after the work of every stream; where somebody captures a graph on a stream that
-    // waits for the default one, at a later retry().
+    // Frees it after the work of every stream; if a graph is captured on a stream that waits for
+    // the default one, a later retry() frees it.
     void end(DevicePointer pointer);
-    // The same, at a later retry(); may be called where nothing of CUDA may.
+    // Leaves it to a later retry(); may be called where CUDA calls are forbidden.
     void end_later(DevicePointer pointer);
-    // Frees what could not be freed before.
+    // Frees the memory that could not be freed before.
     void retry();
-    // Waits for the default stream and what was noted, unless such a graph is captured.
+    // Waits for the default stream and the noted work, unless such a graph is captured.
     void wait();
 
-    // Work was enqueued on `stream`.
+    // To be called after work was enqueued on `stream`.
     void note(Stream stream) {
         if (stream != nullptr && live_.load(std::memory_order_relaxed) != 0) note_other(stream);
     }
@@ -37,7 +37,7 @@ public:
 private:
     struct Used {
         Stream stream;
-        Event event;  // behind the last work on it
+        Event event;  // recorded after the last work on it
     };
 
     void note_other(Stream stream);
@@ -53,7 +53,7 @@ private:
     std::mutex mutex_;
     std::vector<Used> used_;
     std::vector<Event> spare_;
-    std::mutex unfreed_mutex_;  // held for nothing but a look at the list
+    std::mutex unfreed_mutex_;  // held for accesses to the list only
     std::vector<DevicePointer> unfreed_;
 };
 

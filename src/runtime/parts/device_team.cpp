@@ -11,7 +11,7 @@ namespace parpy::cuda {
 namespace {
 
 constexpr unsigned kNoTiming = 2;
-constexpr int kSpins = 4096;  // looks before a thread that waits lets others run
+constexpr int kSpins = 4096;  // checks before a waiting thread yields
 
 void relax() {
 #if defined(__x86_64__)
@@ -139,7 +139,7 @@ Result DeviceTeam::enqueue(Member& mine, std::size_t part, const RowExchange& ex
     if (result != kSuccess) return result;
     mine.is_ready.store(turn + 1, std::memory_order_release);
 
-    int last = -1;  // whose event was waited for
+    int last = -1;  // the part whose event was waited for
     for (const RowsOfPart& rows : exchange.wanted[part]) {
         const Member& source = *members_[static_cast<std::size_t>(rows.source)];
         if (rows.source != last) {
@@ -154,7 +154,7 @@ Result DeviceTeam::enqueue(Member& mine, std::size_t part, const RowExchange& ex
     if (result != kSuccess) return result;
     mine.has_taken.store(turn + 1, std::memory_order_release);
 
-    // What others read of this part's stays until they have it.
+    // Rows of this part that others read must not change until they have been copied.
     for (std::size_t other = 0; other < members_.size(); ++other) {
         const auto takes = [&](const RowsOfPart& rows) {
             return static_cast<std::size_t>(rows.source) == part;
@@ -171,7 +171,7 @@ Result DeviceTeam::enqueue(Member& mine, std::size_t part, const RowExchange& ex
 
 bool DeviceTeam::exchange(std::size_t part, std::int64_t number, void* data, RuntimeError& error) {
     Member& mine = *members_[part];
-    // The events of a slot are recorded again when all have done with it.
+    // The events of a slot may be recorded again only when all parts have finished with it.
     for (const auto& member : members_) {
         if (!reaches(member->is_done, mine.turn - kAhead + 1)) return false;
     }

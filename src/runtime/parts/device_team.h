@@ -1,7 +1,7 @@
-// Several GPUs that share a call: each runs one part of it (parts.h), enqueued by a host
-// thread of its own, and gets rows of arrays from the others by copies between devices. The copies
-// wait for the others by events: no host thread waits for a GPU, and none runs ahead of the others
-// by more than a few exchanges.
+// Several GPUs that share a call: each runs one part of it (parts.h), enqueued by its own host
+// thread, and receives rows of arrays from the others by copies between devices. Events order the
+// copies: no host thread waits for a GPU, and none runs ahead of the others by more than a few
+// exchanges.
 #pragma once
 
 #include <array>
@@ -14,15 +14,15 @@
 
 namespace parpy::cuda {
 
-// Rows first … last - 1 that part `source` has and another one needs.
+// Rows first … last - 1, which part `source` has and another part needs.
 struct RowsOfPart {
     int source = 0;
     std::int64_t first = 0, last = 0;
 };
 
-// One exchange of rows of an array in C order: `outer` times, `pitch` bytes apart, lie rows of
-// `row` bytes, one after the other. `wanted` says for each part which ones it gets. An exchange
-// without rows is none: somebody else carries it out.
+// One exchange of rows of an array in C order: `outer` groups, `pitch` bytes apart, of consecutive
+// rows of `row` bytes. `wanted` has, for each part, the rows that it receives. An exchange without
+// rows is not carried out here.
 struct RowExchange {
     std::int64_t outer = 1, row = 0, pitch = 0;
     std::vector<std::vector<RowsOfPart>> wanted;
@@ -30,7 +30,7 @@ struct RowExchange {
 
 class DeviceTeam {
 public:
-    // The part p of a call runs on the device devices[p]; one device may run several. Null and
+    // Part p of a call runs on the device devices[p]; a device may run several parts. Null and
     // `error` set on failure.
     [[nodiscard]] static std::unique_ptr<DeviceTeam> make(const std::vector<int>& devices,
                                                           RuntimeError& error);
@@ -40,39 +40,39 @@ public:
 
     [[nodiscard]] std::size_t size() const { return members_.size(); }
     [[nodiscard]] const Device& device(std::size_t part) const { return members_[part]->device; }
-    // What the programs of the part are enqueued on.
+    // The stream for the programs of the part.
     [[nodiscard]] Stream stream(std::size_t part) const { return members_[part]->stream; }
 
-    // Before each call, of which there is one at a time: its exchanges, by their numbers. The parts
-    // run behind the work that the default streams of their devices have now.
+    // Begins a call; calls must not overlap. `exchanges` are its exchanges, by number. The parts
+    // run after the work that the default streams of their devices have now.
     [[nodiscard]] RuntimeError begin(std::vector<RowExchange> exchanges);
     [[nodiscard]] bool exchanges(std::int64_t number) const;
 
-    // Thread `part` takes part in an exchange, all of them in the same order. `data` is the part's
-    // array. False with `error` set, or without it where another part has failed. The device of the
-    // part is current.
+    // To be called by the thread of each part, for all exchanges in the same order. `data` is the
+    // part's array. False with `error` set, or without it if another part has failed. The device of
+    // the part must be current.
     [[nodiscard]] bool exchange(std::size_t part, std::int64_t number, void* data,
                                 RuntimeError& error);
 
-    // Nobody waits for anybody any more.
+    // Ends all waits of parts for each other.
     void fail() { failed_.store(true, std::memory_order_release); }
     // Waits for the work of all devices.
     [[nodiscard]] RuntimeError synchronize() const;
 
 private:
-    static constexpr std::int64_t kAhead = 16;  // exchanges that a part may be ahead of another one
+    static constexpr std::int64_t kAhead = 16;  // by which a part may be ahead of another one
 
     struct alignas(128) Member {
         explicit Member(const Device& d) : device(d) {}
         const Device& device;
         Context context = nullptr;
         Stream stream = nullptr;
-        std::int64_t turn = 0;  // exchanges of this call, its own thread's alone
+        std::int64_t turn = 0;  // exchanges of this call; used by its own thread only
         std::array<void*, kAhead> data{};
         std::array<Event, kAhead>
-            ready{};  // its rows may be read, and those of others stored to it
-        std::array<Event, kAhead> taken{};  // it has the rows of others
-        // Exchanges whose events are recorded, and those that it has done with.
+            ready{};  // others may read its rows, and store to the rows that it receives
+        std::array<Event, kAhead> taken{};  // it has received its rows
+        // Exchanges whose events are recorded, and exchanges that are complete.
         std::atomic<std::int64_t> is_ready{0}, has_taken{0}, is_done{0};
     };
 

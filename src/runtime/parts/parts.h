@@ -1,5 +1,5 @@
-// The functions that a program calls to exchange rows or numbers with others, if it is one part of
-// a call (passes/parts). The engine that runs the parts sets them for each thread that runs one.
+// The functions with which a program exchanges rows or numbers with others, if it is one part of a
+// call (passes/parts). The engine that runs the parts sets them for each thread that runs a part.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@ public:
     PartHook(const PartHook&) = delete;
     PartHook& operator=(const PartHook&) = delete;
     virtual ~PartHook() = default;
-    // The GPU that the part runs on; negative where its arguments say it.
+    // The GPU that the part runs on; negative: that of its arguments.
     [[nodiscard]] virtual int device() const { return -1; }
-    // Each returns false where it failed, which ends the program.
+    // Each returns false on failure, which ends the program.
     virtual bool array(std::int64_t action, void* data) = 0;
     virtual bool real(std::int64_t action, double& value) = 0;
     virtual bool integer(std::int64_t action, std::int64_t& value) = 0;
 };
 
-// That of the part that this thread runs; null: none.
+// The hook of the part that this thread runs; null: none.
 [[nodiscard]] const PartHook* running_part();
 
-// While it lives, programs that this thread runs call `hook`.
+// During its lifetime, programs that this thread runs call `hook`.
 class PartScope {
 public:
     explicit PartScope(PartHook& hook);

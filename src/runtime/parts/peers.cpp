@@ -43,7 +43,7 @@ void enable(const Device& device, const Device& other, RuntimeError& error) {
     }
 }
 
-// An event behind the work of a stream, for another one to wait for.
+// An event after the work of a stream, for another stream to wait for.
 class Behind {
 public:
     Behind(const Device& device, Stream stream, RuntimeError& error) : device_(device) {

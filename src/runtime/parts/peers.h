@@ -7,17 +7,17 @@
 
 namespace parpy::cuda {
 
-// Whether work on `device` may touch memory of `other`; true of one and the same. Never where the
+// Whether work on `device` may access memory of `other`; true if they are the same. False if the
 // environment variable PARPY_PEER_ACCESS is 0. Copies between devices need no access: without it
-// the driver takes them through memory of the host.
+// the driver copies through host memory.
 [[nodiscard]] bool can_access(const Device& device, const Device& other);
 
-// Lets work on each of the two touch the memory of the other, where it can: what was allocated
-// before, and what will be. Does it once for two devices. Thread-safe.
+// Lets work on each of the two access the memory of the other, if possible, whether allocated
+// before or after. Does it once for two devices. Thread-safe.
 void let_access(const Device& a, const Device& b, RuntimeError& error);
 
-// Enqueues a copy on `stream`, of the device `to` is on: behind the work that the default stream of
-// the other device has, and in front of what that one gets later. The devices may be the same.
+// Enqueues a copy on `stream`, of the device of `to`: after the work on the default stream of the
+// other device now, and before its later work. The devices may be the same.
 [[nodiscard]] RuntimeError copy_between(const Device& to_device, DevicePointer to,
                                         const Device& from_device, DevicePointer from,
                                         std::size_t bytes, Stream stream);

@@ -93,7 +93,7 @@ RuntimeError SparseMemory::cover(std::size_t first, std::size_t last) {
     const std::size_t end = std::min((last + granule_ - 1) / granule_ * granule_, bytes_);
     RuntimeError error;
     const CurrentContext current(device_, error);
-    // Pieces are disjoint: those that begin before `at` may reach beyond it.
+    // Pieces are disjoint: the last one that begins before `at` may extend beyond it.
     auto next = there_.upper_bound(at);
     if (next != there_.begin()) at = std::max(at, std::prev(next)->second.first);
     while (at < end && !error.failed()) {
@@ -113,7 +113,7 @@ RuntimeError SparseMemory::map(std::size_t first, std::size_t last) {
     Pages pages = 0;
     Result result = driver.cuMemCreate(&pages, bytes, &properties, 0);
     if (result == kOutOfMemory) {
-        trim(device_);  // what was freed may be enough
+        trim(device_);  // freed memory may be enough
         result = driver.cuMemCreate(&pages, bytes, &properties, 0);
     }
     if (result != kSuccess) return allocation_failure(device_, result, bytes);

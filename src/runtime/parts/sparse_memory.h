@@ -1,5 +1,5 @@
-// Memory of a GPU for an array of which the device uses some rows alone: addresses for all of it,
-// and memory where it was asked for.
+// Memory of a GPU for an array of which the device uses only some rows: addresses for the whole
+// array, and memory for the rows that cover() requested.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace parpy::cuda {
 
-// Not thread-safe. The destructor waits for the work of the device, and runs wherever the last
-// reference goes; nobody hears of a failure there.
+// Not thread-safe. The destructor waits for the work of the device; it runs on the thread that
+// drops the last reference, and ignores failures.
 class SparseMemory {
 public:
-    // Devices of `peers` may touch it, as far as they can (peers.h). Null and `error` set on
-    // failure. Where a device cannot map memory, all of it is there from the beginning.
+    // Devices of `peers` may access it, as far as possible (peers.h). Null and `error` set on
+    // failure. On a device that cannot map memory, all of it is allocated at once.
     [[nodiscard]] static std::unique_ptr<SparseMemory> make(const Device& device, std::size_t bytes,
                                                             const std::vector<int>& peers,
                                                             RuntimeError& error);
@@ -26,11 +26,11 @@ public:
 
     [[nodiscard]] DevicePointer pointer() const { return begin_; }
     [[nodiscard]] const Device& device() const { return device_; }
-    // Bytes that are there.
+    // Bytes that have memory.
     [[nodiscard]] std::size_t mapped() const { return mapped_; }
 
-    // Sees to it that there is memory behind the bytes first … last - 1. What is there keeps its
-    // contents; new memory has arbitrary ones.
+    // Makes sure that the bytes first … last - 1 have memory. Existing memory keeps its contents;
+    // the contents of new memory are arbitrary.
     [[nodiscard]] RuntimeError cover(std::size_t first, std::size_t last);
 
 private:

@@ -16,7 +16,7 @@ AccessWatch::Word& AccessWatch::word(std::uintptr_t number) {
     return (*last_page_)[number % kPageWords];
 }
 
-// visit(record), for what tells of these bytes and of no others.
+// visit(record), for the records of exactly these bytes.
 template <class Visit>
 void AccessWatch::for_each_record(std::uintptr_t address, std::size_t bytes, const Visit& visit) {
     const std::uintptr_t end = address + bytes;
@@ -66,8 +66,8 @@ void AccessWatch::keep(Pair& pair, const Entry& entry) {
     pair[first ? 0 : 1] = entry;
 }
 
-// An atomic operation learns what those before it on the same address made known, and makes known
-// what its block did until its last fence, and what that knows.
+// An atomic operation learns the knowledge published by those before it on the same address, and
+// publishes the accesses of its block up to its last fence, and the block's knowledge.
 void AccessWatch::synchronize(const Actor& actor, std::uintptr_t address) {
     const auto fence = fences_.find(actor.block);
     const auto published = published_.find(address);
@@ -102,14 +102,14 @@ std::optional<AccessWatch::Finding> AccessWatch::touch(const Actor& actor, std::
         const Entry mine{now_, fence, lines, actor};
         if (!writes(how) && record.unset) {
             found = {.unset = true};
-            keep(record.reads, mine);  // whoever writes it now is too late
+            keep(record.reads, mine);  // a write after this read is a race
             return;
         }
         const auto against = [&](const Entry& entry, bool wrote) {
             if (found || entry.time == 0 || ordered(entry, actor)) return;
             found = {false, entry.actor, wrote, entry.lines};
         };
-        // Threads that all write one value do not mind who is last.
+        // Writes of one value by several threads do not conflict.
         if (how != Touch::kRewrite) against(record.write, true);
         if (how != Touch::kAtomic) {
             for (const Entry& entry : record.atomics)

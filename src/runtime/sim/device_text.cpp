@@ -1,4 +1,4 @@
-// See device_text.h. The prelude stands in dialects/prelude/sim.inc.
+// See device_text.h. The prelude is dialects/prelude/sim.inc.
 #include "runtime/sim/device_text.h"
 
 #include "emit/emit.h"
@@ -16,8 +16,8 @@ constexpr std::string_view kForeignPrelude =
 #include "dialects/prelude/sim_foreign.inc"
     ;
 
-// Whether the text calls functions of others: of files that stand in it, each under a #line of its
-// own (foreign_text.h), or are included, or of CUDA's own.
+// Whether the text calls foreign functions: of files that are part of it, each under a #line of its
+// own (foreign_text.h), of included files, or of CUDA.
 bool has_foreign(std::string_view device) {
     constexpr std::string_view kLine = "\n#line 1 \"";
     return device.starts_with(kLine.substr(1)) || device.find(kLine) != std::string_view::npos ||

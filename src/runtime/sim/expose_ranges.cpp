@@ -11,8 +11,8 @@ namespace parpy::sim {
 
 namespace {
 
-// Loops that may be left early, for a failed check, compare the lower half of their counter; irce
-// wants all of it.
+// Loops that a failed check may leave early compare the lower half of their counter; irce needs a
+// comparison of all of it.
 bool compare_whole_counter(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
     const llvm::BasicBlock* latch = loop.getLoopLatch();
     llvm::BasicBlock* before = loop.getLoopPreheader();
@@ -30,7 +30,7 @@ bool compare_whole_counter(const llvm::Loop& loop, llvm::ScalarEvolution& evolut
         !steps->getStepRecurrence(evolution)->isOne()) {
         return false;
     }
-    // From a number of the half's width below `end`: both halves reach it at once.
+    // The start is a number of the half's width and below `end`: both halves reach it at once.
     const llvm::SCEV* first =
         evolution.getMinusSCEV(steps->getStart(), evolution.getOne(next->getType()));
     const llvm::SCEV* narrow = evolution.getTruncateExpr(first, end->getType());

@@ -1,8 +1,8 @@
-// Gives comparisons of a loop's counter the form in which LLVM's irce knows them as range checks.
+// Rewrites comparisons of a loop's counter to the form that LLVM's irce recognises as range checks.
 //
 //     before  if (x > 0 && x < n - 1)        after  if (x - 1 > -1 && x < n - 1)
 //
-// so that the threads of a row that pass all of them get a loop of their own, without masks.
+// The threads of a row that pass all of them then have a loop of their own, without masks.
 #pragma once
 
 #include <llvm/IR/PassManager.h>

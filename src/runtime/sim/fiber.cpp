@@ -1,5 +1,5 @@
-// See fiber.h. The switch saves what a called function must preserve and nothing else: device code
-// does not change floating-point modes.
+// See fiber.h. The switch saves the registers that a called function must preserve and nothing
+// else: device code does not change floating-point modes.
 #include "runtime/sim/fiber.h"
 
 #include <sys/mman.h>
@@ -14,9 +14,9 @@
 #include "support/sanitizers.h"
 
 extern "C" {
-// Saves the registers of the caller on its stack and the stack pointer in *save; takes `to`'s.
+// Saves the caller's registers on its stack and the stack pointer in *save, and switches to `to`.
 void parpy_switch_stack(void** save, void* to);
-// Where a prepared fiber begins: calls the function and argument that prepare() left in registers.
+// The start of a prepared fiber: calls the function and argument that prepare() put in registers.
 void parpy_start_stack();
 }
 
@@ -114,7 +114,7 @@ std::size_t page_size() {
     return size;
 }
 
-// Null: there is none.
+// Null if there is no memory.
 char* map_stacks(std::size_t bytes) {
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -122,14 +122,14 @@ char* map_stacks(std::size_t bytes) {
 }
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-constexpr int kLook = SIGURG;  // which is ignored where nobody handles it
-constexpr std::size_t kKeptStack = std::size_t{64} << 10;  // by trim()
+constexpr int kLook = SIGURG;                              // ignored if nobody handles it
+constexpr std::size_t kKeptStack = std::size_t{64} << 10;  // kept by trim()
 constexpr std::size_t kSignalStack = std::size_t{64} << 10;
 
 // Null in threads that ran no fiber. A signal handler may read it: it needs no allocation.
 __attribute__((tls_model("initial-exec"))) thread_local FiberThread* this_thread = nullptr;
 
-// Those that run fibers. A fork leaves one of them, which begins a list of its own.
+// The threads that run fibers. After a fork only one is left, which begins a new list.
 struct Enlisted {
     std::mutex mutex;
     std::vector<FiberThread*> threads;
@@ -137,7 +137,7 @@ struct Enlisted {
 std::atomic<Enlisted*> enlisted{new Enlisted};
 const int kForgets = pthread_atfork(nullptr, nullptr, [] { enlisted = new Enlisted; });
 
-// As if there were no handler; false: there was none.
+// Calls the handler that was installed before ours; false: there was none.
 bool pass_on(int signal, siginfo_t* info, void* context) {
     const struct sigaction& old = old_actions[signal];
     if ((old.sa_flags & SA_SIGINFO) != 0 && old.sa_sigaction != nullptr) {
@@ -162,7 +162,7 @@ Fiber::Fiber() {
         munmap(memory, bytes);
         return;
     }
-    madvise(memory, bytes, MADV_NOHUGEPAGE);  // whose first touch takes two megabytes
+    madvise(memory, bytes, MADV_NOHUGEPAGE);  // whose first access would allocate two megabytes
     memory_ = memory;
     bytes_ = bytes;
     owns_ = true;
@@ -205,7 +205,7 @@ void Fiber::prepare(Body body, void* data) {
     const auto function = reinterpret_cast<std::uintptr_t>(&Fiber::enter);
     const auto argument = reinterpret_cast<std::uintptr_t>(this);
 #if defined(__x86_64__)
-    // r15 r14 r13 r12 rbx rbp, the address that `ret` takes; then the stack is aligned for a call.
+    // r15 r14 r13 r12 rbx rbp, the return address; then the stack is aligned for a call.
     std::uintptr_t* frame = top - 9;
     for (int i = 0; i < 9; ++i)
         frame[i] = 0;
@@ -306,7 +306,7 @@ void FiberThread::handle(int signal, siginfo_t* info, void* context) {
     FiberThread* thread = this_thread;
     if (thread == nullptr || thread->running_ == nullptr) {
         if (!pass_on(signal, info, context)) {
-            sigaction(signal, &old_actions[signal], nullptr);  // and the instruction faults again
+            sigaction(signal, &old_actions[signal], nullptr);  // then the instruction faults again
         }
         return;
     }
@@ -336,7 +336,7 @@ void FiberThread::look(int signal, siginfo_t* info, void* context) {
     pass_on(signal, info, context);
 }
 
-// The running fiber goes on in land(), on its own stack from the top.
+// Lets the running fiber continue in land(), from the top of its own stack.
 void FiberThread::abandon(FiberThread& thread, int reason, const void* address, void* context) {
     Fiber* fiber = thread.running_;
     forget_frames(fiber->memory_, fiber->bytes_);
@@ -357,7 +357,7 @@ void FiberThread::abandon(FiberThread& thread, int reason, const void* address, 
 #endif
 }
 
-// ---------------------------------------------------------------- ends that others ask for
+// ---------------------------------------------------------------- interruption
 
 void FiberThread::enlist() {
     Enlisted* list = enlisted;

@@ -18,7 +18,7 @@ using llvm::CallInst;
 using llvm::Function;
 using llvm::Value;
 
-// What is asked of the running thread: the functions, and what they gave.
+// The calls that ask for the running thread, and their results.
 using Questions = std::array<CallInst*, 2>;
 using Answers = std::array<Value*, 2>;
 
@@ -31,7 +31,7 @@ CallInst* question(Value* value) {
 
 class Failures {
 public:
-    // False if `raise` is not called as the prelude does.
+    // False if the call of `raise` does not have the prelude's form.
     bool take_thread(CallInst& raise) {
         Function& function = *raise.getFunction();
         const Questions questions{question(raise.getArgOperand(0)),
@@ -53,7 +53,7 @@ public:
     }
 
 private:
-    // The body of `function`, where the answers are the first two parameters.
+    // The body of `function`, with the answers as its first two parameters.
     static Function& with_thread(Function& function, const Questions& questions) {
         llvm::SmallVector<llvm::Type*> types;
         for (const CallInst* each : questions)
@@ -89,7 +89,7 @@ private:
         llvm::changeToUnreachable(&call);
     }
 
-    // What is inlined into a kernel asks once. A function of its own asks when it must.
+    // A function that is inlined into a kernel asks once; any other function asks at each use.
     Answers answers_in(CallInst& call, const Questions& questions) {
         Function& caller = *call.getFunction();
         const bool once = caller.hasFnAttribute(llvm::Attribute::AlwaysInline);

@@ -1,11 +1,11 @@
-// Lowers the failed checks of the simulator's text, as the text comes from Clang.
+// Lowers the failed checks of the simulator's text, directly after Clang.
 //
 //     before  fail(site, values...);  ...            fail: raise(fiber(), linear(), site, values)
 //     after   fail(fiber, linear, site, values...);  unreachable
 //
-// with the two of the thread found once at the beginning of what becomes part of a kernel. So the
-// thread is nothing but values in a loop over threads, and a check costs one call of code.
-// Of watched code, which wants to know the line, `fail` becomes part of the kernel instead.
+// The first two arguments are computed once at the beginning of code inlined into a kernel. So the
+// thread is a mere value in a loop over threads, and a check costs one call. In watched code, which
+// needs the line, `fail` is inlined into the kernel instead.
 #pragma once
 
 namespace llvm {

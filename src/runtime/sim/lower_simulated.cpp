@@ -47,13 +47,13 @@ llvm::SmallVector<CallInst*> calls_of(Function& function, llvm::StringRef name) 
     return calls;
 }
 
-// A kernel's loop over a row of threads.
+// Whether the function is a kernel's loop over a row of threads.
 bool is_row(Function& function) {
     return !calls_of(function, "parpy_sim_enter").empty();
 }
 
-// Whether anybody but the pause behind it looks at what an atomic operation returns. Loops around
-// a compare-and-swap are taken to.
+// Whether the result of an atomic operation is used except by the pause after it. Loops around a
+// compare-and-swap are assumed to use it.
 bool atomic_is_observed(const CallInst& pause) {
     const Instruction* at = pause.getPrevNode();
     while (at != nullptr && !llvm::isa<llvm::AtomicRMWInst>(at))
@@ -76,7 +76,7 @@ bool is_address(const Instruction& instruction) {
            intrinsic->getIntrinsicID() == llvm::Intrinsic::threadlocal_address;
 }
 
-// Tells the simulator of accesses to what other threads may see, and to local arrays.
+// Reports accesses to the simulator: to memory that other threads may see, and to local arrays.
 class Watching {
 public:
     explicit Watching(llvm::Module& module) : module_(module) {
@@ -92,14 +92,14 @@ public:
         for (Instruction& instruction : llvm::instructions(function))
             all.push_back(&instruction);
         const llvm::SmallVector<CallInst*> enters = calls_of(function, "parpy_sim_enter");
-        // The thread that a row is at, or whoever called the function.
+        // The current thread of a row, or the thread that called the function.
         here_ = enters.empty() ? nullptr : enters.front()->getArgOperand(0);
         in_row_ = here_ != nullptr;
         if (!in_row_) {
             llvm::IRBuilder<> builder(&*function.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
             here_ = builder.CreateCall(module_.getOrInsertFunction("parpy_sim_here", pointer_));
         }
-        // In front of the thread's beginning stands only what sets it up.
+        // Code before the thread's beginning only sets it up.
         const llvm::DominatorTree order(function);
         for (Instruction* instruction : all) {
             if (!in_row_ || order.dominates(enters.front(), instruction)) tell(*instruction);
@@ -142,7 +142,7 @@ private:
         }
     }
 
-    // Whether a thread may not return from there, so that somebody asks where it was.
+    // Whether a thread may not return from the call, so that a report needs its place.
     static bool may_stop(const Function& function) {
         const llvm::StringRef name = function.getName();
         return !function.isDeclaration() || name == "parpy_sim_barrier" ||
@@ -150,7 +150,7 @@ private:
                name == "parpy_sim_sleep" || name == "parpy_sim_fail";
     }
 
-    // The simulator is told the value of a number as well, which may be there already.
+    // Reports the value of a number as well, which the memory may already contain.
     void write(llvm::StoreInst& store) {
         Value* address = store.getPointerOperand();
         Value* value = store.getValueOperand();
@@ -187,7 +187,7 @@ private:
              llvm::ConstantInt::get(int_, static_cast<std::uint64_t>(how)), lines_of(at)});
     }
 
-    // Arrays, that is: no variables, no constants, nothing of the simulator itself.
+    // Only arrays are watched: no variables, no constants, no data of the simulator itself.
     [[nodiscard]] bool is_watched(const Value* address) const {
         const Value* object = llvm::getUnderlyingObject(address, 0);
         if (object == here_) return false;
@@ -209,7 +209,7 @@ private:
         if (lines != nullptr) return lines;
         llvm::SmallVector<std::uint32_t> numbers;
         for (const llvm::DILocation* at = location; at != nullptr; at = at->getInlinedAt()) {
-            // Foreign sources have lines of their own.
+            // Foreign sources have their own lines.
             const bool ours = at->getFilename() == module_.getSourceFileName();
             if (at->getLine() != 0 && ours) numbers.push_back(at->getLine());
         }
@@ -227,7 +227,7 @@ private:
     llvm::DenseMap<const llvm::DILocation*, llvm::Constant*> lines_;
 };
 
-// Whether threads of such functions may need much of their stack.
+// Whether threads of these functions may need much of their stack.
 bool grows(const llvm::Module& module) {
     constexpr std::uint64_t kLarge = 16 << 10;
     for (const Function& function : module) {
@@ -248,7 +248,7 @@ bool grows(const llvm::Module& module) {
     return false;
 }
 
-// Whether threads may run what is neither of the module nor of the C library.
+// Whether threads may call functions outside of the module and the C library.
 bool calls_foreign(const llvm::Module& module) {
     const llvm::TargetLibraryInfoImpl library{llvm::Triple(module.getTargetTriple())};
     return std::ranges::any_of(module, [&](const Function& function) {
@@ -272,7 +272,7 @@ public:
             }
         }
         place_shared_memory();
-        // Large frames touch each of their pages in order: none gets past the guard page.
+        // Large frames touch each of their pages in order: none skips the guard page.
         for (Function& function : module_) {
             if (!function.isDeclaration()) function.addFnAttr("probe-stack", "inline-asm");
         }
@@ -300,10 +300,10 @@ public:
     }
 
 private:
-    // Bytes of one variable that no launch takes; sums of them do not wrap.
+    // The most bytes of a variable; larger than any launch allows, and sums of it do not wrap.
     static constexpr std::uint64_t kEndless = std::uint64_t{1} << 48;
 
-    // Variables that are extern are reached through a function that would initialise them.
+    // Accesses to extern variables go through a function that would initialise them.
     void address_directly() {
         llvm::SmallVector<Function*> wrappers;
         for (Function& function : module_) {
@@ -328,7 +328,7 @@ private:
         }
     }
 
-    // Offsets of the static variables; those that are extern begin behind them.
+    // Assigns offsets to the static variables; extern variables begin after them.
     void place_shared_memory() {
         const llvm::DataLayout& layout = module_.getDataLayout();
         for (GlobalVariable& variable : module_.globals()) {
@@ -347,7 +347,7 @@ private:
 
     using Variables = llvm::SmallPtrSet<const GlobalVariable*, 8>;
 
-    // Accesses to shared variables through the thread's pointer. Adds those that are used.
+    // Replaces accesses to shared variables by the thread's pointer. Adds the variables to `used`.
     void share(Function& function, Value* here, Variables& used) {
         llvm::SmallVector<llvm::IntrinsicInst*> accesses;
         for (Instruction& instruction : llvm::instructions(function)) {
@@ -403,8 +403,8 @@ private:
         if (!outside) enter->eraseFromParent();
     }
 
-    // What a kernel promises of its parameters (__restrict__) holds for all its threads, not for
-    // each alone: the promise is made in front of the loop over them.
+    // A kernel's promise about its parameters (__restrict__) holds for all its threads together,
+    // not for each alone: it moves before the loop over them.
     void keep_apart(Function& row) const {
         llvm::SmallVector<Instruction*> promises;
         for (Instruction& instruction : llvm::instructions(row)) {
@@ -424,9 +424,9 @@ private:
             promise->moveBefore(begin);
     }
 
-    // What is known of indices and sizes decides checks of subscripts that are made of them. Not of
-    // the first thread of a row, where there is a loop over it: irce can do less with a counter
-    // that is known never to be negative.
+    // Ranges of indices and sizes decide checks of subscripts. The first thread of a row gets no
+    // range if there is a loop over it: irce handles a counter less well if it is known never to be
+    // negative.
     void limit_indices(Function& row) const {
         const llvm::DataLayout& layout = module_.getDataLayout();
         const bool loops = (needs_of(row) & kWaits) == 0;
@@ -484,7 +484,7 @@ private:
     llvm::SmallVector<GlobalVariable*> shared_;
     llvm::DenseMap<const GlobalVariable*, std::pair<std::uint64_t, std::uint64_t>> offsets_;
     llvm::DenseMap<const Function*, std::uint64_t> static_bytes_;
-    Variables outside_;  // of functions that are not inlined: every kernel may call them
+    Variables outside_;  // used by functions that are not inlined: every kernel may call them
     std::uint64_t total_ = 0;
 };
 
@@ -518,7 +518,7 @@ void declare_arrays(llvm::Module& module) {
 void note_clusters(llvm::Module& module) {
     GlobalVariable* list = module.getGlobalVariable("llvm.global.annotations");
     if (list == nullptr || !list->hasInitializer()) return;
-    // For each annotation: what it is on, its text, the file, the line, its arguments.
+    // Each annotation has: its object, its text, the file, the line, its arguments.
     for (const llvm::Use& one :
          llvm::cast<llvm::ConstantArray>(list->getInitializer())->operands()) {
         const auto* fields = llvm::cast<llvm::ConstantStruct>(one.get());

@@ -29,8 +29,8 @@ std::atomic<int> warp_size{32};  // of kernels written by hand
 
 // ---------------------------------------------------------------- where in the user's text
 
-// A device text's line as the place in the user's program: the comment that stands nearest above
-// it, "file:line: text", within its function.
+// The place in the user's program of a line of the device text: the nearest comment above it of the
+// form "file:line: text".
 std::optional<std::string> located(const std::string& device, int line) {
     std::optional<std::string> found;
     std::size_t begin = 0;
@@ -53,7 +53,7 @@ std::optional<std::string> located(const std::string& device, int line) {
     return found;
 }
 
-// Where the user's program calls the helper function of the device text that the line stands in.
+// The place in the user's program of the call of the helper function that contains the line.
 std::optional<std::string> place_of_call(const std::string& device, int line) {
     constexpr std::string_view kHelper = "INLINE void ";
     std::size_t end = 0;
@@ -82,7 +82,7 @@ std::string place_of(const std::string& device, int line) {
         .value_or("line " + std::to_string(line) + " of the device code");
 }
 
-// The innermost of the calls that the user wrote: the prelude has no such comments.
+// The innermost call in the user's program: the prelude has no such comments.
 std::string place_of(const std::string& device, const int* lines) {
     for (const int* line = lines; *line != 0; ++line) {
         if (auto place = located(device, *line)) return std::move(*place);
@@ -124,7 +124,7 @@ public:
     SimSession(const SimSession&) = delete;
     SimSession& operator=(const SimSession&) = delete;
 
-    // Whatever is in front of a kernel has run: overlapped or not is the same.
+    // All work before a kernel has ended already, so overlapped launches need nothing special.
     int launch(const KernelLaunch& what, RuntimeError& error) override {
         const auto& [index, grid, block, shared_bytes, arguments, overlapped] = what;
         if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return 0;
@@ -138,8 +138,8 @@ public:
         const auto number = static_cast<std::size_t>(index);
         const sim::Kernel& kernel = *kernels_[number];
         const std::string& name = program_.kernels[number];
-        // What no block can have, none of the module's kernels may ask for: their memory lies
-        // together.
+        // A size beyond the limit of a block in one kernel fails for all kernels of the module,
+        // which share their layout.
         const auto shared = std::accumulate(
             kernels_.begin(), kernels_.end(), std::uint64_t{shared_bytes} + bytes_of(kernel),
             [](std::uint64_t most, const sim::Kernel* other) {
@@ -201,7 +201,7 @@ public:
         return memory;
     }
 
-    // Kernels have ended when they are launched.
+    // Launches are synchronous: the kernels have ended.
     int fetch(std::int64_t, void* to, const void* from, std::int64_t bytes,
               RuntimeError&) override {
         std::memcpy(to, from, static_cast<std::size_t>(bytes));
@@ -209,7 +209,7 @@ public:
     }
 
 private:
-    // Loops that the compiler mapped exchange values in warps of 32, whatever the setting says.
+    // Loops that the compiler mapped use warps of 32, whatever the setting is.
     [[nodiscard]] sim::Settings settings() const {
         return {program_.by_hand ? warp_size.load(std::memory_order_relaxed) : 32,
                 seed.load(std::memory_order_relaxed), watched_};
@@ -270,7 +270,7 @@ public:
         context.session = &session;
         LaunchCounts counts(*this);
         context.launches = counts.if_any();
-        Failure failure;  // of the host part; those of kernels are the launch's errors
+        Failure failure;  // of the host part; failures of kernels are errors of the launch
         context.failure = &failure;
         int result = 1;
         run_until_failure(failure, [&] { result = host_.entry(&context, slots); });
@@ -295,11 +295,11 @@ private:
     HostCode host_;
     std::unique_ptr<LoadedObject> device_;
     std::vector<const sim::Kernel*> kernels_;
-    unsigned* arrivals_ = nullptr;  // at the grid's barriers, abandoned by what failed; null: none
+    unsigned* arrivals_ = nullptr;  // at the grid's barriers; reset after a failure; null: none
     bool watched_;
 };
 
-// Races between threads are looked for in kernels written by hand; those of loops are legal.
+// Only kernels written by hand are checked for races; mapped loops are legal already.
 bool is_watched(const Program& program, const Options& options) {
     return program.by_hand && (options.check == Check::kRaces || options.check == Check::kAll);
 }

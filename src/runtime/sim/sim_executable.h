@@ -1,5 +1,5 @@
-// The simulator's side of load(): CUDA device text to machine code of this processor, host text to
-// code that launches it. Arrays are the host's, in place.
+// The simulator's part of load(): makes machine code of this processor of the CUDA device text, and
+// code that launches it of the host text. Arrays are the host's, in place.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace parpy {
 [[nodiscard]] std::shared_ptr<Executable> load_sim(const Program& program, const Options& options,
                                                    RuntimeError& error);
 
-// How launches run from now on, in all threads.
+// Sets how launches run from now on, in all threads.
 void set_simulator(const sim::Settings& settings);
 
 }  // namespace parpy

@@ -1,5 +1,5 @@
-// Headers of CUDA's that device code includes and that the simulator has for itself: NVIDIA's are
-// written for its own compilers. Their contents are in dialects/prelude/sim.inc.
+// The simulator's own versions of CUDA headers that device code includes: NVIDIA's are for NVIDIA's
+// compilers only. Their contents are in dialects/prelude/sim_fp16.inc and sim_groups.inc.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace parpy::sim {
 
-// cuda_fp16.h: numbers of 16 bits, computed in float and rounded. cooperative_groups.h: blocks,
-// warps, tiles of them and clusters; no groups of all blocks of a grid.
+// cuda_fp16.h: 16-bit floats, computed in float and rounded. cooperative_groups.h: blocks, warps,
+// tiles of them and clusters, but no groups of all blocks of a grid.
 [[nodiscard]] std::span<const DeviceHeader> own_headers();
 
 }  // namespace parpy::sim

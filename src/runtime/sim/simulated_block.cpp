@@ -12,16 +12,16 @@ namespace parpy::sim {
 
 namespace {
 
-constexpr unsigned kTurn = 64;  // pauses before the next thread's turn
+constexpr unsigned kTurn = 64;  // pauses before another thread runs
 
-// Stacks that no launch uses.
+// Stacks that no launch uses at the moment.
 class SparePool {
 public:
     static SparePool& instance() {
         static auto& pool = *new SparePool;
         return pool;
     }
-    // Makes one where there are fewer than `most`; null: none more.
+    // Makes one if there are fewer than `most`; null: the limit is reached.
     SimFiber* take(std::size_t most) {
         {
             const std::scoped_lock lock(mutex_);
@@ -122,7 +122,7 @@ void Block::recall() {
     ready_.clear();
 }
 
-// Takes the place of the number-th block.
+// Turns this object into the number-th block.
 void Block::find(std::uint64_t number) {
     const std::uint64_t i = worker_.grid.order.empty() ? number : worker_.grid.order[number];
     number_ = i;
@@ -134,7 +134,7 @@ void Block::find(std::uint64_t number) {
             false);
     }
     if (launch_.settings.seed == 0) return;
-    // What a block finds in its shared memory is nothing to rely on.
+    // The initial contents of shared memory are a pattern, so that no kernel can rely on it.
     std::fill(shared_.begin(), shared_.end(), static_cast<unsigned char>(0xA5));
     random_ = RandomOrder(launch_.settings.seed + 1 + i);
     order_.resize(count_);
@@ -238,7 +238,7 @@ std::uint64_t Block::run_rows(SimFiber& self, std::uint64_t most) {
     return count;
 }
 
-// Of blocks without memory of their own, as many as the caches like.
+// How many blocks to run side by side: only without shared memory, as many as suit caches.
 unsigned Block::neighbours(std::uint64_t most) const {
     constexpr unsigned kThreadsOfRow = 4096;
     if (launch_.kernel->module_shared != 0 || launch_.dynamic_shared != 0 ||
@@ -261,7 +261,7 @@ void Block::thread_body(Fiber&, void* data) {
     }
 }
 
-// Puts the next thread that has not started on `fiber`.
+// Starts the next thread on `fiber`.
 void Block::begin_thread(SimFiber& fiber) {
     const unsigned linear = order_.empty() ? started_ : order_[started_];
     ++started_;
@@ -280,8 +280,8 @@ void Block::begin_thread(SimFiber& fiber) {
     by_thread_[linear] = &fiber;
 }
 
-// The thread to go on with, taken from those that are ready; null: none can run. A thread that
-// starts takes the running fiber if that one's is `finished`.
+// Removes the thread to run next from the ready ones; null: none can run. A new thread runs on the
+// current fiber if the thread on it is `finished`.
 SimFiber* Block::next(SimFiber* finished) {
     if (worker_.grid.stopped()) return nullptr;
     const std::uint64_t fresh = count_ - started_;
@@ -322,7 +322,7 @@ void Block::suspend(SimFiber& self) {
     }
 }
 
-// The running thread stops where it is.
+// Switches from the running thread, which waits, to another one.
 void Block::leave_to_others() {
     if (SimFiber* other = next()) worker_.cpu.switch_to(other->fiber);
     worker_.cpu.leave();
@@ -339,7 +339,7 @@ void Block::progress() {
     worker_.grid.idle_pauses = 0;
 }
 
-// The thread on `self` has left its kernel. Returns with another one on it, or never.
+// Ends the thread on `self`. Returns with another thread on this fiber, or never.
 void Block::finish(SimFiber& self) {
     by_thread_[self.linear] = nullptr;
     --alive_;
@@ -354,7 +354,7 @@ void Block::finish(SimFiber& self) {
     }
     SimFiber* other = next(&self);
     if (other == &self) return;
-    worker_.release(&self);  // nothing takes it before it has been left
+    worker_.release(&self);  // no other worker uses it before it has been left
     if (other == nullptr) {
         worker_.cpu.leave();
     } else {
@@ -377,9 +377,9 @@ int Block::barrier(SimFiber& self, int line, int kind, bool predicate) {
     return static_cast<int>(self.result);
 }
 
-constexpr int kOfGrid = 5;  // prelude/sim.inc: the first thread tells the other blocks
+constexpr int kOfGrid = 5;  // prelude/sim.inc: the first thread synchronises with the other blocks
 
-// All threads that are left are at a barrier; they go on if it is the same one.
+// All remaining threads are at a barrier; they go on if it is the same one.
 void Block::release_barrier() {
     const SimFiber* first = nullptr;
     for (const SimFiber* fiber : by_thread_) {
@@ -387,7 +387,7 @@ void Block::release_barrier() {
         if (first == nullptr) first = fiber;
         if (fiber->line != first->line) return;
     }
-    // Threads that have left count as if they were here, unless one is needed for more.
+    // Threads that have ended count as arrived, unless the first one must act for the block.
     const bool needed = first->kind == kOfGrid && by_thread_[0] == nullptr;
     if ((worker_.grid.watch != nullptr && alive_ != count_) || needed)
         return report_skipped(*first);
@@ -431,8 +431,8 @@ unsigned long long Block::exchange(SimFiber& self) {
     return self.result;
 }
 
-// The lanes that run in step: those that come to this place while all others of the warp come to
-// where they wait. Fibers know no other step; a thread in a waiting loop does not hold them up.
+// The active lanes: those that reach this place while all other lanes of the warp reach a place to
+// wait. Fibers define no other lockstep; a thread in a waiting loop does not delay them.
 unsigned long long Block::active(SimFiber& self) {
     const unsigned warp = self.linear / static_cast<unsigned>(launch_.settings.warp_size);
     self.at = SimFiber::At::kActive;
@@ -442,7 +442,7 @@ unsigned long long Block::active(SimFiber& self) {
     return self.result;
 }
 
-// Whether no thread of the warp runs on by itself.
+// Whether no thread of the warp is running.
 bool Block::is_still(unsigned warp) const {
     const Warp& group = warps_[warp];
     if (group.asking == 0) return false;
@@ -454,8 +454,8 @@ bool Block::is_still(unsigned warp) const {
     return true;
 }
 
-// Tells the lanes that ask who is at the same place, those first that are furthest behind: the
-// others may be where paths meet again.
+// Gives the asking lanes the set of lanes at the same place, beginning with the place furthest
+// behind: other places may be where paths join.
 void Block::answer(unsigned warp) {
     const unsigned begin = warp * static_cast<unsigned>(launch_.settings.warp_size);
     Warp& group = warps_[warp];
@@ -477,7 +477,7 @@ void Block::answer(unsigned warp) {
     }
 }
 
-// Whether all lanes that `one` waits for are at the same operation as it.
+// Whether all lanes that `one` waits for are at the same operation.
 bool Block::complete(unsigned warp, const SimFiber& one) {
     const unsigned begin = warp * static_cast<unsigned>(launch_.settings.warp_size);
     const unsigned wanted = one.mask & warps_[warp].alive;
@@ -534,8 +534,8 @@ void Block::release_exchange(unsigned warp) {
     }
 }
 
-// What a lane reads; from one that takes no part, a GPU makes up a value. Where somebody watches it
-// is one that is no number, and an error where the program itself says which lane.
+// The value that a lane reads; a GPU makes one up if the source does not take part. A watched
+// launch treats it as undefined, and as an error if the program itself names the lane.
 unsigned long long Block::shuffled(const SimFiber& fiber, unsigned warp, unsigned present) {
     constexpr int kOfLane = 4;  // prelude/sim.inc
     const auto from = static_cast<unsigned>(fiber.from) & 31U;
@@ -563,7 +563,7 @@ void Block::pause(SimFiber& self, int line, unsigned long long seen) {
     yield(self);
 }
 
-// The next thread's turn; that of another block, where all of this one do nothing else.
+// Runs the next thread; or another block, if all threads of this block are in waiting loops.
 void Block::yield(SimFiber& self) {
     ready_.push_back(&self);
     if (++turns_ > 2 * ready_.size() && started_ == count_) {
@@ -574,11 +574,11 @@ void Block::yield(SimFiber& self) {
     suspend(self);
 }
 
-// A thread that reads the same few places again and again may wait for what another one writes:
-// it lets others run. Where none can, for long, it waits in vain.
+// A thread that reads the same few places again and again may wait for a write by another thread:
+// it yields. If no thread makes progress for long, the wait is in vain.
 void Block::linger(SimFiber& self, const void* address, Touch how) {
     constexpr unsigned kRepeats = 4096, kRounds = 1 << 12;
-    if (how == Touch::kAtomic) return;  // which pause
+    if (how == Touch::kAtomic) return;  // which pause by themselves
     if (how != Touch::kRead) {
         self.repeats = self.rounds = 0;
         return;

@@ -1,4 +1,4 @@
-// One block of a simulated launch: its threads, who of them waits for what, and who runs next.
+// One block of a simulated launch: its threads, their waits, and the choice of the next to run.
 // A block that waits for its cluster yields to the scheduler of the cluster (simulated_cluster.h).
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace parpy::sim {
 
-// A fixed sequence for each seed.
+// A sequence determined by the seed.
 class RandomOrder {
 public:
     explicit RandomOrder(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15U + 1) {}
@@ -32,17 +32,17 @@ private:
     std::uint64_t state_;
 };
 
-// What the workers of one launch share.
+// The state that the workers of one launch share.
 class Grid {
 public:
     explicit Grid(const Launch& l) : launch(l) {
         if (l.settings.watched) watch = std::make_unique<AccessWatch>();
     }
     const Launch& launch;
-    // For the blocks, those of a cluster one after the other; empty: as they are numbered.
+    // The order of the blocks, those of a cluster together; empty: by number.
     std::vector<std::uint64_t> order;
-    std::uint64_t idle_pauses = 0;  // of waiting loops, since anything changed; one worker only
-    std::unique_ptr<AccessWatch> watch;  // null: nobody looks; one worker only
+    std::uint64_t idle_pauses = 0;  // of waiting loops, since the last progress; one worker only
+    std::unique_ptr<AccessWatch> watch;  // null: not watched; one worker only
     Interrupt interrupt;                 // by Ctrl-C
 
     [[nodiscard]] unsigned threads_per_block() const {
@@ -77,7 +77,7 @@ struct SimFiber {
         kActive
     } at = At::kRunning;
     int line = 0;
-    const int* lines = nullptr;  // watched code: of the last place of the program that it told
+    const int* lines = nullptr;  // watched code: of the last place that it reported
     void tell(const int* at_lines) {
         if (*at_lines != 0 || lines == nullptr) lines = at_lines;  // else it is in foreign code
     }
@@ -87,12 +87,12 @@ struct SimFiber {
     int from = 0;
     unsigned long long result = 0;
     unsigned long long seen = 0;  // by its last pause
-    // Watched code: what it has read since it did anything else.
+    // Watched code: the places that it has read since it did anything else.
     std::array<const void*, 4> places{};
     unsigned next_place = 0, repeats = 0, rounds = 0;
 };
 
-// One thread of the machine at work for a launch, with its fibers.
+// One thread of the machine that works for a launch, with its fibers.
 class Worker {
 public:
     explicit Worker(Grid& g) : grid(g), cpu(FiberThread::current()) {}
@@ -100,7 +100,7 @@ public:
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    [[nodiscard]] SimFiber* acquire();  // null, and the grid stopped, where there is no memory
+    [[nodiscard]] SimFiber* acquire();  // null, and the grid stopped, without memory
     void release(SimFiber* fiber) { idle_.push_back(fiber); }
 
     Grid& grid;
@@ -110,7 +110,7 @@ private:
     [[nodiscard]] SimFiber* acquire_small();
 
     std::vector<SimFiber*> idle_;
-    // Beyond kGuardedFibers; none of them outlives the launch.
+    // Used beyond kGuardedFibers; freed with the launch.
     std::deque<SmallStacks> stacks_;
     std::deque<SimFiber> small_;
 };
@@ -122,24 +122,24 @@ public:
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
 
-    // The blocks from `begin` to `end` of a kernel whose threads do not wait.
+    // Runs the blocks from `begin` to `end` of a kernel whose threads do not wait.
     void run_rows(std::uint64_t begin, std::uint64_t end);
 
-    // Of other kernels: one block, the number-th in the grid's order.
+    // Other kernels: starts one block, the number-th in the grid's order.
     void start(std::uint64_t number);
-    // Runs until all threads have ended or the launch is stopped, every thread that can run is in a
-    // waiting loop, or all that are left wait for the cluster.
+    // Runs until all threads have ended or the launch is stopped (kEnded), all threads that can run
+    // are in waiting loops (kSpins), or all remaining threads wait for the cluster (kWaits).
     enum class State : std::uint8_t { kEnded, kSpins, kWaits };
     State resume();
-    // The blocks of its cluster, in the order of their ranks.
+    // Sets the blocks of its cluster, in the order of their ranks.
     void join(std::span<const std::unique_ptr<Block>> cluster, unsigned rank);
-    // All that wait at the cluster's barrier go on.
+    // Lets all threads that wait at the cluster's barrier go on.
     void release_cluster();
     [[nodiscard]] unsigned cluster_rank() const { return rank_; }
-    // Every block is in waiting loops. `more`: further blocks found no room.
+    // Every block is in waiting loops: ends the launch. `more`: further blocks found no room.
     void report_spinning(bool more);
 
-    // What the running thread `self` does.
+    // The operations of the running thread `self`.
     int barrier(SimFiber& self, int line, int kind, bool predicate);
     void cluster_barrier(SimFiber& self, int line);
     void* map_shared(SimFiber& self, int line, const void* address, unsigned rank);
@@ -150,7 +150,7 @@ public:
                const int* lines);
     void declare(const void* address, std::size_t bytes);
     void fence(const Thread& thread);
-    // It exchanges under a mask that does not name it.
+    // Fails if the mask of an exchange does not include the thread.
     void check_mask(SimFiber& self, unsigned mask);
     [[noreturn]] void fail(SimFiber& self, Fault fault);
     // "thread (1, 0, 0) of block (2, 0, 0)"
@@ -159,7 +159,7 @@ public:
 private:
     struct Warp {
         unsigned alive = 0, arrived = 0;
-        unsigned asking = 0;  // who is active
+        unsigned asking = 0;  // lanes in active()
         unsigned syncs = 0;   // completed __syncwarp()
     };
 
@@ -167,7 +167,7 @@ private:
     static void rows_body(Fiber&, void* data);
     static void land(Fiber&, void* data, int reason, const void* address);
 
-    // From the block found on, up to `most` of them; how many. Row by row, as memory lies.
+    // Runs up to `most` blocks from the current one on, row by row; returns their number.
     std::uint64_t run_rows(SimFiber& self, std::uint64_t most);
     [[nodiscard]] unsigned neighbours(std::uint64_t most) const;
     void find(std::uint64_t number);
@@ -207,25 +207,25 @@ private:
 
     Worker& worker_;
     const Launch& launch_;
-    const unsigned count_;  // of threads
+    const unsigned count_;  // number of threads
     Index index_{};
     std::uint64_t rows_begin_ = 0, rows_end_ = 0;  // blocks of run_rows
     std::vector<unsigned char> shared_;
     unsigned char* shared_begin_ = nullptr;
     RandomOrder random_{0};
-    std::vector<unsigned> order_;       // of starting; empty: as they are numbered
+    std::vector<unsigned> order_;       // of starting; empty: by number
     std::vector<SimFiber*> by_thread_;  // null: not started, or finished
     std::vector<Warp> warps_;
     std::deque<SimFiber*> ready_;
     unsigned started_ = 0, alive_ = 0;
-    unsigned arrived_ = 0, holding_ = 0;  // at the barrier; of them with a true predicate
-    unsigned barriers_ = 0;               // that all have left
+    unsigned arrived_ = 0, holding_ = 0;  // at the barrier; of these, with a true predicate
+    unsigned barriers_ = 0;               // completed by all
     std::span<const std::unique_ptr<Block>> cluster_;
     unsigned rank_ = 0, at_cluster_ = 0;  // in the cluster; threads at its barrier
-    // A read of shared memory that nobody had written. Who reads goes no further: it is a race if
-    // another thread writes there, and this where all others come to an end or wait.
+    // A read of shared memory that was never written. The reader stops: it is a race if another
+    // thread writes there; if all others end or wait first, this fault is reported.
     std::optional<Fault> unset_;
-    std::uint64_t number_ = 0;         // of the block in the grid
+    std::uint64_t number_ = 0;         // the number of the block in the grid
     unsigned pauses_ = 0, turns_ = 0;  // of the running thread; of threads in waiting loops
     bool spinning_ = false;
 };

@@ -1,5 +1,5 @@
-// The functions that device code on the simulator calls (prelude/sim.inc): from the thread that
-// runs to its block.
+// The functions that device code on the simulator calls (prelude/sim.inc): each passes the call
+// from the running thread to its block.
 #include <cstring>
 
 #include "runtime/sim/simulated_block.h"

@@ -43,7 +43,7 @@ void Cluster::report_spinning(bool more) {
         block->report_spinning(more);
 }
 
-// ---------------------------------------------------------------- what its blocks do
+// ---------------------------------------------------------------- operations of its blocks
 
 void Block::join(std::span<const std::unique_ptr<Block>> cluster, unsigned rank) {
     cluster_ = cluster;
@@ -68,7 +68,7 @@ void Block::release_cluster() {
     if ((launch_.kernel->needs & kSpins) != 0) progress();
 }
 
-// Where the block of that rank has what this one has at `address`.
+// The place in the shared memory of the block of that rank that corresponds to `address`.
 void* Block::map_shared(SimFiber& self, int line, const void* address, unsigned rank) {
     self.line = line;
     if (rank >= cluster_.size() || cluster_[rank]->alive_ == 0 || !is_shared(address)) {

@@ -1,5 +1,5 @@
-// The blocks of one cluster of a simulated launch, most often just one, which run at the same time:
-// they wait for each other, and have each other's shared memory.
+// The blocks of one cluster of a simulated launch, usually a single one. They run at the same time:
+// they can wait for each other, and access each other's shared memory.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ public:
     // Runs until all blocks have ended or the launch is stopped (true), or all threads that can run
     // are in waiting loops (false).
     bool resume();
-    void report_spinning(bool more);  // Block's
+    void report_spinning(bool more);  // as Block's
 
 private:
     Worker& worker_;

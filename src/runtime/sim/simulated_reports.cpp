@@ -1,5 +1,5 @@
-// Reports the errors that a simulated block finds: threads that wait for ever, barriers that some
-// skip, accesses that are watched, faults of the processor.
+// Reports the errors that a simulated block finds: deadlocks, barriers that some threads skip,
+// errors of watched accesses, faults of the processor.
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -36,7 +36,7 @@ std::string Block::place_of(unsigned linear) const {
 
 namespace {
 
-// Where a thread waits, as far as it has told.
+// Sets the place where a thread waits, as far as it is known.
 void place(Fault& fault, const SimFiber& fiber) {
     fault.line = fiber.line;
     fault.lines = fiber.lines;
@@ -93,7 +93,7 @@ void Block::report_spinning(bool more) {
     worker_.grid.stop(std::move(fault));
 }
 
-// Threads have left the kernel without the barrier that the others are at.
+// Threads have ended without reaching the barrier at which the others wait.
 void Block::report_skipped(const SimFiber& waiting) {
     const auto left = std::ranges::find(by_thread_, nullptr);
     Fault fault;
@@ -276,7 +276,7 @@ void Block::land(Fiber&, void* data, int reason, const void* address) {
     } else if (reason == SIGFPE) {
         fault.message = who + " divided an integer by zero";
     } else {
-        // The processor does not tell addresses that cannot exist.
+        // The processor does not report addresses that cannot exist.
         fault.message = who + " accessed memory " +
                         (address == nullptr ? "that cannot exist"
                                             : std::string("at ") + where + ", which is nobody's");

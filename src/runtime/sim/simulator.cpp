@@ -17,7 +17,7 @@ namespace parpy::sim {
 
 namespace {
 
-// Rounds of waiting loops in which nothing changed, after which nothing will.
+// Rounds of waiting loops without progress after which there will be none.
 constexpr std::uint64_t kIdlePauses = std::uint64_t{1} << 22;
 
 std::vector<std::uint64_t> shuffled(std::uint64_t count, std::uint64_t seed) {
@@ -30,7 +30,7 @@ std::vector<std::uint64_t> shuffled(std::uint64_t count, std::uint64_t seed) {
     return order;
 }
 
-// Cluster by cluster, in an order of `seed`.
+// Cluster by cluster, in a random order determined by `seed`.
 std::vector<std::uint64_t> order_of(const Launch& launch, std::uint64_t count) {
     const auto& [cx, cy, cz] = launch.kernel->cluster;
     const std::uint64_t x = launch.grid.x, y = launch.grid.y;
@@ -51,7 +51,7 @@ std::vector<std::uint64_t> order_of(const Launch& launch, std::uint64_t count) {
     return order;
 }
 
-// Clusters one after the other, each to its end.
+// Runs clusters one after the other, each to its end.
 void run_clusters(Grid& grid, std::uint64_t begin, std::uint64_t end) {
     Worker worker(grid);
     Cluster cluster(worker);
@@ -61,14 +61,14 @@ void run_clusters(Grid& grid, std::uint64_t begin, std::uint64_t end) {
     }
 }
 
-// Blocks whose threads do not wait.
+// Runs blocks whose threads do not wait.
 void run_blocks(Grid& grid, std::uint64_t begin, std::uint64_t end) {
     Worker worker(grid);
     Block(worker).run_rows(begin, end);
 }
 
-// Kernels whose threads may wait for those of other clusters: one worker, which goes to another one
-// when all threads of the one it is at are in waiting loops, and starts one more when all are.
+// Runs kernels whose threads may wait for other clusters, on one worker: it switches to another
+// cluster when all threads of one are in waiting loops, and starts one more when all clusters are.
 void run_together(Grid& grid, std::uint64_t count) {
     Worker worker(grid);
     std::deque<std::unique_ptr<Cluster>> resident;
@@ -77,14 +77,14 @@ void run_together(Grid& grid, std::uint64_t count) {
     const std::uint64_t each =
         std::uint64_t{grid.threads_per_block()} * grid.launch.kernel->cluster_size();
     const std::uint64_t most = most_threads(*grid.launch.kernel);
-    std::size_t enough = 16;  // clusters that wait, before they are looked after
+    std::size_t enough = 16;  // clusters that wait before they are resumed
     while (!grid.stopped() && (started < count || !resident.empty())) {
         if (started < count && (resident.empty() || fibers + each <= most)) {
             resident.push_back(std::make_unique<Cluster>(worker));
             resident.back()->start(started);
             ++started;
             fibers += each;
-            // Most kernels of this kind wait for nobody: only what spins stays.
+            // Most kernels of this kind never wait: only clusters in waiting loops stay.
             if (resident.back()->resume()) {
                 resident.pop_back();
                 fibers -= each;
@@ -121,8 +121,8 @@ void run(Grid& grid) {
         run(grid, 0, count);
         return;
     }
-    // About what a thread costs in itself; kernels that do more only start helpers too late for a
-    // few microseconds.
+    // About the cost of an empty thread; kernels that do more start helpers only a few microseconds
+    // too late.
     const unsigned threads = grid.threads_per_block() * (waits ? size : 1);
     const double cost = 20.0 * static_cast<double>(threads);
     const std::int64_t workers = waits ? std::max(1U, kGuardedFibers / threads) : 0;

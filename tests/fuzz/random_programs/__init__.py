@@ -1,4 +1,4 @@
-"""Random programs, compiled and interpreted: what a program leaves in memory must be the same on every back end, in
-every mode, for every layout and overlap of its arguments, and whatever calls came before. `tests/fuzz/run.py` runs
+"""Random programs, compiled and interpreted: the memory after a program must be the same on every back end, in
+every mode, for every layout and overlap of its arguments, and after any calls before. `tests/fuzz/run.py` runs
 them.
 """

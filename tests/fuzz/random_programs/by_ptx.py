@@ -1,4 +1,4 @@
-"""Runs a program as NVRTC compiles it, without a GPU: its body on one thread, in the PTX interpreter."""
+"""Runs a program in the form that NVRTC gives it, without a GPU: its body on one thread of the PTX interpreter."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def on_one_thread(text: str) -> str:
 
 
 def without_gpu(text: str) -> str:
-    """The same for the interpreter."""
+    """The same text for the interpreter, which has no GPU blocks."""
     return text.replace("    with parpy.gpu:", "    if True:")
 
 
 def run(function: Callable[..., Any], arguments: Arguments, change: Callable[[str], str] | None = None) -> None:
-    """Leaves in the memory of `arguments` what the kernel's PTX leaves. `change` edits the CUDA text first.
+    """Runs the kernel's PTX on the memory of `arguments`. `change` edits the CUDA text first.
 
-    Raises Unsupported where the text is not one kernel of arrays, or where its PTX has other instructions.
+    Raises Unsupported if the text is not one kernel of arrays, or if its PTX has other instructions.
     """
     options = CompileOptions(backend=CompileBackend.Cuda)
     text = parpy.print_compiled(function, tuple(arguments.passed()), options)
@@ -41,7 +41,7 @@ def run(function: Callable[..., Any], arguments: Arguments, change: Callable[[st
         text = change(text)
     head = re.search(r"__global__ void (?:__launch_bounds__\(\d+\) )?(\w+)\(([^)]*)\)", text)
     if head is None:
-        return  # nothing is left to do
+        return  # the kernel has nothing to do
     if len(re.findall("__global__", text)) > 1:
         raise Unsupported("several kernels")
     module = ptx.parse(nvrtc.ptx(text))

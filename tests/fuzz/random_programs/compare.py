@@ -25,8 +25,8 @@ from .values import RETURNS_ARRAYS
 
 _names = itertools.count()
 
-# Rules that the compiler applies to code which a run need not reach, and constructs outside of the language; each is
-# documented. Anything else that is refused where the interpreter runs is a fault.
+# Rules that the compiler applies to code which a run need not reach, and constructs outside of the language; all
+# are documented. Any other refusal of a program that the interpreter runs is a fault.
 STATIC_RULES = (
     "P102", "P110", "P200", "P201", "P204", "P221", "P222", "P225", "P226", "P233",
     "slices in an assignment to several targets", "their number is not known when the function is entered",
@@ -48,12 +48,12 @@ _BACKENDS = {
 
 @dataclass(frozen=True)
 class Call:
-    """One call of the program: with which arguments and how."""
+    """One call of the program: its arguments and its mode."""
 
     number: int
     data: str
     mode: str
-    choice: str  # seed of what the mode leaves open: the mapping
+    choice: str  # seed of the choices within the mode: the mapping
 
     def __str__(self) -> str:
         return f"arguments {self.number} ({self.data!r}), {self.mode} ({self.choice!r})"
@@ -61,7 +61,7 @@ class Call:
 
 @dataclass
 class Case:
-    """A program and its calls: all that a fault depends on."""
+    """A program and its calls: a fault depends on nothing else."""
 
     text: str
     signature: Signature
@@ -92,7 +92,7 @@ def calls_for(seed: int, sets: int, backend: str) -> list[Call]:
 
 
 class CopiedFirst(np.ndarray):
-    """An array whose stores take all values before they change an element. NumPy promises that, but
+    """An array whose stores read all values before they change an element. NumPy promises that, but
     `b[n::-1, 3] = b[0, :]` breaks it for some negative strides (2.4.6)."""
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -173,7 +173,7 @@ def _mapping(rng: random.Random, labels: list[str], mode: str, backend: str) -> 
 
 
 def _limits(dtype: np.dtype[Any]) -> tuple[float, float]:
-    """The greatest magnitude and the number of parts of one of which sums are exact."""
+    """The greatest magnitude of values whose sums are exact, and the number of parts into which one is divided."""
     real = np.zeros(0, dtype).real.dtype
     return {"float16": (64, 16), "float32": (1 << 11, 1 << 9), "float64": (1 << 23, 1 << 22)}[real.name]
 
@@ -192,7 +192,7 @@ def is_exact(memory: list[np.ndarray]) -> bool:
 
 
 def _bits(array: np.ndarray) -> np.ndarray:
-    """Of floats; which NaN one is does not count."""
+    """The bits of the elements, where all NaNs are equal."""
     if array.dtype.kind not in "fc":
         return array
     parts = array.view(array.real.dtype)
@@ -220,7 +220,7 @@ def _difference(signature: Signature, got: Arguments, want: Arguments, exactly: 
 
 
 class OnDevice:
-    """The memory of arguments on the GPU, and arrays over it."""
+    """The memory of arguments copied to the GPU, and arrays over it."""
 
     def __init__(self, arguments: Arguments) -> None:
         self._cupy = importlib.import_module("cupy")
@@ -267,7 +267,7 @@ class Comparison:
         return Arguments(self.case.signature, call.number, call.data, exact=call.mode != "bits")
 
     def _settled(self, call: Call) -> tuple[Arguments, str]:
-        """What the reference interpreter makes of values of any kind: `deterministic=True` promises its bits."""
+        """The reference interpreter's results for values of any kind: `deterministic=True` promises these bits."""
         want = self._arguments(call)
         options = CompileOptions(backend=CompileBackend.Cpu, deterministic=True)
         try:
@@ -340,7 +340,7 @@ class Comparison:
         got.settle()
 
     def _accepts_alone(self, call: Call, options: CompileOptions, rng: random.Random, until: str) -> bool:
-        """A verdict does not depend on the calls before."""
+        """Whether a new function accepts the call: a verdict must not depend on the calls before."""
         fresh = load(self.case.text, compiled=True)
         try:
             self._call(fresh, self._arguments(call), options, rng, until)
@@ -349,7 +349,7 @@ class Comparison:
         return True
 
     def _refusal(self, error: Exception, got: Arguments, call: Call) -> str | None:
-        """None if the program may be refused so; else what is wrong with that."""
+        """None if the compiler may refuse the program with this error; else a description of the fault."""
         text = f"{type(error).__name__}: {error}"
         before = self._arguments(call)
         if (changed := _difference(self.case.signature, got, before)) is not None:
@@ -368,9 +368,9 @@ class Comparison:
         return text
 
 
-# The pass behind which a deterministic program means the same to the last bit, whatever comes next.
+# After this pass a deterministic program keeps its meaning to the last bit.
 _SETTLED = "settle-reductions"
-# Passes behind which the interpreter runs the program.
+# The interpreter may run a program after any of these passes.
 _EVALUATED = (
     "infer-types", "fold-constants", "order-calls", "narrow-math", "normalize-loops", "lower-slices",
     "normalize-indices",

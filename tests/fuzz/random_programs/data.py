@@ -1,7 +1,7 @@
 """The arguments of a call: arrays of every layout, some of which share memory.
 
-An argument set is made anew from its seed whenever it is needed, so that two runs begin with the same memory. What a
-run left is read off the whole memory, gaps between elements included.
+An argument set is made anew from its seed whenever it is needed, so that two runs begin with the same memory. The
+results of a run are read from the whole memory, gaps between elements included.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LAYOUTS = ("c", "c", "c", "f", "spread", "reversed", "mixed")
 
 @dataclass(frozen=True)
 class Array:
-    """An array parameter of the program. `limit`: its elements are subscripts below this number."""
+    """An array parameter of the program. If `limit` is set, its elements are subscripts below this number."""
 
     name: str
     dtype: str
@@ -33,14 +33,14 @@ class Array:
 
 @dataclass(frozen=True)
 class Scalar:
-    """A number parameter. `values`: one for each argument set."""
+    """A number parameter, with one value for each argument set."""
 
     name: str
     values: tuple[Any, ...]
 
 
 class Box:
-    """An argument with arrays, and with numbers that programs assign to."""
+    """An argument with arrays, and with numbers to which programs assign."""
 
     def __init__(self, arrays: dict[str, Any]) -> None:
         self.total, self.last = 0.0, 0.5
@@ -69,11 +69,11 @@ class Box:
 
 @dataclass
 class Signature:
-    """The parameters, in order. A tuple of arrays is one dict, whose keys are their names; where there are `boxes`,
-    it is that many objects with these arrays, which are one and the same in some calls."""
+    """The parameters, in order. A tuple of arrays is one dict, whose keys are their names; if `boxes` is not zero,
+    it is that many objects with these arrays instead, which are the same object in some calls."""
 
     parameters: list[Array | Scalar | tuple[Array, ...]]
-    sharing: float  # how often arrays lie in one memory
+    sharing: float  # the probability that arrays share memory
     boxes: int = 0
     written: set[str] = field(default_factory=set)
 
@@ -95,7 +95,7 @@ class View:
 
 
 class Arguments:
-    """The memory of one argument set, and what lies where in it."""
+    """The memory of one argument set, and the places of the arrays in it."""
 
     def __init__(self, signature: Signature, number: int, seed: str, exact: bool = True) -> None:
         self._signature = signature
@@ -108,7 +108,7 @@ class Arguments:
         self._lay_out()
         self._fill()
         self._one_box = self._random.random() < 0.4
-        if signature.boxes:  # their numbers, once `settle` was called
+        if signature.boxes:  # the numbers of the objects, set by `settle`
             self.memory.append(np.zeros(2 * signature.boxes))
 
     # ---- layout
@@ -133,7 +133,7 @@ class Arguments:
         size = np.dtype(group[0].dtype).itemsize
         written = any(array.name in self._signature.written for array in group)
         plans = [self._strides(array, written) for array in group]
-        same = self._random.random() < 0.5  # one array under several names, where the extents allow it
+        same = self._random.random() < 0.5  # one array under several names, if the extents allow it
         if same:
             plans = [
                 plans[0] if self.shape(array) == self.shape(group[0]) else plan
@@ -224,14 +224,14 @@ class Arguments:
             return values.integers(-6, 7, length) * 0.5
         return values.normal(size=length)
 
-    # ---- what is passed
+    # ---- arguments
 
     def array(self, name: str) -> np.ndarray:
         view = self.views[name]
         return np.ndarray(view.shape, view.dtype, self.memory[view.memory], view.offset, view.strides)
 
     def passed(self, wrap: Any = None) -> list[Any]:
-        """The arguments, in order; arrays over this memory, or what `wrap(arguments, name)` makes of them."""
+        """The arguments, in order; arrays over this memory, or the results of `wrap(arguments, name)`."""
         of = wrap if wrap is not None else Arguments.array
         made: list[Any] = []
         for parameter in self._signature.parameters:
@@ -247,6 +247,6 @@ class Arguments:
         return made
 
     def settle(self) -> None:
-        """What the last call has left in the numbers of objects becomes part of the memory."""
+        """Copies the numbers of objects after the last call into the memory."""
         if self._boxes:
             self.memory[-1][:] = [number for box in self._boxes for number in (box.total, box.last)]

@@ -1,4 +1,4 @@
-"""Nests of the kinds that passes look for: products, stencils, sums of rows, recurrences, accumulators."""
+"""Nests of the kinds that passes recognise: products, stencils, sums of rows, recurrences, accumulators."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class IdiomWriter:
         self.random = writer.random
 
     def statement(self, depth: int) -> bool:
-        """A nest of the kind that the passes look for: a product, a stencil, sums of rows, a recurrence."""
+        """A nest of a kind that passes recognise: a product, a stencil, sums of rows, a recurrence."""
         matrices = [a for a in self.w.arrays if len(a.extents) == 2 and a.kind == "f"]
         vectors = [a for a in self.w.arrays if len(a.extents) == 1 and a.kind == "f"]
         kind = self.random.randrange(5)
@@ -94,7 +94,7 @@ class IdiomWriter:
         return True
 
     def _accumulators(self, depth: int) -> bool:
-        """A loop that updates elements which it does not move, and may read them under other names."""
+        """A loop that updates elements whose subscripts do not change in it, and may read them under other names."""
         variable = self.w.open_loop(depth, self.w.range_(), self.w.free_counter())
         if not variable.reached:
             self.w.emit(depth + 1, "pass")
@@ -102,7 +102,7 @@ class IdiomWriter:
         places = []
         for _ in range(self.random.choice((2, 2, 3))):
             array = self.random.choice(self.w.arrays)
-            place = self.w.element(array)  # without the counter of this loop
+            place = self.w.element(array)  # omits the counter of this loop
             if place is not None and array.kind not in "cb":
                 places.append((array, place))
         self.w.counters.append(variable)

@@ -1,4 +1,4 @@
-"""Makes a failing case small: fewer calls, fewer statements, simpler ones, as long as it fails in the same way."""
+"""Makes a failing case small: fewer calls, fewer and simpler statements, as long as it fails in the same way."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .compare import Case
 
 
 def symptom(fault: str) -> str:
-    """What two runs that fail alike have in common: the code of an error, or that elements differ."""
+    """The common part of all runs that fail alike: the code of an error, or that elements differ."""
     code = re.search(r"error\[(P\d+)\]", fault)
     if code:
         return code.group(1)
@@ -74,8 +74,8 @@ def _shorter(text: str) -> Iterator[str]:
         end = at + 1
         while end < len(lines) and lines[end].strip() and _indent(lines[end]) > _indent(lines[at]):
             end += 1
-        yield "\n".join(lines[:at] + lines[end:])  # without the statement
-        if end > at + 1:  # its body in its place
+        yield "\n".join(lines[:at] + lines[end:])  # drops the statement
+        if end > at + 1:  # the body replaces the statement
             inner = [line[4:] for line in lines[at + 1 : end]]
             yield "\n".join(lines[:at] + inner + lines[end:])
             if lines[at].lstrip().startswith("for "):
@@ -89,7 +89,7 @@ def _shorter(text: str) -> Iterator[str]:
 
 
 def _simpler(line: str) -> Iterator[str]:
-    """The line with one operand less, or with a simple one in place of a part in brackets."""
+    """The line with one operand less, or with a simple operand that replaces a part in brackets."""
     for match in re.finditer(r"\(([^()]*)\)", line):
         inside = match.group(1)
         before = line[: match.start()]

@@ -1,4 +1,4 @@
-"""Integers that a random program computes subscripts and bounds from, with what is known of their values.
+"""Integers from which a random program computes subscripts and bounds, with the known bounds of their values.
 
 A program is made for a few argument sets, whose sizes are known while its text is made. So each integer expression
 carries its least and greatest value under each of them, and a subscript is known to be in bounds when it is written.
@@ -49,7 +49,7 @@ class Number:
         return Number(f"{self.text} // 2", tuple(None if a is None else (a[0] // 2, a[1] // 2) for a in self.bounds))
 
     def modulo(self, other: Number) -> Number:
-        """The remainder; not to be asked for where `other` may be zero or negative."""
+        """The remainder; `other` must be positive."""
         return Number(f"{self.text} % {other.text}", self._with(other, lambda a, b: (0, max(b[1] - 1, 0))))
 
     def least(self, other: Number) -> Number:
@@ -74,7 +74,7 @@ class Number:
         return all(bounds is None or (-limit < bounds[0] and bounds[1] < limit) for bounds in self.bounds)
 
     def within(self, extent: Number, negative: bool) -> bool:
-        """Whether it is a subscript of a dimension of this extent, negative ones counted from the end."""
+        """Whether it is a valid subscript of a dimension of this extent, counting negative ones from the end."""
         for mine, size in zip(self.bounds, extent.bounds, strict=True):
             if mine is None or size is None:
                 continue
@@ -84,7 +84,7 @@ class Number:
 
 
 def counter(name: str, begin: Number, end: Number, step: int) -> Number:
-    """The variable of `for name in range(begin, end, step)`, inside of the loop."""
+    """The variable of `for name in range(begin, end, step)`, inside the loop."""
 
     def span(a: tuple[int, int], b: tuple[int, int]) -> Bounds:
         low, high = (a[0], b[1] - 1) if step > 0 else (b[0] + 1, a[1])

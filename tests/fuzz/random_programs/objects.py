@@ -1,5 +1,5 @@
 """Statements over objects outside of the function: their attributes, methods and properties, objects in objects, names
-of objects, and functions that get them. Objects that are arguments: numbers that are assigned to, methods that do."""
+of objects, and functions that get them. Objects that are arguments: programs and methods assign to their numbers."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ObjectWriter:
         self._made = False
 
     def of_boxes(self, depth: int) -> bool:
-        """Statements over the objects that are arguments (data.py, Box)."""
+        """A statement over the objects that are arguments (data.py, Box)."""
         box, other = self.w.random.choice(self.w.boxes), self.w.random.choice(self.w.boxes)
         vectors = [a for a in self.values.vectors() if a.name in self.w.dict_arrays]
         forms = [
@@ -65,7 +65,7 @@ class ObjectWriter:
             "{e} = {p}.push({v})", "{e} = {p}.both + {o}.bounded(r)",
         ]  # fmt: skip
         form = self.w.random.choice(forms)
-        if vectors and depth > 1 and self.w.chance(0.3):  # its loop reads elements
+        if vectors and depth > 1 and self.w.chance(0.3):  # the loop reads elements
             x = self.w.random.choice(vectors)
             self.w.signature.written.add(x.name)
             form = "{e} = {p}.moved(" + self.w.name(x) + ", {v})"
@@ -111,7 +111,7 @@ class ObjectWriter:
 
     def stored(self, depth: int) -> bool:
         vectors = self.values.vectors()
-        if not vectors or depth == 1:  # its loop reads elements, which mappings by hand refuse on the host
+        if not vectors or depth == 1:  # the loop reads elements, which mappings by hand refuse on the host
             return False
         x = self.w.random.choice(vectors)
         self.w.signature.written.add(x.name)

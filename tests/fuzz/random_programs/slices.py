@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Part:
-    """A slice of one dimension. `sizes`: its length under each argument set; None where that is not known, and then
-    only an equal part of an equal dimension is as long."""
+    """A slice of one dimension. `sizes`: its length under each argument set; None if that is not known: then only an
+    equal part of an equal dimension has this length."""
 
     text: str
     sizes: tuple[int, ...] | None
@@ -169,7 +169,7 @@ class SliceWriter:
         return True
 
     def naming(self, depth: int) -> bool:
-        """A name for a part of an array, or for what an expression makes, which the rest of the block uses."""
+        """A name for a part of an array, or for an expression's result, which the rest of the block uses."""
         array = self.random.choice(self.w.arrays)
         place = self.place(array)
         if place is None or any(part.sizes is None for part in place[1]) or array.kind in "cb":
@@ -177,7 +177,7 @@ class SliceWriter:
         text, parts = place
         name = self.w.new_name("v")
         given = [a for a in self.w.signature.arrays if a.kind in "fiu" and a.name not in self.w.dict_arrays]
-        if self.w.counters and given and self.w.chance(0.3):  # outside of loops Python makes them
+        if self.w.counters and given and self.w.chance(0.3):  # outside of loops Python makes these arrays
             like = self.random.choice(given)
             self.w.emit(depth, f"{name} = np.{self.w.pick('zeros', 'ones')}_like({like.name})")
             self.w.arrays.append(Array(name, like.dtype, like.extents))

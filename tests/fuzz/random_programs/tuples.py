@@ -86,7 +86,7 @@ class TupleWriter:
         return True
 
     def _two_arrays(self) -> tuple[str, str] | None:
-        """Two vectors that a statement stores to, which may be one, or share memory."""
+        """Two vectors to which a statement stores; they may be the same or share memory."""
         x, y = self._vector(), self._vector()
         if x is None or y is None:
             return None

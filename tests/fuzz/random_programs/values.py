@@ -1,5 +1,5 @@
-"""Statements over values: results of functions that return several, functions as arguments, transposes, what masks
-select, names that stand for one array and then another, functions of the library."""
+"""Statements over values: results of functions that return several, functions as arguments, transposes, selections
+by masks, names that mean one array and then another, functions of the library."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ _NUMBERS = (
     "np.diff({x}).sum()", "np.searchsorted(np.sort({x}), 1)", "np.hstack(({x}, {y}))[-1]", "np.outer({x}, {y}).sum()",
 )  # fmt: skip
 
-# Programs with functions that return arrays, of the library or for what a mask selects: the interpreter runs them once
-# they stand in place of their calls.
+# Programs with functions that return arrays, of the library or for selections by masks: the interpreter can run them
+# only after their calls are replaced by loops.
 RETURNS_ARRAYS = re.compile(r"\bm\d+ = |np\.(sort|flip|roll|cumsum|concatenate|hstack|median|diff|outer|searchsorted)")
 
 
@@ -68,7 +68,7 @@ class ValueWriter:
         return [a for a in self.w.arrays if len(a.extents) == 1 and a.kind == "f" and a.limit is None]
 
     def helper(self, name: str, head: str, body: str) -> None:
-        """The first body that a helper gets is its own; half of them are plain functions."""
+        """Adds the helper if it is new: its first body stays. Half of the helpers are plain functions."""
         if name not in self._made:
             self._made.add(name)
             decorator = ["@parpy.jit"] if self.w.chance(0.5) else []

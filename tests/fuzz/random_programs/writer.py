@@ -1,8 +1,8 @@
 """The text of a random program: one function of arrays and numbers, and the helpers that it calls.
 
-What is written is valid Python that stays in bounds and, as far as possible, exact: elements are small multiples of one
-half, and arithmetic keeps them so, for a sum must not depend on its order. `exact=False` writes the same programs for
-data of any value; these are for comparisons of bits under `deterministic=True`.
+The text is valid Python that stays in bounds and, as far as possible, exact: elements are small multiples of one
+half, and arithmetic keeps them so, because a sum must not depend on its order. `exact=False` writes the same programs
+for data of any value, for comparisons of bits under `deterministic=True`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_LINES = 28
 
 
 class Program:
-    """What one seed makes: `text`, whose function is `kernel`, its `signature`, and the number of argument sets."""
+    """The result of one seed: `text`, whose function is `kernel`, its `signature`, and the number of argument sets."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -45,8 +45,8 @@ class Writer:
         self.helpers: list[str] = []
         self.labels: list[str] = []
         self.integers: list[Number] = []  # in scope: arguments, counters, names with known bounds
-        self.counters: list[Number] = []  # of the loops around
-        self.steps: list[str] = []  # variables of while loops and other ints that are no subscripts
+        self.counters: list[Number] = []  # of the loops around the current statement
+        self.steps: list[str] = []  # variables of while loops and other ints that are not subscripts
         self.floats: list[str] = []
         self.fresh = 0
         self.text = ""
@@ -72,7 +72,7 @@ class Writer:
         dtypes = [self.random.choice(FLOATS), self.random.choice(FLOATS), self.random.choice(INTEGERS)]
         if self.random.random() < 0.06:
             dtypes.append(self.random.choice(("complex64", "complex128", "bool")))
-        alike = self.chance(0.35)  # arrays that may lie on each other, element by element
+        alike = self.chance(0.35)  # the arrays may overlap element by element
         usual = self.random.choice((1, 1, 2))
         for name in "abcxy"[: self.random.choice((2, 3, 3, 4, 5))]:
             rank = self.random.choice((1, 1, 1, 2, 2, 2, 3) if self.random.random() < 0.5 else (1, 1, 2))
@@ -88,7 +88,7 @@ class Writer:
         boxes = 0
         if len(arrays) > 2 and self.random.random() < 0.2:
             small = any(array.dtype in ("float16", "float32", "complex64") for array in arrays)
-            # Their numbers are float64 among smaller ones, where Python's take the type of these.
+            # Their numbers are float64 beside smaller floats; Python would keep the type of the smaller ones.
             boxes = 0 if small else self.random.choice((0, 1, 1, 2))
             inside = tuple(array for array in arrays[:2] if array.limit is None)
             parameters = [inside, *[array for array in arrays if array not in inside]]
@@ -111,7 +111,7 @@ class Writer:
             return array.name
         return f"{self.random.choice(self.boxes)}.{array.name}" if self.boxes else f"d['{array.name}']"
 
-    # ---- the whole
+    # ---- the whole program
 
     def write(self) -> None:
         self._write_helpers()
@@ -151,10 +151,10 @@ class Writer:
                 self.statement(depth)
         if len(self.lines) == before:
             self.emit(depth, "pass")
-        self.arrays = arrays  # without those that the block made
+        self.arrays = arrays  # drops the arrays that the block made
 
     def scoped(self, depth: int, statements: int) -> None:
-        """A block that may not run: what it assigns first is not known after it."""
+        """A block that may not run: variables that it assigns first are unset after it."""
         integers, floats, steps = list(self.integers), list(self.floats), list(self.steps)
         self.block(depth, statements)
         self.integers, self.floats, self.steps = integers, floats, steps
@@ -380,7 +380,7 @@ class Writer:
     # ---- integers
 
     def number(self) -> Number:
-        """An integer expression over what is in scope."""
+        """An integer expression over the variables in scope."""
         a = self.random.choice(self.integers)
         b = self.random.choice(self.integers)
         c = self.constant(self.random.randint(1, 3))
@@ -436,7 +436,7 @@ class Writer:
         return self.random.choice(choices)
 
     def whole(self, array: Array, depth: int = 0) -> str:
-        """An integer that elements of the array hold."""
+        """An integer that elements of the array can hold."""
         x, y = self.element(array), self.element(array)
         if x is None or y is None or depth > 1 or self.chance(0.2):
             return x or self.pick("1", "3")
@@ -500,6 +500,6 @@ class Writer:
         for name in self.random.sample(sorted(kinds), self.random.choice((1, 2))):
             self.helpers_made.append(name)
             if name == "put":
-                for array in self.arrays:  # both of its arrays may be written
+                for array in self.arrays:  # the helper may write to both of its arrays
                     self.signature.written.add(array.name)
             self.helpers += ["@parpy.jit", *kinds[name], "", ""]

@@ -1,4 +1,4 @@
-"""Calls that store to arrays in statements that compute arrays: in the order of Python, or refused."""
+"""Calls that store to arrays in statements that compute arrays: they run in Python's order, or are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of arrays where Python's rules are easily missed: one memory under two names, names without an array, sizes
+"""Names of arrays in cases where Python's rules are easily missed: one memory under two names, names without an array,
 that depend on data or are negative."""
 
 from __future__ import annotations
@@ -312,7 +312,7 @@ def test_subscripts_are_checked_against_the_part(backend, check, function, insid
     parpy.jit(function)(x, got, k, opts=opts)
     np.testing.assert_allclose(want, got, rtol=1e-12)
     if check is None and function is not constant_outside_of_a_part:
-        return  # as for arrays: constants alone are compared
+        return  # only constants are compared, as for arrays
     k[3] = outside
     with pytest.raises(IndexError, match=f"P421.*{message}"):
         parpy.jit(function)(x, got, k, opts=opts)

@@ -1,4 +1,4 @@
-"""Other names for arrays, and arrays that exchange them: Python does it, the loops between are compiled."""
+"""Other names for arrays, and arrays that exchange names: Python changes the names, the loops between are compiled."""
 
 from __future__ import annotations
 
@@ -417,7 +417,7 @@ def test_arrays_without_a_value_in_code_that_does_not_run(backend, n, m):
             array_of_no_iterations(want, n, m, seq=True)
         with pytest.raises(UnboundLocalError, match=r"y\[j\] = t\[j\]"):
             array_of_no_iterations(got, n, m, opts=opts)
-        # Arrays of the host are not copied back after an error.
+        # After an error, arrays are not copied back to the host.
         assert got.tolist() in (want.tolist(), [0.0] * 4)
     else:
         array_of_no_iterations(want, n, m, seq=True)

@@ -1,5 +1,5 @@
 """Names of parts of arrays and arrays that expressions make, in compiled code: views, in-place updates, temporaries of
-iterations, and both as arguments of helpers, against Python."""
+iterations, and these as arguments of helpers, against Python."""
 
 from __future__ import annotations
 

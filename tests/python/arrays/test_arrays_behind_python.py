@@ -1,4 +1,4 @@
-"""Arrays that compiled loops give names, and that are read behind a statement that Python runs."""
+"""Arrays that compiled loops name, and that are read after a statement that Python runs."""
 
 from __future__ import annotations
 

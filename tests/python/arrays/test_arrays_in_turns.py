@@ -1,4 +1,4 @@
-"""Names that several arrays take in turns (`src, dst = dst, src`): one program, with the loop that changes them."""
+"""Names that alternate between several arrays (`src, dst = dst, src`): one program, with the loop that changes them."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_overlapping_arrays_are_seen():
         by_parity(a[:40], a[1:41], 4, opts=parpy.par({"i": parpy.threads(32)}, backend=parpy.CompileBackend.Sim))
 
 
-# ---------------------------------------------------------------- what is left as it is
+# ---------------------------------------------------------------- programs that do not change
 
 
 @parpy.jit

@@ -1,4 +1,4 @@
-"""Arrays with other axes or another shape: `x.T`, `np.transpose`, `x.reshape(…)`, `np.ravel`, against NumPy."""
+"""Arrays with permuted axes or another shape: `x.T`, `np.transpose`, `x.reshape(…)`, `np.ravel`, against NumPy."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def test_sizes_that_do_not_fit(backend):
             y[:] = np.sum(x.reshape(n, -1), axis=0)
 
     f(np.ones(12), np.zeros(4), 3, opts=options(backend, {}))
-    for _ in range(3):  # with sizes of the call, and with any
+    for _ in range(3):  # compiled for these sizes, then for any
         for n in (5, 7, 0):
             with pytest.raises(ValueError, match="an array of 12 elements cannot have a shape for"):
                 f(np.ones(12), np.zeros(4), n, opts=options(backend, {}))

@@ -1,4 +1,4 @@
-"""np.concatenate, np.stack and their kin, of arrays of any dimensions and types, against NumPy."""
+"""np.concatenate, np.stack and similar functions, of arrays of any dimensions and types, against NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NumPy's functions that the library writes out, against NumPy: values, types and shapes."""
+"""NumPy's functions that the library expands into loops, against NumPy: values, types and shapes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from parpy.library import table
 rng = np.random.default_rng(23)
 FLOATS, NUMBERS = ("f4", "f8"), ("i2", "i8", "f4", "f8")
 
-# Expressions of x, y (one dimension), A (two) and n, with the types that they are tried with.
+# Expressions of x, y (one dimension), A (two) and n, with the types for which they are tested.
 EXPRESSIONS = {
     "np.cumsum(x)": ("?", "u1", *NUMBERS), "x.cumsum() * 2": NUMBERS, "np.cumprod(x)": NUMBERS, "np.diff(x)": NUMBERS,
     "np.gradient(x)": NUMBERS, "np.trapezoid(x)": FLOATS, "np.trapezoid(x, dx=0.5)": ("f8",),
@@ -70,7 +70,7 @@ def function_of(expression: str):
 
 
 def numbers(dtype: str, size) -> np.ndarray:
-    """Sums of products of those of f4 are exact, so that they do not depend on the order."""
+    """Random numbers. Sums of products of f4 numbers are exact, so that they do not depend on the order."""
     values = rng.integers(0, 6, size) if dtype in ("?", "u1") else rng.integers(-6, 7, size)
     if dtype == "f4":
         return (values + rng.integers(0, 64, size) / 64).astype(dtype)

@@ -1,5 +1,5 @@
-"""Arrays of truth values as subscripts, chained assignments to slices, and sizes that are the same where they are
-made."""
+"""Boolean arrays as subscripts, chained assignments to slices, and sizes that are equal because they have the same
+origin."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_mask_that_selects_nothing():
 
 
 def selected(x, y, k, out):
-    """What masks select is an array: of one or all dimensions, of rows, of what a loop computes."""
+    """Selections by masks are arrays: masks of one or all dimensions, of rows, and masks that a loop computes."""
     kept = x[x > 0.5]
     out[0] = kept.sum() + len(kept)
     out[1] = np.max(y[y < 0.9])
@@ -118,7 +118,7 @@ def both(x, m):
 @pytest.mark.parametrize("n", [0, 1, 7, 3000])
 @pytest.mark.parametrize("share", [-1.0, 0.5, 2.0])
 def test_what_masks_select_is_returned(n, share):
-    for _ in range(3):  # of changing sizes
+    for _ in range(3):  # the sizes change
         x = rng.random(n) - 0.5
         m = rng.random(n) < share
         got, want = both(x, m), both(x, m, seq=True)

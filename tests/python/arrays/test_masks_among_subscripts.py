@@ -1,4 +1,4 @@
-"""Masks among numbers and slices, in loads, stores and updates, and arrays of values for what they select."""
+"""Masks among numbers and slices, in loads, stores and updates, and arrays of values for the selected elements."""
 
 from __future__ import annotations
 

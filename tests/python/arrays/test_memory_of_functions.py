@@ -1,4 +1,4 @@
-"""Functions that return numbers and make arrays, and arrays that conditions of loops compute."""
+"""Functions that return numbers and allocate arrays, and arrays that conditions of loops compute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that stand for one array or another, or for arrays that each iteration makes, against Python."""
+"""Names that mean one array or another, or an array that each iteration makes, against Python."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_python_runs_such_statements_between_others(function):
 
 
 def random_program(seed: int) -> str:
-    """Statements that give three names arrays and store under them, in branches and loops."""
+    """Statements that assign arrays to three names and store under them, in branches and loops."""
     dice = random.Random(seed)
     lines = ["def f(x, y, n):", "    t = x * 1.0", "    u = y", "    w = x[:]"]
 

@@ -1,4 +1,4 @@
-"""Functions of NumPy that compiled code does not know are called by Python, between compiled parts."""
+"""Python calls the functions of NumPy that compiled code does not know, between compiled parts."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_exceptions_are_numpys():
 
 
 def test_explaining_runs_nothing():
-    a, b = np.zeros((2, 2)), np.ones(2)  # of which solve would make an error
+    a, b = np.zeros((2, 2)), np.ones(2)  # solve would raise an error for them
     before = a.copy(), b.copy()
     text = parpy.print_compiled(solved, (a, b))
     assert "solved(c, x)" in text

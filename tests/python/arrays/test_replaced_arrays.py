@@ -1,4 +1,4 @@
-"""Arrays that a function makes, gives other values under their names, and returns."""
+"""Arrays that a function allocates, replaces under their names, and returns."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def stored_to_in_between(x, v, n):
 
 @pytest.mark.parametrize("function", [moved, watched, kept_in_a_list], ids=lambda f: f.__name__)
 def test_arguments_that_are_replaced_at_times(function: Callable[..., Any]) -> None:
-    """Results are the arguments themselves where nothing replaced them, as in Python."""
+    """Results are the arguments themselves if nothing replaced them, as in Python."""
     compiled = parpy.jit(function)
     for n in (0, 1, 3, 0):
         ours, pythons = (np.ones(2), np.ones(2)), (np.ones(2), np.ones(2))

@@ -1,4 +1,4 @@
-"""Functions that return an argument give their caller the very array."""
+"""Functions that return an argument give their caller the same array object."""
 
 from __future__ import annotations
 

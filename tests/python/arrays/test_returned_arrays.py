@@ -1,4 +1,4 @@
-"""Arrays that functions return: made by compiled code, of any shape and type, where the call's other arrays lie."""
+"""Arrays that functions return: compiled code makes them, in any shape and type, in the memory of the call's arrays."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def test_slices_of_run_time_extents(statement: str, chosen: str, backend: str) -
 
 @pytest.mark.parametrize("backend", TARGETS)
 def test_every_slice_of_one_dimension(backend: str) -> None:
-    """All of them, in one function each for sums and for stores that overlap what they read."""
+    """All slices, in one function each for sums and for stores that overlap the loaded elements."""
     opts = parpy.auto(backend=parpy.CompileBackend(backend))
     for several in batches(SLICES, 12):
         sums = [f"out[0] = out[0] * 3 + np.sum(b[0, {s}]) if b.shape[0] > 0 else 0" for s in several]

@@ -1,4 +1,4 @@
-"""Statements over slices: the interpreter, the CPU and the simulator give what NumPy gives.
+"""Statements over slices: the interpreter, the CPU and the simulator give NumPy's results.
 
 `check` compares with the Python function itself (what `seq=True` runs).
 """
@@ -148,7 +148,7 @@ def test_types(dtype):
     check(combine, (np.zeros(9, dtype), ints(9, dtype=dtype)))
 
 
-# ---------------------------------------------------------------- what is read while it is written
+# ---------------------------------------------------------------- loads from arrays that are being stored to
 
 
 @parpy.jit
@@ -385,7 +385,7 @@ def test_one_array_of_any_size():
 
 
 def random_subscript(size, generator):
-    """Text of a slice of `size` elements of a dimension, and a size of that dimension."""
+    """The text of a slice of `size` elements of a dimension, and a size of that dimension."""
     extra = int(generator.integers(0, 4))
     before = int(generator.integers(0, extra + 1))
     if generator.random() < 0.3:
@@ -497,7 +497,7 @@ def parts_by_elements(x, y, p):
 
 
 def test_bounds_that_are_elements():
-    """Equal bounds are equal sizes, also where they are elements of an array."""
+    """Equal bounds are equal sizes, even if they are elements of an array."""
     p = np.array([0, 2, 3, 6])
     check(rows_by_elements, (ints(6), ints(6), p, np.zeros(3)), {"n": 3})
     check(parts_by_elements, (ints(6), ints(6), p))

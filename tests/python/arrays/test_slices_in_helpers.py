@@ -1,4 +1,4 @@
-"""Helpers whose statements read slices of what they overwrite."""
+"""Helpers whose statements read slices of the arrays that they overwrite."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def turn(o, a, b):
 
 
 def rows_under_conditions(pts, k, out):
-    """Rows that are only looked at if what stands in front of them holds."""
+    """Rows that are only read if the conditions before them hold."""
     n = 0
     while n + 2 < len(pts) and turn(pts[n], pts[n + 1], pts[n + 2]) > -0.5:
         n += 1

@@ -1,4 +1,4 @@
-"""Stores to the elements that arrays of subscripts name: `x[k] = v` and `x[k] += v`, as NumPy makes them."""
+"""Stores to elements selected by arrays of subscripts: `x[k] = v` and `x[k] += v`, as in NumPy."""
 
 from __future__ import annotations
 

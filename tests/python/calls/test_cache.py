@@ -1,5 +1,5 @@
-"""The folder of the disk cache in every state that others can bring it into: results are right, the user is told
-once, and what the cache did not make stays as it is."""
+"""The folder of the disk cache in every state that others can cause: results are right, the user is warned once, and
+files that the cache did not make are not changed."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def run(place: Path, *words: str, before: tuple[str, ...] = (), cache: str = "ca
 
 
 def snapshot(path: Path) -> dict[str, tuple]:
-    """All that can be seen of what is under ``path``."""
+    """The visible state of all files below ``path``."""
     found = {}
     for entry in [path, *path.rglob("*")]:
         status = entry.lstat()
@@ -89,7 +89,7 @@ def snapshot(path: Path) -> dict[str, tuple]:
 
 
 def users(folder: Path) -> Path:
-    """A folder of the user's, with names like the cache's own among others."""
+    """A folder of the user, in which some names are like the cache's own."""
     for name in ("00/cpu-" + "0" * 32, "00/12-3.tmp", "notes/important", "thesis"):
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -196,7 +196,7 @@ def open_to_all(cache: Path) -> str:
 
 
 def tag(place: Path) -> bytes:
-    """What the cache puts into its folder."""
+    """The content of the file that marks the cache's folder."""
     run(place, "Cpu", cache="another")
     text = (place / "another/v1/CACHEDIR.TAG").read_bytes()
     shutil.rmtree(place / "another")
@@ -259,7 +259,7 @@ def test_folders_that_all_may_write_to_can_hold_the_cache(place):
 
 
 def obey_permissions() -> None:
-    """Takes from root's next program what lets it pass over permissions."""
+    """Removes the capabilities by which root's next program ignores permissions."""
     for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
         if ctypes.CDLL(None).prctl(24, capability, 0, 0, 0) != 0:  # PR_CAPBSET_DROP
             raise PermissionError
@@ -285,7 +285,7 @@ def test_folders_without_permission(place, mode, where):
 
 
 def on_small_disk(place: Path, options: str) -> list[list[str]]:
-    """The warnings where the cache's folder is a file system of its own."""
+    """The warnings if the cache's folder is a file system of its own."""
     (place / "cache").mkdir()
     mount = f'mount -t tmpfs -o {options} tmpfs "{place}/cache" && exec "$0" "$@"'
     before = ("unshare", "-m" if ROOT else "-rm", "sh", "-c", mount)

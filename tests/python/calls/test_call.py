@@ -1,4 +1,4 @@
-"""The call path: binding, and what one can see of it."""
+"""The call path: the binding of arguments, and its visible effects."""
 
 from __future__ import annotations
 

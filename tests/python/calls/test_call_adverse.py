@@ -1,5 +1,5 @@
-"""Calls under adverse conditions: arguments and globals that run Python code or change meanwhile, mistakes of the
-caller, and what is left behind afterwards."""
+"""Calls under adverse conditions: arguments and globals that run Python code or change during a call, mistakes of the
+caller, and the state that remains afterwards."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_options_change_while_the_arguments_are_read():
 
 
 def forget(monkeypatch):
-    """What was compiled of `scaled` is dropped, by a call within the call."""
+    """A call within the call drops the compiled code of `scaled`."""
     parpy.clear_cache()
     monkeypatch.setitem(globals(), "factor", lambda: 1)
     with pytest.raises(parpy.CompileError):
@@ -315,7 +315,7 @@ def test_an_attribute_named_twice_is_one_array():
     assert Settings.total[0] == 1_000_000
 
 
-# ---------------------------------------------------------------- what is left behind
+# ---------------------------------------------------------------- remaining state
 
 
 def test_types_of_arguments_are_collected():

@@ -1,4 +1,4 @@
-"""Kinds of arguments: numbers, arrays of any layout and library, dicts, and those that are refused."""
+"""Kinds of arguments: numbers, arrays of any layout and library, dicts, and arguments that are refused."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_a_copy_that_nobody_would_see_is_read_only():
 
 
 class Asked:
-    """Gives an array by __array__, and counts how often it is asked."""
+    """Gives an array by __array__, and counts the calls."""
 
     def __init__(self, give):
         self.give, self.times = give, 0
@@ -266,7 +266,7 @@ def test_dict_arguments(tmp_path):
 
 
 class Device:
-    """Memory that is said to be on a GPU."""
+    """Memory that claims to be on a GPU."""
 
     def __init__(self, **changes):
         self.__cuda_array_interface__ = {

@@ -43,7 +43,7 @@ class ExchangeApi(ctypes.Structure):
 
 
 def exchanged(device_type: int, queried: list[int]) -> type:
-    """A class of tensors with the C exchange API; `queried` counts the questions for a stream."""
+    """A class of tensors with the C exchange API; `queried` counts the queries of a stream."""
 
     def borrow(tensor, result):
         if tensor.array is None:

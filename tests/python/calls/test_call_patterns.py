@@ -1,5 +1,5 @@
-"""Calls like an earlier one are told by comparison alone: whatever the comparison must see, changed one at a
-time after a call that set the pattern, gives what NumPy gives for it, and the pattern answers again afterwards."""
+"""A comparison alone recognises calls like an earlier one: each property that it must see is changed once after a
+call that set the pattern. The result is NumPy's, and the pattern matches again afterwards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def arrays(dtype=np.float64, size=12):
 
 
 def expected(x, y, z, n, a, flag):
-    """What the loop leaves in `z`, computed without overlap or conversion getting in the way."""
+    """The loop's result in `z`, computed without overlap or conversions."""
     x, y, result = x.copy(), y.copy(), z.copy()
     for i in range(n):
         result[i] = a * x[i] + y[i] if flag else x[i]
@@ -109,7 +109,7 @@ def smear(x, z, n):
 
 @pytest.mark.parametrize(("first", "second"), [(0, 20), (0, 12), (12, 0), (0, 0), (0, 1), (1, 0), (11, 0), (0, 11)])
 def test_overlap_in_memory(first, second):
-    """Shapes and strides are those of the pattern; only how far the arrays lie apart differs."""
+    """Shapes and strides are those of the pattern; only the distance of the arrays differs."""
     f = parpy.jit(smear.__wrapped__)
     memory = np.zeros(60)
     for x, z in ((30, 45), (first, second), (30, 45), (first, second)):

@@ -1,4 +1,4 @@
-"""compile_string: what print_compiled shows becomes a function again, also after edits of either part."""
+"""compile_string turns the text of print_compiled into a function again, also after edits of either part."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_edited_kernel(backend):
 
 @pytest.mark.parametrize("backend", TARGETS)
 def test_edited_host_code(backend):
-    """The launch, or on the CPU the loop, made twice."""
+    """The host code makes the launch, or on the CPU the loop, twice."""
     x, y = np.arange(64.0), np.ones(64)
     code, opts = text_of(axpy, [2.0, x, y], backend, i=64)
     head, entry = code.split('extern "C" int axpy_slots', 1)
@@ -274,7 +274,7 @@ def test_arguments_behind_defaults():
 
 
 def test_an_interface_that_was_changed_is_refused():
-    """Each line of it shortened, changed, or left out: an error, never a program that reads other memory."""
+    """Each line of it is shortened, changed, or left out: an error results, never a program that reads other memory."""
     code, opts = text_of(sums, [np.ones(8), 8], "cpu")
     for line in interface_of(code):
         name = line[3:].partition(":")[0]

@@ -1,7 +1,7 @@
-"""How compile time grows with the size of a function: with its loops and its statements, not with a power of them.
+"""The growth of compile time with the size of a function: linear in its loops and its statements.
 
-Processor time of this process, in the ratio of two sizes: a busy machine changes neither much. The bounds in seconds
-are many times what benchmarks/compile_latency.py measures.
+Measures processor time of this process, as the ratio of two sizes: a busy machine changes neither much. The bounds in
+seconds are many times the figures of benchmarks/compile_latency.py.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ TRIALS = 3
 
 
 def seconds(few, many, opts: parpy.CompileOptions) -> tuple[float, float]:
-    """The best times of all passes and the text, without machine code, of two programs. They take turns: a busy stretch
-    of the machine is one of both."""
+    """The best times of all passes and the text, without machine code, of two programs. They alternate, so that a busy
+    period of the machine affects both."""
     best = [float("inf")] * 2
     for _ in range(TRIALS):
         for place, (function, arguments) in enumerate((few, many)):
             gc.collect()
-            gc.freeze()  # what other tests left alive is not looked through again and again
+            gc.freeze()  # the collector skips objects of other tests
             begin = time.process_time()
             parpy.print_compiled(function, arguments, opts)
             best[place] = min(best[place], time.process_time() - begin)
@@ -36,7 +36,7 @@ def seconds(few, many, opts: parpy.CompileOptions) -> tuple[float, float]:
 
 @pytest.mark.parametrize("backend", [CPU, SIM], ids=lambda b: b.value)
 def test_deep_nests(backend):
-    """Each further loop tripled the time; from 12 loops to 18 that is 700 times as long."""
+    """Each further loop once tripled the time; from 12 loops to 18 that is 700 times as long."""
     opts = parpy.auto(backend=backend)
     few, many = seconds(nest(12), nest(18), opts)
     assert many < 10 and many / max(few, 0.02) < 60, (few, many)

@@ -160,7 +160,7 @@ def test_equal_lambdas_are_compiled_once():
 
 
 def compiled_for(x, *functions):
-    """How many programs calls with these functions are made of."""
+    """The number of programs that calls with these functions need."""
     seen = set()
 
     @parpy.jit

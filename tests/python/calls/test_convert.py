@@ -25,7 +25,7 @@ def values(dtype: str) -> np.ndarray:
 
 
 def same(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Equal bits, or NaN both; of complex numbers part by part."""
+    """Whether the bits are equal, or both are NaN; complex numbers are compared by parts."""
     assert a.dtype == b.dtype
     if a.dtype.kind == "c":
         return same(a.real.copy(), b.real.copy()) & same(a.imag.copy(), b.imag.copy())
@@ -64,7 +64,7 @@ def test_bfloat16_is_rounded_once(given: str, backend: str) -> None:
 
 
 def test_integers_of_floats_are_those_of_numpy() -> None:
-    """NumPy's array loops, where they convert floats as x86-64 does: not in types wider than 32 bits of halves."""
+    """NumPy's array loops, if they convert floats as x86-64 does: not to types wider than 32 bits from halves."""
     for wanted in INTEGERS:
         x = np.array([-1.0, 127.0, 128.0, 300.7, -300.7, 70000.0])
         assert convert(x, np.dtype(wanted)).tolist() == quiet(x.astype, wanted).tolist()

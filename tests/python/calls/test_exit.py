@@ -1,4 +1,4 @@
-"""Processes that end while daemon threads are inside of ParPy: they end as others do, without a word."""
+"""Processes that end while daemon threads are inside ParPy end like other processes, and print nothing."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_daemon_threads_do_not_disturb_the_end(mode, tmp_path):
 
 
 def test_development_builds_tell_of_leaks(tmp_path):
-    """Where no thread is left; otherwise nothing would show here that the others are silent for a reason."""
+    """If no thread is left, leaks are reported; this shows that the silence of the other tests has a reason."""
     program = tmp_path / "program.py"
     program.write_text("import ctypes, parpy\nctypes.pythonapi.Py_IncRef(ctypes.py_object(parpy._native.Module()))\n")
     ended = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=True)

@@ -133,7 +133,7 @@ def test_recursion_in_host_code():
 @on_host
 @pytest.mark.parametrize("size", [64 * 1024, 256 * 1024, 16 * 1024 * 1024])
 def test_the_stack_is_that_of_the_thread(size):
-    """Each thread has the depth that its own stack allows."""
+    """The depth of recursion depends on the stack of the calling thread."""
     deepest = []
 
     def search():
@@ -168,7 +168,7 @@ def test_functions_that_do_not_recur_carry_nothing():
     assert "fail(" not in text and "stack" not in text
 
 
-# ---------------------------------------------------------------- what was stored
+# ---------------------------------------------------------------- stores before a failure
 
 
 @parpy.jit
@@ -276,7 +276,7 @@ RANGES = [
 @pytest.mark.parametrize("general", [False, True], ids=["special", "general"])
 @pytest.mark.parametrize("bounds", RANGES[4::4] if EMULATED else RANGES)
 def test_ranges_end(bounds, general):
-    """Near the ends of 64 bits too. General: the bounds are run-time arguments."""
+    """Ranges end correctly, also near the ends of 64 bits. `general`: the bounds are run-time arguments."""
     if general:
         for k in range(1, 5):
             arguments = (k, k + 9, 1 + k % 3)
@@ -308,7 +308,7 @@ def test_a_step_that_grew_beyond_every_array():
 
 @pytest.mark.parametrize("warm", [0] if EMULATED else [0, 6])
 def test_a_step_of_zero(warm):
-    """Where the loop is reached, and only there."""
+    """An error is raised if the loop is reached, and only then."""
     parpy.clear_cache()
     y = np.zeros(16, np.int64)
     for k in range(1, warm):
@@ -531,7 +531,7 @@ def test_variables_with_a_value_are_not_watched():
 
 @on_host
 def test_on_the_gpu():
-    """The tests of what fails again, with CUDA programs."""
+    """Repeats the tests of failures with CUDA programs."""
     if not fake_driver.LIBRARY.exists():
         pytest.skip("no emulated driver")
     emulated = {"FAKE_CUDA_EMULATE": "1", **fake_driver.ENVIRONMENT}

@@ -179,7 +179,7 @@ def test_explain_tells_that_the_host_waits():
 def test_functions_without_a_mapping_return_early():
     @parpy.jit
     def first(x, y, limit):
-        """Where x exceeds the limit, everywhere 1 if it never does."""
+        """Stores the place where x exceeds the limit, everywhere 1 if it never does."""
         if limit < 0:
             return
         for i in range(len(x)):

@@ -1,4 +1,4 @@
-"""Each field of CompileOptions changes what is compiled, or how it runs."""
+"""Each field of CompileOptions changes the compiled program, or the way it runs."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def stepped(x, y, times):
 
 @pytest.mark.parametrize("backend", TARGETS)
 def test_cuda_graphs_replay_what_changed(backend):
-    """The same and other arrays, numbers and contents in turn; with arrays on the device and on the host."""
+    """Replays with equal and with changed arrays, numbers and contents; arrays are on the device or on the host."""
     opts = options(backend, {"i": 64})
     opts.use_cuda_graphs = True
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Pickling functions and kernels: by reference as functions of Python, by value through cloudpickle and joblib."""
+"""Pickling functions and kernels: by reference as Python's functions, by value through cloudpickle and joblib."""
 
 from __future__ import annotations
 
@@ -310,7 +310,7 @@ def test_what_main_pickled_by_value_runs_where_there_is_no_such_main(tmp_path):
     total.__wrapped__.__globals__["offset"] = 1.0  # read anew at each call, as ever
     assert total(np.ones(3)) == 6.0
     assert total.__parpy_source__.defaults == (True, False)
-    again, fib_again = pickle.loads(cloudpickle.dumps((total, fib)))  # and on to the next process
+    again, fib_again = pickle.loads(cloudpickle.dumps((total, fib)))  # to the next process
     assert again(np.ones(2)) == 4.0 and fib_again(10) == 55
 
 

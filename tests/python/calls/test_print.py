@@ -1,4 +1,4 @@
-"""`print` in compiled functions: Python prints, between the parts that are compiled."""
+"""`print` in compiled functions: Python prints between the compiled parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`raise` in compiled code: the user's exception, of Python's text or of numbers, with a note that says where."""
+"""`raise` in compiled code: the user's exception, with Python's text or with numbers, and a note with its place."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_the_exception_is_that_of_python(backend, name):
             if python is not None:
                 assert ours[0] is python[0]
                 assert [str(a) for a in ours[1]] == [str(a) for a in python[1]]
-            assert np.array_equal(got, want)  # what was stored before stays
+            assert np.array_equal(got, want)  # earlier stores stay
 
 
 def of_types(a, b, c, d, e, out):
@@ -122,14 +122,14 @@ def test_numbers_of_every_type_are_shown_as_numpy_shows_them(backend):
             python = outcome(lambda arguments=arguments: of_types(*arguments))
             ours = outcome(lambda arguments=arguments: run(backend, compiled, arguments, {}))
             assert python is not None and ours is not None
-            text = python[1][0].replace("np.int64(5)", "   5")  # of a Python int
+            text = python[1][0].replace("np.int64(5)", "   5")  # as for a Python int
             assert ours[1][0].split() == text.split()
 
 
 @pytest.mark.parametrize("threads", [2, 64, 100_000])
 @pytest.mark.parametrize("backend", ["eval", "cpu"])
 def test_the_first_iteration_wins(backend, threads):
-    """On the CPU, however the loop is spread: earlier iterations run, so their results are there."""
+    """On the CPU earlier iterations run, however the loop is divided, so their results are stored."""
 
     @parpy.jit
     def f(x, out):

@@ -1,4 +1,4 @@
-"""Arrays that a function makes with np.empty and nobody else sees: compiled code has memory for them, where it runs."""
+"""Arrays that a function makes with np.empty and nobody else sees: compiled code allocates them where it runs."""
 
 from __future__ import annotations
 

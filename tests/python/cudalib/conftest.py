@@ -1,4 +1,4 @@
-"""Tests run on the CPU, and once more on a GPU where there is one with NVIDIA's libraries."""
+"""Tests run on the CPU, and again on a GPU if there is one with NVIDIA's libraries."""
 
 from __future__ import annotations
 

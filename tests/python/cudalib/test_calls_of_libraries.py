@@ -1,5 +1,5 @@
-"""Calls of NVIDIA's libraries. Libraries of this file replace them, and read the memory that they are given as the
-documentation of the real ones says. Arrays of the host stand for those of a GPU."""
+"""Calls of NVIDIA's libraries. Libraries of this file replace them, and access the given memory as the documentation of
+the real libraries says. Host arrays replace those of a GPU."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STREAM = 7
 
 
 class Fake:
-    """A library whose functions are methods of a test's class."""
+    """A library whose functions are methods of an object in a test."""
 
     def __init__(self, functions):
         self.file = "libfake.so"
@@ -34,12 +34,12 @@ class Fake:
 
 
 def plain(value):
-    """A number or an address, as a C function gets it."""
+    """A number or an address, in the form that a C function receives."""
     return getattr(value, "value", value) if isinstance(value, ctypes._SimpleCData) else value
 
 
 def memory(address, shape, dtype, strides=None):
-    """The elements at an address, by strides in elements."""
+    """The elements at an address, with strides in elements."""
     dtype = np.dtype(dtype)
     strides = strides if strides is not None else tuple(int(np.prod(shape[d + 1 :])) for d in range(len(shape)))
     count = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
@@ -55,7 +55,7 @@ def number(reference, dtype):
 
 @pytest.fixture
 def gpu(monkeypatch, place_of_calls):
-    """Host arrays are those of a GPU, and the functions of an object are those of all libraries."""
+    """Host arrays replace those of a GPU, and an object's methods the functions of all libraries."""
     if place_of_calls == "gpu":
         pytest.skip("the real libraries have tests of their own")
 
@@ -115,7 +115,7 @@ class FftFunctions:
             target = memory(made + k * odist * np.dtype(types[1]).itemsize, shapes[1], types[1])
             target[...] = transform(source.copy(), sizes)
             if types[1][0] == "f":
-                source[...] = np.nan  # as the real one may
+                source[...] = np.nan  # the real library may do the same
 
     def cufftExecC2C(self, plan, given, made, direction):
         self._run(plan, given, made, 0x29, ("c8", "c8"), _both(direction))
@@ -159,7 +159,7 @@ def test_transforms(gpu, shape, wide):
     np.testing.assert_allclose(half, np.fft.rfftn(x.real), rtol=1e-4, atol=1e-5)
     before = half.copy()
     np.testing.assert_allclose(cufft.irfft(half, n=shape[-1]), x.real * x.size, rtol=1e-3)
-    np.testing.assert_array_equal(half, before)  # a copy is what the library overwrites
+    np.testing.assert_array_equal(half, before)  # the library overwrites a copy
     np.testing.assert_array_equal(x, kept)
     cufft.fft_inplace(x)
     np.testing.assert_allclose(x, np.fft.fftn(kept), rtol=1e-4)
@@ -201,7 +201,7 @@ def test_plans_are_kept(gpu):
         cufft.fft(x)
         cufft.ifft(x)
     assert fake.calls.count("cufftPlanMany") == 1 and cufft.plan_cache_size() == 1
-    cufft.fft(x, stream=9)  # its work area is another one
+    cufft.fft(x, stream=9)  # another stream has another work area
     for n in range(1, 40):
         cufft.fft(np.ones(n, "c8"))
     assert cufft.plan_cache_size() == 32 and functions.destroyed
@@ -210,7 +210,7 @@ def test_plans_are_kept(gpu):
 
 
 class BlasFunctions:
-    """Some functions of cuBLAS, on NumPy."""
+    """Some functions of cuBLAS, implemented with NumPy."""
 
     def cublasCreate_v2(self, handle):
         handle._obj.value = 99
@@ -320,7 +320,7 @@ def test_products(blas):
 
 
 def test_host_arrays_are_sent_as_they_are_read(blas, monkeypatch):
-    """Copies keep the order of matrices, and results come back."""
+    """Copies to the device keep the order of matrices, and results are copied back."""
     monkeypatch.setattr(_operands, "is_on_device", is_on_device)
     monkeypatch.setitem(_plans.READERS, np.ndarray, None)
     rng = np.random.default_rng(8)
@@ -410,7 +410,7 @@ def test_triangles(blas, uplo):
 
 
 class RandomFunctions:
-    """cuRAND's functions, which fill arrays with what tells of the call."""
+    """cuRAND's functions, which log their calls and fill arrays with values that identify the call."""
 
     def __init__(self):
         self.log = []
@@ -499,7 +499,7 @@ def test_distributions(place_of_calls):
     events = generator.poisson(np.empty(100_000, "u4"), 4.5)
     assert abs(events.mean() - 4.5) < 0.05 and abs(events.var() - 4.5) < 0.1
     first = curand.PRNG(seed=5).uniform(np.empty(12))
-    if place_of_calls == "cpu":  # cuRAND counts by words, not by numbers
+    if place_of_calls == "cpu":  # cuRAND's offsets count words, not numbers
         np.testing.assert_array_equal(curand.PRNG(seed=5, offset=7).uniform(np.empty(5)), first[7:])
     again = curand.PRNG(seed=6)
     again.seed = 5

@@ -1,4 +1,4 @@
-"""parpy.cudalib.cublas on the CPU: every routine against the definition that BLAS gives of it."""
+"""parpy.cudalib.cublas on the CPU: every routine against its definition by BLAS."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def whole(a, uplo, hermitian):
 
 
 def in_packed(a, uplo):
-    """Column after column of a triangle."""
+    """The columns of a triangle, one after the other."""
     columns = [a[: j + 1, j] if uplo == "U" else a[j:, j] for j in range(len(a))]
     return np.concatenate(columns)
 
@@ -61,7 +61,7 @@ def only_band(a, k):
 
 
 def well(a):
-    """Far from singular."""
+    """A matrix far from singular, from `a`."""
     return np.asfortranarray(a + 5 * np.eye(len(a), dtype=a.dtype))
 
 
@@ -98,7 +98,7 @@ def test_level_1(letter):
 
 
 def numbers_before(y, x):
-    """What y was in front of a rotation of (x, y) by (0.6, 0.8)."""
+    """The y for which a rotation of (x, y) by (0.6, 0.8) gives the new `y`."""
     return (y + 0.8 * x) / 0.6
 
 
@@ -225,7 +225,7 @@ def test_products(letter, transa, transb):
     BLAS.gemm(transa, transb, M, N, K, 2, a, b, 3, found)
     close(found, 2 * op(a, transa) @ op(b, transb) + 3 * c, letter)
     found[...] = np.nan
-    BLAS.gemm(transa, transb, M, N, K, 1, a, b, 0, found)  # nothing is read of it
+    BLAS.gemm(transa, transb, M, N, K, 1, a, b, 0, found)  # beta = 0: `found` is not read
     close(found, op(a, transa) @ op(b, transb), letter)
     d, e = numbers((M, N) if transa == "N" else (N, M), letter), numbers((M, N) if transb == "N" else (N, M), letter)
     BLAS.geam(transa, transb, M, N, 2, d, 3, e, found)
@@ -276,7 +276,7 @@ def test_symmetric_and_diagonal_products(side, letter):
 
 
 def test_matrices_in_c_order_are_transposes():
-    """As in the seed's examples: cuBLAS reads memory in Fortran order."""
+    """cuBLAS reads memory in Fortran order, so C order needs "T", as in the seed's examples."""
     a, b = RNG.random((6, 6)), RNG.random((6, 6))
     found = np.zeros((6, 6), order="F")
     BLAS.gemm("T", "T", 6, 6, 6, 1.0, a, b, 1.0, found)

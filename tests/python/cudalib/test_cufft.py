@@ -110,7 +110,7 @@ def test_plans(place):
 
 
 def test_convolution_of_the_slides(place):
-    """Forward both, multiply in place, back: the circular convolution."""
+    """Both forward, multiply in place, backward: the circular convolution."""
     import parpy
 
     @parpy.vectorize(["complex64(complex64, complex64)"], target="auto")

@@ -1,4 +1,4 @@
-"""parpy.explain: the facts are those of the call, the mapping it shows can be given back, three ways to read it."""
+"""parpy.explain: its facts are those of the call, its mapping can be used for calls, and it has three forms."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_html_and_json():
     page = Page()
     page.feed(found._repr_html_())
     assert not page.open
-    assert page.texts.count("for i in range(1, n - 1):") == 4  # in the tree, and in the picture
+    assert page.texts.count("for i in range(1, n - 1):") == 4  # the tree has it, and the picture
     facts = json.loads(found.json())
     assert facts["function"] == "steps"
     assert facts["seconds"] == found.seconds
@@ -266,7 +266,7 @@ def calls_itself_until_told(x, n):
 
 
 def test_functions_that_end_by_what_they_compute():
-    """Nothing runs in explain, and x[0] stays as it is."""
+    """explain does not run the function, so x[0] keeps its value."""
     x = np.full(2, 3.0)
     text = str(parpy.explain(calls_itself_until_told, x, 0))
     assert text.count("for i in range(2):") == 1 and x[0] == 3

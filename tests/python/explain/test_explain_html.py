@@ -1,4 +1,4 @@
-"""parpy.explain's HTML in a real browser, where there is one: on a light and on a dark page, no network allowed."""
+"""parpy.explain's HTML in a real browser, if there is one: on a light and on a dark page, without a network."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def sweeps(a, b, steps, n):
 
 
 def shown(explanation, folder):
-    """What the browser finds on the page, and what it says on its console."""
+    """The facts that the browser finds on the page, and the messages on its console."""
     page = folder / "page.html"
     page.write_text(PAGE.replace("TREE", explanation._repr_html_()))
     command = [
@@ -139,7 +139,7 @@ def test_text_of_the_user_is_text(tmp_path):
 
 
 def test_the_page_would_tell(tmp_path):
-    """The same checks on HTML that does what ours must not."""
+    """The same checks find faults in HTML that breaks the rules."""
 
     class Wrong:
         def _repr_html_(self):

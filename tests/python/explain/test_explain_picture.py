@@ -1,4 +1,4 @@
-"""The picture of parpy.explain: blocks, threads, workers and lanes are those of the program, and it is plain SVG."""
+"""The picture of parpy.explain shows the program's blocks, threads, workers and lanes, and is plain SVG."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def texts(found):
 
 
 def cells(found, colour):
-    """(used, idle) boxes of a colour."""
+    """The numbers of used and of idle boxes of a colour."""
     boxes = [node for node in ET.fromstring(found.svg()).iter(SVG + "rect") if node.get("stroke") == colour]
     small = [node for node in boxes if node.get("height") == "12"]
     idle = [node for node in small if node.get("fill") == "none"]

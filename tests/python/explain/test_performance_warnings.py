@@ -1,5 +1,5 @@
-"""Warnings of mappings that are slow: many kernels from loops of the host that could be mapped, and loops that run in
-parallel unproved."""
+"""Warnings of slow mappings: many kernels from loops of the host that could be mapped, and loops that run in
+parallel without a proof."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_the_outermost_loop_is_named_and_sequential_loops_count(tmp_path):
     (text,) = told(f, x, y, 63, 3, opts=inner())
     assert "from loop 'i'" in text and "'i@5': parpy.threads(8)" in text
     named = parpy.par({"i@5": parpy.threads(8), "j": parpy.threads(32)}, backend=SIM)
-    f(x, y, 2, 3, opts=named)  # what the help line proposes is a mapping
+    f(x, y, 2, 3, opts=named)  # the help line contains a valid mapping
 
 
 def test_run_time_sizes_are_counted_as_they_are(tmp_path):
@@ -151,7 +151,7 @@ def test_run_time_sizes_are_counted_as_they_are(tmp_path):
 
 
 def test_shapes_that_are_no_symbols_leave_loops_to_the_host(tmp_path):
-    """hdiff of NPBench: labels by implicit_shape_labels do not name the loops of `I + 2` and `J + 2` iterations."""
+    """hdiff of NPBench: implicit_shape_labels gives loops of `I + 2` and `J + 2` iterations no labels."""
     symbol, buffer = parpy.types.symbol, parpy.types.buffer
     I, J, K = symbol(), symbol(), symbol()
     cells, wide = (buffer(parpy.types.F64, [*sides, K]) for sides in ([I, J], [symbol(), symbol()]))

@@ -1,4 +1,4 @@
-"""parpy.external: functions of C++ and CUDA C++; what is decided when a function is compiled."""
+"""parpy.external: functions of C++ and CUDA C++, and the errors that compilation finds."""
 
 from __future__ import annotations
 
@@ -311,7 +311,7 @@ def test_arrays_of_externals_are_contiguous(tmp_path):
 
     opts = parpy.CompileOptions(backend=CompileBackend.Cpu, includes=[str(tmp_path)])
     y = np.zeros(1)
-    for n in range(1, 9):  # for some time compiled for all sizes
+    for n in range(1, 9):  # after some calls compiled for all sizes
         f(np.arange(float(n)), y, opts=opts)
         assert y[0] == n * (n - 1) / 2
         f(np.ones((n, n)), y, opts=opts)
@@ -386,7 +386,7 @@ def test_functions_of_the_host_are_not_called_in_parallel(headers):
     ):
         f(np.ones(100_000), opts=with_headers("cpu", headers, i=8))
     opts = with_headers("cpu", headers)
-    f(x := np.ones(1_000_000), opts=opts)  # in automatic mode, too
+    f(x := np.ones(1_000_000), opts=opts)  # also in automatic mode
     assert (x == 4).all()
     assert "parallel_for" not in parpy.print_compiled(f, [x], opts)
 

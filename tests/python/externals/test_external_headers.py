@@ -19,7 +19,7 @@ TOOLKIT = any((Path(place) / "include/cuda_fp16.h").exists() for place in ("/usr
 
 
 def compiled(function, given, header, tmp_path, backend="sim"):
-    """Runs it on the simulator, and has NVRTC compile it where that is there."""
+    """Runs the function on the simulator; NVRTC also compiles it if it is installed."""
     name = "device.cuh" if backend == "sim" else "device.h"
     (tmp_path / name).write_text(header)
     opts = options(backend, {"i": 32})
@@ -29,7 +29,7 @@ def compiled(function, given, header, tmp_path, backend="sim"):
         opts = options("cuda", {"i": 32})
         opts.includes = [str(tmp_path)]
         text = nvrtc.device_part(parpy.print_compiled(function, given, opts))
-        return text.replace('#include "device.cuh"', "#include <stddef.h>\n" + header)  # it gets no folders
+        return text.replace('#include "device.cuh"', "#include <stddef.h>\n" + header)  # NVRTC gets no include folders
     return ""
 
 

@@ -73,7 +73,7 @@ def test_rows(backend, check, tmp_path):
     opts = with_headers(tmp_path, backend, i=4)
     if check:
         opts.check = check
-    for sizes in [(4, 5), (3, 5), (3, 6), (7, 2), (5, 3), (6, 9), (8, 4)]:  # sizes of the call, then of any
+    for sizes in [(4, 5), (3, 5), (3, 6), (7, 2), (5, 3), (6, 9), (8, 4)]:  # sizes of the call, then any sizes
         got, want = data(*sizes), data(*sizes)
         rows(*want, seq=True)
         rows(*got, opts=opts)
@@ -112,7 +112,7 @@ def test_calls_are_judged(tmp_path):
     auto = parpy.auto(backend=CompileBackend.Cpu, includes=with_headers(tmp_path, "cpu").includes)
     x = np.zeros((100, 1, 1000))
     assert "proved" in str(parpy.explain(alone, x, opts=auto))
-    # What is done to the whole array in one iteration is not known.
+    # The effect of one iteration on the whole array is not known.
     assert "sequential" in str(parpy.explain(one_by_one, x[0], opts=auto))
     with pytest.raises(parpy.ParallelError, match="may not be run in parallel"):
         strict = with_headers(tmp_path, "cpu", i=4)

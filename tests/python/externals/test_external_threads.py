@@ -1,4 +1,4 @@
-"""parpy.external(…, parallelize=…): so many threads of a block make each call."""
+"""parpy.external(…, parallelize=…): that many threads of a block make each call."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_a_row_for_each_warp(backend, headers, threads, seed):
 @pytest.mark.parametrize("function", [row_sums_by_blocks, row_sums_in_shared_memory])
 @pytest.mark.parametrize("backend", DEVICES)
 def test_functions_with_barriers_and_memory_of_the_block(backend, headers, function, seed):
-    """Also in grids so large that blocks of one warp would be packed."""
+    """Results are right also in grids so large that blocks of one warp would be packed."""
     for rows in (5, 9000):
         x, y = sums(rows, 30)
         function(x, y, opts=opts_of(backend, headers, i=rows))
@@ -190,7 +190,7 @@ def test_every_thread_calls_once(backend, headers, seed):
 
 @pytest.mark.parametrize("backend", DEVICES)
 def test_results_are_used_once(backend, headers, seed):
-    """By updates, reductions, atomic updates; with functions for fewer threads than the block has."""
+    """Updates, reductions and atomic updates use a result once; some functions use fewer threads than the block has."""
 
     @parpy.jit
     def collect(x, where, y, total, counts):
@@ -288,7 +288,7 @@ def test_the_program_is_printed(headers, capsys):
 
 
 def test_checked_programs(headers):
-    """Foreign functions are not watched."""
+    """Checks do not watch the accesses of foreign functions."""
     x, y = sums(5, 40)
     for check in ("bounds", "races", "all"):
         for backend in ("cpu", "sim"):

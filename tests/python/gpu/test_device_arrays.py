@@ -1,6 +1,6 @@
 """Memory of a GPU: lifetimes in any order, copies and fills of every layout and type, comparisons, the pool.
 
-Run on a GPU where there is one, and on the emulated driver, which aborts where a stream is used after its end.
+Run on a GPU if there is one, and on the emulated driver, which aborts if a stream is used after its end.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def test_the_end_of_arrays_streams_and_events_in_any_order(order):
 @on_gpu
 @pytest.mark.parametrize("first", ["array", "stream"])
 def test_a_dead_cycle_of_array_and_stream(first):
-    """The collector clears the parts of a cycle in an order of its own."""
+    """The collector clears the parts of a cycle in an arbitrary order."""
     for _ in range(20):
         cycle = Cycle()
         parts = {"stream": cuda.stream()}
@@ -92,7 +92,7 @@ def test_arrays_outlive_their_streams():
     native = stream._native
     object.__setattr__(stream, "_native", None)
     assert native is not None
-    del native  # the driver's stream ends here, whatever the array still says
+    del native  # the driver's stream ends here, though the array names it
     del stream
     gc.collect()
     view = array[2:]
@@ -104,7 +104,7 @@ def test_arrays_outlive_their_streams():
 
 
 class Foreign:
-    """A stream of another library, which ends with its object."""
+    """A stream of another library, which is destroyed with its object."""
 
     def __init__(self):
         self.made = cuda.stream()
@@ -282,7 +282,7 @@ def test_values_of_slices_are_spread_and_converted():
 @on_gpu
 @pytest.mark.parametrize("n", [1000, 10**6])
 def test_contiguous_copies_within_one_array(n):
-    """The driver's own copies do not say what overlapping ones leave."""
+    """The driver's own copies leave undefined elements if they overlap; ours must not."""
     x = np.arange(float(n))
     for shift in (1, 7, n // 2):
         for to, of in ((slice(shift, None), slice(None, -shift)), (slice(None, -shift), slice(shift, None))):
@@ -366,7 +366,7 @@ def test_buffers_and_arrays_of_kernels_take_each_other():
 @pytest.mark.parametrize("shape", [(), (0,), (7,), (3, 5)], ids=str)
 def test_zeros_and_full(kind, shape):
     size = {np.dtype(np.bool_): bool}.get(np.dtype(kind), kind)
-    for _ in range(2):  # memory that was used before, too
+    for _ in range(2):  # also in memory that was used before
         z = buffer.zeros(shape, size, CUDA)
         np.testing.assert_array_equal(z.numpy(), np.zeros(shape, kind))
         f = buffer.full(shape, 1, size, CUDA)
@@ -455,7 +455,7 @@ def test_arrays_are_hashed_and_found_by_identity():
         assert x < "text"
 
 
-# ---------------------------------------------------------------- streams of others, graphs (a real GPU)
+# ---------------------------------------------------------------- streams of other libraries, graphs (a real GPU)
 
 
 real = pytest.mark.skipif(not ON_GPU, reason="no GPU")

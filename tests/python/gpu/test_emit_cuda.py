@@ -1,4 +1,4 @@
-"""Every operator and type of the matrix prints as CUDA text that NVRTC takes; needs no GPU."""
+"""Every operator and type of the matrix prints as CUDA text that NVRTC compiles; needs no GPU."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Behaviour that only a GPU can show: device arrays used in place, streams, scarce memory, faults.
 
-Skipped, with the reason, where there is none. The tests that run on every backend (test_mapping,
+Skipped, with the reason, if there is none. The tests that run on every backend (test_mapping,
 test_operators) run on the GPU as well and carry the same marker.
 """
 
@@ -368,11 +368,11 @@ def test_threads_call_at_once(rng):
     assert not failures
 
 
-# ------------------------------------------------------------------ what goes wrong
+# ------------------------------------------------------------------ errors
 
 
 def test_out_of_memory_is_an_error_and_no_more(tmp_path):
-    """A sparse file stands for an array that no GPU holds."""
+    """A sparse file is used as an array that is too large for any GPU."""
     try:
         huge = np.memmap(tmp_path / "huge", np.uint8, "w+", shape=(1 << 42,))
     except OSError as error:
@@ -386,7 +386,7 @@ def test_out_of_memory_is_an_error_and_no_more(tmp_path):
 
 
 def in_a_new_process(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs code that may lose its CUDA context; the functions of this file are imported into it."""
+    """Runs code that may lose its CUDA context; it can use the functions of this file."""
     paths = [str(Path(__file__).parent), *sys.path]
     text = "import numpy as np, os, sys\nimport parpy\nfrom test_gpu import *\n" + textwrap.dedent(code)
     return subprocess.run(
@@ -479,7 +479,7 @@ def test_missing_driver():
 
 
 def test_what_fails_while_it_runs():
-    """The tests of what fails on this GPU instead of the emulated one."""
+    """Runs the tests of failures on this GPU instead of the emulated one."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
     command += ["-o", "pythonpath=tests/python"]  # the package under test, not the source tree's
     command.extend(map(str, FILES))
@@ -495,7 +495,7 @@ def test_what_fails_while_it_runs():
 
 @pytest.mark.parametrize("order", [(False, True, False), (True, False, True)])
 def test_fast_and_exact_programs_of_one_text(order, tmp_path):
-    """NVRTC has a cache of its own, which must not give one for the other: only exact ones keep subnormal numbers."""
+    """NVRTC has a cache of its own, which must not confuse the two: only exact programs keep subnormal numbers."""
     program = f"""
         import numpy as np
         import parpy

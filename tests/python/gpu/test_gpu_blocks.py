@@ -1,4 +1,4 @@
-"""`with parpy.gpu` inside what the device runs already."""
+"""`with parpy.gpu` inside code that already runs on the device."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def moved(x, y, n):
 @pytest.mark.parametrize("backend", TARGETS)
 @pytest.mark.parametrize("size", [0, 1, 5])
 def test_calls_with_empty_arrays(size, backend):
-    """The called function uses no element of one, and yet the host has nothing to pass."""
+    """The called function reads no element of an empty array, for which the host has no pointer."""
     mapping = {} if backend == "cpu" else {"gpu": parpy.threads(1)}
     want, got = np.ones(size), np.ones(size)
     expected = moved.py_func(want, np.zeros(1), 3)

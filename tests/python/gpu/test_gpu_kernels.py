@@ -1,7 +1,7 @@
 """Behaviour of kernels written by hand that only a GPU can show: the same results as the simulator's, memory that does
 not leak, asynchronous launches, grids that wait for each other, faults.
 
-Skipped, with the reason, where there is none. test_kernels, test_kernel_exchanges, test_kernel_numbers,
+Skipped, with the reason, if there is none. test_kernels, test_kernel_exchanges, test_kernel_numbers,
 test_kernel_data, test_cudapy and test_kernel_examples run on the GPU as well.
 """
 
@@ -151,7 +151,7 @@ ROUNDS = int(os.environ.get("PARPY_LEAK_ROUNDS", "100000"))
 
 
 def test_no_leak_in_many_rounds():
-    """Allocate, launch, free: 1e5 times 64 KiB, on two streams."""
+    """Allocates, launches and frees 1e5 times 64 KiB, on two streams."""
     import resource
 
     streams = [0, cuda.stream()]
@@ -189,7 +189,7 @@ def test_objects_go_with_their_last_reference():
         return free - cuda.current_context().get_memory_info().free
 
     rounds(20)
-    # Other processes take memory of the same device: a leak shows in every attempt, theirs in some.
+    # Other processes use memory of the same device: a leak shows in every attempt, their changes only in some.
     assert any(lost(500) < 64 << 20 for _ in range(8))
 
 
@@ -243,7 +243,7 @@ def test_arrays_of_other_libraries():
     assert (x == 2).all() and torch.as_tensor(ours, device="cuda").data_ptr() == x.data_ptr()
 
 
-# ---------------------------------------------------------------- what the device decides
+# ---------------------------------------------------------------- decisions of the device
 
 
 @cuda.jit
@@ -266,7 +266,7 @@ def test_grid_barriers():
     with pytest.raises(parpy.BackendError, match=r"launching kernel 'reversed_in_place_kernel'") as caught:
         reversed_in_place[8 * most, 256](x)
     assert "blocks must all find room at once" in str(caught.value)
-    increment[1, 32](x)  # and the next launch works
+    increment[1, 32](x)  # the next launch works
     cuda.synchronize()
 
 
@@ -287,7 +287,7 @@ def test_failures_in_grids_that_wait(bad):
     k[bad] = 1 << 40
     with pytest.raises(IndexError, match="subscript 1099511627776 is out of bounds"):
         gathered_in_place[8, 128](x, k)
-    np.testing.assert_array_equal(x.copy_to_host(), np.arange(1024.0))  # nobody came past the barrier
+    np.testing.assert_array_equal(x.copy_to_host(), np.arange(1024.0))  # no thread passed the barrier
     k[bad] = 1023 - bad
     gathered_in_place[8, 128](x, k)
     np.testing.assert_array_equal(x.copy_to_host(), np.arange(1024.0)[::-1] + 1)
@@ -336,7 +336,7 @@ def test_compiler_flags():
 
 
 def run_alone(body):
-    """In a process of its own: a fault takes the context with it."""
+    """Runs it in a process of its own, because a fault destroys the context."""
     text = "import numpy as np\nimport parpy\nfrom parpy import cuda\n\n" + textwrap.dedent(body)
     path = Path(os.environ.get("TMPDIR", "/tmp")) / f"parpy_fault_{os.getpid()}.py"
     path.write_text(text)
@@ -431,7 +431,7 @@ def test_arrays_stay_on_their_gpu(first_gpu_again):
     cuda.select_device(0)
     arrays[0].copy_to_device(arrays[1])
     np.testing.assert_array_equal(arrays[0].copy_to_host(), 3 * np.arange(1000.0))
-    scale[8, 128](arrays[1], 2.0)  # where the array is
+    scale[8, 128](arrays[1], 2.0)  # on the device of the array
     arrays[1][:10] = 0.0
     np.testing.assert_array_equal(arrays[1][5:15].copy_to_host(), 6.0 * np.arange(5, 15) * (np.arange(5, 15) >= 10))
     with cuda.gpus[1]:

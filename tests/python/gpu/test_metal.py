@@ -1,5 +1,5 @@
-"""Metal text: complete for any program, and it computes what the interpreter does. Where there is no Mac it is compiled
-against a stand-in for Metal's standard library that is made of CUDA's names, and run on the simulator.
+"""Metal text: complete for any program, with the results of the interpreter. Without a Mac it is compiled against a
+replacement of Metal's standard library that is made of CUDA's names, and run on the simulator.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ template <class T> static __device__ inline T atomic_fetch_add_explicit(atomic<T
 
 
 def as_cuda(text: str) -> str:
-    """Metal text with CUDA's words for Metal's."""
+    """Metal text with CUDA's names instead of Metal's."""
     text = sealed(re.sub("// checksum.*\n", "", text.replace("// back end: metal", "// back end: cuda")))
     text = text.replace("#include <metal_stdlib>\nusing namespace metal;\n", STANDIN)
     bounded = r"\[\[max_total_threads_per_threadgroup\((\d+)\)\]\] kernel void "

@@ -1,4 +1,4 @@
-"""NVRTC takes what ParPy emits, and says what is wrong with what it does not take."""
+"""NVRTC compiles ParPy's CUDA text, and reports the errors in other text."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_functions_that_others_express_compile(case):
 @pytest.mark.parametrize("dtype", operators.FLOATS)
 @pytest.mark.parametrize("name", ["nextafter", "copysign", "fmod", "power", "arctan2", "hypot", "fmin", "maximum"])
 def test_operands_may_be_infinite_constants(name, dtype):
-    """The constant has the type of the other operand: which of several functions is meant is certain."""
+    """The constant has the type of the other operand, so that overloads are unambiguous."""
     for operands in ("x[i], -np.inf", "np.inf, x[i]", "x[i], np.nan"):
         function = operators.function(f"np.{name}({operands})", 1)
         assert cubin(backends.cuda_text(function, (np.ones(3, dtype), np.ones(3, dtype), 3), {"n": 64}))
@@ -82,6 +82,6 @@ def test_missing_compiler_says_how_to_get_it():
 
 
 def test_the_wheel_is_found_where_it_is_installed():
-    """With the wheel in the environment, the other tests of this file must not be skipped."""
+    """If the wheel is installed, the other tests of this file must not be skipped."""
     pytest.importorskip("nvidia.cu13", reason="the nvidia-cuda-nvrtc wheel is not installed")
     assert why_missing() == ""

@@ -1,5 +1,5 @@
-"""The smallest programs that NVRTC and ptxas mistake (docs/explanation/gpu.md), and that ParPy's text is none of them.
-Run by an interpreter of PTX, so that no GPU is needed, but for what ptxas mistakes."""
+"""The smallest programs that NVRTC and ptxas miscompile (docs/explanation/gpu.md), and checks that ParPy's text avoids
+them. An interpreter of PTX runs them, so only the defects of ptxas need a GPU."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ sys.path.insert(0, str(places.TESTS / "fuzz"))
 import nvrtc_kernels
 import ptx
 
-# Versions of NVRTC in which the defects were seen. One that is not listed must be looked at: mended there, a defect
-# is gone from docs/explanation/gpu.md and from here.
+# Versions of NVRTC with these defects. Test a version that is not listed: defects that it has corrected can be removed
+# from docs/explanation/gpu.md and from here.
 MISTAKEN = {(13, 0), (13, 5)}
 
-# Each with what `memory` holds afterwards. The pointers are places in one memory, `d` has its own.
+# Each text with the content of `memory` afterwards. The pointers are places in one memory, `d` has its own.
 PROMISED = (
     """extern "C" __global__ void k(double* b, double* a, double* __restrict__ d) {
     b[4] = b[4] - 1.0;
@@ -44,26 +44,26 @@ FALLING = """extern "C" __global__ void k(double* b) {
         b[i * -3] = b[i * -3] + b[-9];
 }"""
 HIDDEN = nvrtc_kernels.HELPER + FALLING.replace("i * -3", "hidden(i * -3)")
-# As a difference it is mistaken as well.
+# The same subscript as a difference is miscompiled too.
 DIFFERENCE = """extern "C" __global__ void k(double* b) {
     for (int i = 0; i < 8; ++i)
         b[3 - (i & 3) * 3] = b[3 - (i & 3) * 3] + b[-6];
 }"""
-# Only its first iteration runs.
+# Only the first iteration of this loop runs.
 COUNTED = """extern "C" __global__ void k(double* b) {
 #pragma unroll 1
     for (int i = 0; i < 12; i += 2)
         for (int j = 0; j < 6; ++j)
             b[j] += (double)(i - (5 - j) * 6) * b[10 + i];
 }"""
-# So does this; `while` loops do the same.
+# Only the first iteration runs here too, also of `while` loops.
 TRIANGLE = """extern "C" __global__ void k(double* b) {
 #pragma unroll 1
     for (int i = 0; i < 3; ++i)
         for (int j = i; j < 3; ++j)
             b[20 - i] += 9.0 - i;
 }"""
-# Versions whose ptxas takes a rounding for another one.
+# Versions whose ptxas replaces one rounding by another.
 MISTAKEN_ROUNDING = {(12, 9), (13, 0)}
 ROUNDED = """extern "C" __global__ void k(float* b, const float* a) {
     for (int i = 0; i < 6; ++i)
@@ -86,7 +86,7 @@ def version() -> tuple[int, int]:
 
 
 def run(text: str, *places: tuple[np.ndarray, int]) -> None:
-    """Runs the kernel; each pointer is an element of an array."""
+    """Runs the kernel; each pointer is the address of an element of an array."""
     module, memory = ptx.parse(nvrtc.ptx(text)), ptx.Memory()
     begins = {id(array): memory.add(array) for array, _ in places}
     ptx.launch(module, "k", [begins[id(array)] + element * array.itemsize for array, element in places], memory)
@@ -140,7 +140,7 @@ def difference_by_hand() -> np.ndarray:
 
 
 def test_defects_by_version():
-    """A newer NVRTC that is right fails here: then see docs/explanation/gpu.md, and what the text may say again."""
+    """Fails for a newer NVRTC without the defects: then see docs/explanation/gpu.md, and simplify the text."""
     mistaken = {
         "restrict": promised(PROMISED[0]) != (3.0, 7.0),
         "falling": not np.array_equal(falling(FALLING), falling_by_hand()),
@@ -317,8 +317,8 @@ def test_random_subscripts(first):
 
 
 def random_counters(seed: int) -> Any:
-    """A counter that steps by more than one, and what loses iterations beside it: loops to be written out that
-    compute with distances from it."""
+    """A counter with a step above one, and a pattern beside it that makes NVRTC lose iterations: loops to be unrolled
+    that compute with distances from the counter."""
     rng = random.Random(seed)
     step, end = rng.choice([2, 2, 3, 4, -2]), rng.choice([6, 8, 12, 20, 30, 100])
     rows, distance = rng.randint(5, 8), rng.choice([1, 2, 3, 6, 6, 10, end])
@@ -362,7 +362,7 @@ def test_random_counters(first):
 
 
 def random_triangle(seed: int) -> Any:
-    """Loops inside of others, all with steps of one, whose counters meet in bounds, subscripts and values."""
+    """Nested loops, all with steps of one, whose counters meet in bounds, subscripts and values."""
     rng = random.Random(seed)
     end, distance = rng.choice([2, 3, 3, 3, 4, 7]), rng.randint(2, 9)
     value = rng.choice([f"{distance} - i", f"{distance} - i * 2", f"i - {distance}", f"i * 3 - {distance}"])
@@ -387,7 +387,7 @@ def random_triangle(seed: int) -> Any:
 
 
 def small_loops(monkeypatch, change: Callable[[str], str] = lambda text: text) -> None:
-    """NVRTC writes out no loop around another, as if the bodies were large."""
+    """Keeps NVRTC from unrolling loops around other loops, as if their bodies were large."""
     made = nvrtc.ptx
     outer = re.compile(r"^( *)((?:for|while) \((?:.*\n)(?:\1 +.*\n)*?\1 +(?:for|while) \()", re.M)
     monkeypatch.setattr(nvrtc, "ptx", lambda text: made(change(outer.sub(r"#pragma unroll 1\n\1\2", text))))

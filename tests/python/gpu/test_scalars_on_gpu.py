@@ -1,5 +1,5 @@
-"""Scalars that the host would compute from values of the GPU: in automatic mode the GPU computes them where kernels
-alone read them, and the host waits for no value but those that decide where it goes."""
+"""Scalars that the host would compute from values of the GPU: in automatic mode the GPU computes them if only kernels
+read them, and the host waits only for values that decide its branches."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_nothing_waits_for_what_kernels_alone_read(name):
 
 
 def test_the_host_waits_for_its_own_condition_alone():
-    assert fetches("conjugate gradient") == 1  # square: whether to go on
+    assert fetches("conjugate gradient") == 1  # square: decides whether to continue
 
 
 def test_a_condition_moves_with_what_it_decides():

@@ -1,4 +1,4 @@
-"""The simulator as a back end: it runs what the CUDA back end prints, in place, in any order of threads."""
+"""The simulator as a back end: it runs the text of the CUDA back end, in place, with threads in any order."""
 
 from __future__ import annotations
 

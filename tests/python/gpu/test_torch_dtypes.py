@@ -1,4 +1,4 @@
-"""PyTorch's element types are taken where NumPy's are; objects like them stand for them here."""
+"""PyTorch's element types are accepted wherever NumPy's are; similar objects replace them here."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
 """The messages for programs that ParPy refuses, that fail while they run, or that run more slowly than they could.
 
-The full texts are goldens. Each tests/golden/diag/<code>_<what>.py is run as a module, whose `f` is parsed or, where it
+The full texts are goldens. Each tests/golden/diag/<code>_<what>.py is run as a module, whose `f` is parsed or, if it
 has one, whose `call()` is called; <code>_<what>.txt holds the class and the message of the exception, or else of the
 performance warnings, or the text that `call()` returns. `PARPY_UPDATE=1 pytest tests/python/house/test_diagnostics.py`
-rewrites them. Programs that name no back end are for the CPU, kernels written by hand run on the simulator. A case with
-such comments at its head runs in a process of its own:
+rewrites them. Programs that name no back end are for the CPU, kernels written by hand run on the simulator. A case
+with such comments at its head runs in a process of its own:
 
-    # environment: NAME=value      which has this environment
-    # driver: REQUEST              with the driver that the unit tests make, set up so (fake_driver.py)
+        # environment: NAME=value      with this environment
+        # driver: REQUEST              with the unit tests' driver, after this request (fake_driver.py)
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HEADER = re.compile(r"^# (environment|driver): (.*)$", re.M)
 
 
 def told(path: Path) -> str:
-    """What the program at `path` is told, in this process."""
+    """The messages for the program at `path`, run in this process."""
     text = path.read_text(encoding="utf-8")
     linecache.cache[path.name] = (len(text), None, text.splitlines(True), path.name)
     namespace: dict[str, Any] = {"__name__": path.stem}
@@ -46,7 +46,7 @@ def told(path: Path) -> str:
             returned = namespace["call"]() if "call" in namespace else parse(namespace["f"])
         except errors.CompileError as error:
             return f"{type(error).__name__}\n{error}\n"
-        except ValueError as error:  # the program's own
+        except ValueError as error:  # an error of the program itself
             return "\n".join([type(error).__name__, str(error), *error.__notes__]) + "\n"
     if isinstance(returned, str):
         return returned
@@ -55,7 +55,7 @@ def told(path: Path) -> str:
 
 
 def told_elsewhere(path: Path, headers: list[tuple[str, str]]) -> str:
-    """What it is told in a process of its own."""
+    """The messages for the program at `path`, run in a process of its own."""
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path), PARPY_CACHE="0")
     for kind, value in headers:
         environment |= fake_driver.ENVIRONMENT if kind == "driver" else dict([value.split("=", 1)])

@@ -1,4 +1,4 @@
-"""The documentation: its Python blocks run, those of one page together in order, and its links lead somewhere."""
+"""The documentation: its Python blocks run, those of one page together in order, and its links have targets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FENCE = re.compile(r"^```(?:(\w*)|\{code-cell\} (\w+))$")
 
 
 def program(page: Path) -> str:
-    """The page with everything but its Python blocks blanked out, so that line numbers stay."""
+    """The page in which all lines but those of Python blocks are blank, so that line numbers stay."""
     lines, language = [], ""
     for line in page.read_text().splitlines():
         fence = FENCE.match(line)
@@ -50,7 +50,7 @@ LINK = re.compile(r"\]\((?!https?://)([^)#\s]*)(?:#([\w-]+))?\)")
 
 
 def headings(page: Path) -> set[str]:
-    """The anchors of a page, as GitHub and the site make them of its headings."""
+    """The anchors of a page, as GitHub and the site derive them from its headings."""
     titles = re.findall(r"^#+ (.*)$", page.read_text(), re.M)
     return {re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-") for title in titles}
 

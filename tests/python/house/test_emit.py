@@ -1,4 +1,4 @@
-"""Generated text: names, declarations and order are right whatever the user's program looks like."""
+"""Generated text: names, declarations and order are right for any program of the user."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def cuda_text(function, arguments, mapping):
 
 @parpy.jit
 def double(context, frame, slots, int64, this, n):
-    """Every name means something in C++ or in the generated text."""
+    """Every name has a meaning in C++ or in the generated text."""
     parpy.label("n")
     for register in range(n):
         auto = context[register]
@@ -60,7 +60,7 @@ def NULL(__device__):
 
 @parpy.jit
 def __func__(_Float16, __bf16, n):
-    """Names that compilers keep for themselves."""
+    """Names that compilers reserve."""
     parpy.label("n")
     for __LINE__ in range(n):
         __restrict__ = NULL(_Float16[__LINE__])
@@ -90,7 +90,7 @@ def test_deep_nesting_of_parentheses(tmp_path, monkeypatch):
 
 @parpy.jit
 def places(x, out, n):
-    """Locals that live across branches and iterations."""
+    """Locals that are live across branches and iterations."""
     parpy.label("n")
     for i in range(n):
         last = 0.0
@@ -230,7 +230,7 @@ assert np.allclose(got, wanted, rtol=1e-13)
 
 @pytest.mark.parametrize("operator", ["+", "*", "&"])
 def test_long_chains_of_mixed_types(operator, tmp_path):
-    """The text of an operand is made once, whatever the conversions around it ask: twice for each would not end."""
+    """The text of an operand is made once, for any conversions around it: twice for each would be exponential."""
     program = tmp_path / "program.py"
     program.write_text(LONG_CHAIN)
     path = os.pathsep.join(each for each in sys.path if each)

@@ -1,5 +1,5 @@
-"""Random programs and expressions of tests/fuzz, compiled and interpreted. Those of `run.py` are other ones at every
-commit; `python tests/fuzz/run.py` runs more of them, as do `programs.py` and `expressions.py` of theirs."""
+"""Random programs and expressions of tests/fuzz, compiled and interpreted. The programs of `run.py` change with every
+commit; `python tests/fuzz/run.py` runs more, and so do `programs.py` and `expressions.py`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = places.ROOT
 
 
 def seed_of_the_commit() -> int:
-    """Programs that this commit runs first; PARPY_FUZZ_SEED names others, to show a failure again."""
+    """The first program for this commit; PARPY_FUZZ_SEED names another, to repeat a failure."""
     if "PARPY_FUZZ_SEED" in os.environ:
         return int(os.environ["PARPY_FUZZ_SEED"])
     commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)

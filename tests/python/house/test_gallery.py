@@ -1,4 +1,4 @@
-"""The programs of examples/gallery: each result has a numerical property that does not come from the program itself."""
+"""The programs of examples/gallery: each result has a numerical property that is known independently of the program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GALLERY = places.ROOT / "examples" / "gallery"
 
 
 def program(name):
-    """What a program defines; its picture is not drawn."""
+    """The names that a program defines; its picture is not drawn."""
     return SimpleNamespace(**runpy.run_path(str(GALLERY / f"{name}.py"), run_name=f"gallery_{name}"))
 
 

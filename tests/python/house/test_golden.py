@@ -1,4 +1,4 @@
-"""Every golden case under tests/golden as one test (the format stands in tests/golden/run.py)."""
+"""Every golden case under tests/golden as one test (tests/golden/run.py describes the format)."""
 
 from __future__ import annotations
 

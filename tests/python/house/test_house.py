@@ -1,4 +1,4 @@
-"""Rules of the house that a machine can check: file sizes, names, and that the documents tell the truth."""
+"""Rules of the house that a machine can check: file sizes, names, and statements of the documents about the code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_files_are_at_most_900_lines():
     assert not long
 
 
-# What a folder includes lies in front of it; `parpy` are the public headers.
+# A folder includes only folders that precede it; `parpy` are the public headers.
 LAYERS = ["support", "ir", "parpy", "analysis", "mapping", "dialects", "passes", "emit", "runtime"]
 
 
@@ -50,7 +50,7 @@ def test_folders_hold_at_most_25_files():
         *(ROOT / "tests" / name for name in ("unit", "python", "fuzz")),
     ]
     folders = [p for root in roots for p in (root, *root.rglob("*")) if p.is_dir() and p.name != "__pycache__"]
-    folders = [p for p in folders if ROOT / "docs" / "gallery" not in (p, *p.parents)]  # written by make docs
+    folders = [p for p in folders if ROOT / "docs" / "gallery" not in (p, *p.parents)]  # `make docs` writes these
     large = {str(p.relative_to(ROOT)): n for p in folders if (n := sum(f.is_file() for f in p.iterdir())) > 25}
     assert len(folders) > len(roots) and not large
 
@@ -64,7 +64,7 @@ MODULES = {
 
 
 def _parts(node: ast.AST) -> Iterator[ast.AST]:
-    """What is in a module, but for `if TYPE_CHECKING`."""
+    """The nodes of a module, without those in `if TYPE_CHECKING`."""
     for part in ast.iter_child_nodes(node):
         if not (isinstance(part, ast.If) and ast.unparse(part.test) == "TYPE_CHECKING"):
             yield part
@@ -72,7 +72,7 @@ def _parts(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _imports(module: str) -> set[str]:
-    """The modules of the package that a module imports, at once or in a function."""
+    """The modules of the package that a module imports, at its top or in a function."""
     path = MODULES[module]
     package = module.split(".") if path.stem == "__init__" else module.split(".")[:-1]
     found = set()
@@ -127,7 +127,7 @@ def test_classes_inherit_from_at_most_two_others_in_a_row():
 
 
 def test_no_method_is_left_to_subclasses():
-    # Those that say what works instead are no stubs: names of other libraries that have no meaning here.
+    # Errors with a message are no stubs: they are for names of other libraries that have no meaning here.
     silent = re.compile(r"raise NotImplementedError(\(\))?$", re.MULTILINE)
     stubs = [str(p) for p in MODULES.values() if silent.search(p.read_text())]
     assert stubs == []
@@ -160,7 +160,7 @@ def test_no_todo_without_an_issue():
     ]
 
 
-# Codes that no program of Python gets to see: the test whose expected text has the code instead, and why.
+# Codes that no Python program can cause: the test whose expected text has the code instead, and the reason.
 SEEN_ELSEWHERE = {
     "P206": ("golden/infer_types/error_returns.ir", "the frontend counts arguments (P105)"),
     "P218": ("golden/specialize_arguments/counts_differ.ir", "Python's TypeError comes first"),
@@ -174,7 +174,7 @@ SEEN_ELSEWHERE = {
 
 
 def expected_text(case: Path) -> str:
-    """What a test expects, without the program that it is about."""
+    """The expected text of a test, without its program."""
     text = case.read_text(encoding="utf-8")
     if case.suffix == ".cpp":
         return "".join(f"[{code}]" for code in re.findall(r"Code::k(P\d+)\);", text))

@@ -1,4 +1,4 @@
-"""docs/reference/language.md and numpy.md are what the tables say, and a program of each row does what Python does."""
+"""docs/reference/language.md and numpy.md agree with the tables, and a program of each row gives Python's results."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Every kernel of benchmarks/npbench/, at its smallest preset: what ParPy makes of its forms is what NumPy computes.
+"""Every kernel of benchmarks/npbench/, at its smallest preset: ParPy's forms compute NumPy's results.
 
-Nothing but proofs lets loops with mappings by hand run in parallel: one that ParPy can only run unproved would fail.
+Loops with mappings by hand run in parallel only after a proof: a loop that ParPy cannot prove would fail.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from npbench.measure import compare, prepare
 from npbench.places import Host
 
 BY_HAND = [name for name in npbench.NAMES if npbench.load(name).by_hand]
-# What is refused, by form and kernel: the code of its diagnostic. It goes when it compiles.
+# The refused forms and kernels, with the code of the diagnostic. Remove an entry when it compiles.
 REFUSED: dict[tuple[str, str], str] = {}
 
 
@@ -76,7 +76,7 @@ def test_automatic(name, form):
 
 
 def test_checks_may_be_cut():
-    """Data of fewer steps, and what NumPy makes of them; its time is scaled."""
+    """Data of fewer steps, and NumPy's results for them; NumPy's time is scaled."""
     job = prepare(npbench.load("jacobi_2d"), "tiny", 2)
     assert (job.sizes["TSTEPS"], job.checked_sizes["TSTEPS"]) == (5, 2)
     assert job.numpy["estimated"] == "from 2 steps"
@@ -112,7 +112,7 @@ def test_automatic_on_a_gpu(name):
 
 
 def test_cuda_text(kernel):
-    """Without a GPU: NVRTC compiles the text, and the simulator runs it."""
+    """Needs no GPU: NVRTC compiles the text, and the simulator runs it."""
     data, want = data_and_result(kernel)
     function, sizes = kernel.on("cuda"), kernel.presets["tiny"]
     mapping = kernel.mapping("cuda", sizes)

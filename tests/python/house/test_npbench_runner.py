@@ -177,7 +177,7 @@ def test_floors():
 
 
 def test_notes():
-    """`python benchmarks/npbench/floor.py` writes the table anew."""
+    """`python benchmarks/npbench/floor.py` updates the table."""
     notes = (BENCHMARKS / "npbench" / "NOTES.md").read_text()
     assert notes == floor.with_table(notes)
     assert [name for name in npbench.NAMES if f"**{name}**" not in notes] == []

@@ -1,4 +1,4 @@
-"""Malformed IR text gives an error, whatever is asked of it: parpy-opt never crashes. Mutates the golden files."""
+"""Malformed IR text gives an error with any flags: parpy-opt never crashes. Mutates the golden files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ERROR, MISUSE = 1, 2
 
 
 def run(command: list[str], text: str) -> tuple[int, str]:
-    """Exit status and output; an evaluation may also be endless, which is no fault."""
+    """Exit status and output; an evaluation may also be endless, which is not a fault."""
     try:
         done = subprocess.run(command, input=text.encode(), capture_output=True, timeout=900, check=False)
     except subprocess.TimeoutExpired:

@@ -1,7 +1,7 @@
-"""Programs as NumPy and Numba users write them, under `parpy.jit`: what Python and NumPy make of them is the reference.
+"""Programs in the style of NumPy and Numba users, under `parpy.jit`: the reference is Python with NumPy.
 
-Each program stands in tests/programs twice: in plain NumPy, which is decorated here, and as for Numba, with its import
-line changed. tests/programs/program_data.py has their arguments.
+Each program has two files in tests/programs: in plain NumPy, which is decorated here, and in Numba's style, with its
+import line changed. tests/programs/program_data.py has their arguments.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ sys.path.insert(0, str(places.TESTS / "programs"))
 
 import program_data as data
 
-# What is refused, by style and program: the code of its diagnostic and what it is about. It goes when it compiles.
+# The refused styles and programs, with code and subject of the diagnostic. Remove an entry when it compiles.
 REFUSED: dict[tuple[str, str], tuple[str, str]] = {}
-# Programs of whose loops Python runs some, which are slow for it: allocations or names of arrays are in them.
+# Programs with loops that Python runs slowly, because of allocations or names of arrays in them.
 LOOPS_OF_PYTHON: set[tuple[str, str]] = {
     ("numpy", "channel_flow"),
     ("numba", "channel_flow"),
@@ -47,13 +47,13 @@ def compiled(style: str, name: str) -> Any:
 
 
 def values(result: Any, arguments: tuple[Any, ...]) -> list[Any]:
-    """What a call gives: its results and its arguments, which it may have changed."""
+    """The outputs of a call: its results and its arguments, which it may have changed."""
     results = result if isinstance(result, tuple) else (result,)
     return [*(each for each in results if each is not None), *arguments]
 
 
 def compare(got: list[Any], want: list[Any]) -> None:
-    """Element by element, or where sums of another order nearly vanish, by the norm of the difference."""
+    """Compares by the norm of the difference, or element by element if that is too large."""
     for ours, theirs in zip(got, want, strict=True):
         assert np.shape(ours) == np.shape(theirs)
         if np.linalg.norm(np.subtract(ours, theirs)) > 1e-6 * np.linalg.norm(theirs):
@@ -98,7 +98,7 @@ def test_program(style, name):
 
 @pytest.mark.parametrize("name", data.PROGRAMS)
 def test_something_happens(name):
-    """A program that computed nothing would be compared with nothing."""
+    """The results have nonzero values: otherwise the comparison would show nothing."""
     before, arguments = data.initialize(name), data.initialize(name)
     result = program("numpy", name)(*arguments)
     changed = [a for a, b in zip(arguments, before, strict=True) if not np.array_equal(a, b)]

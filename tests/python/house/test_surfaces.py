@@ -1,4 +1,4 @@
-"""The frontend makes the same programs of the test suite's functions as before. `python tests/python/surfaces.py`
+"""The frontend's programs for the test suite's functions do not change. `python tests/python/surfaces.py`
 writes the golden files anew."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import surfaces
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory) -> Path:
-    """A process of its own makes them: tests change what functions capture."""
+    """The texts, made in a process of its own: tests change captured values."""
     folder = tmp_path_factory.mktemp("surfaces")
     subprocess.run([sys.executable, "-W", "ignore", surfaces.__file__, str(folder)], check=True)
     return folder

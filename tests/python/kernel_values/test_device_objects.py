@@ -105,7 +105,7 @@ class Foreign:
 
 
 def test_array_interfaces(backend):
-    """Where there is no GPU, those of the simulator's arrays too."""
+    """Without a GPU, as_cuda_array also accepts the simulator's arrays."""
     if backend == "sim" and not parpy.backend.is_enabled(parpy.CompileBackend.Cuda):
         there = cuda.to_device(np.arange(12.0).reshape(3, 4))
         for part in (there, there[1:, ::2], there.T):

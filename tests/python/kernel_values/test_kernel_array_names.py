@@ -1,4 +1,4 @@
-"""Names of arrays in kernels, beyond rows and slices of one array: backward slices, new axes, updates in place, names
+"""Names of arrays in kernels, beyond rows and slices of one array: reversed slices, new axes, updates in place, names
 for several parts, small arrays of values, arrays that device functions return."""
 
 from __future__ import annotations

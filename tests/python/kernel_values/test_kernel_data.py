@@ -1,4 +1,4 @@
-"""Device arrays, records, streams and events of parpy.cuda, on the simulator and, where there is one, on the GPU."""
+"""Device arrays, records, streams and events of parpy.cuda, on the simulator and, if there is one, on the GPU."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def test_to_host_fills_the_array_that_to_device_was_given():
     stream.synchronize()
     assert filled is host
     np.testing.assert_array_equal(host, 2 * np.arange(6.0).reshape(2, 3))
-    part = cuda.to_device(host[:, ::2], copy=False)  # a view that nobody keeps
+    part = cuda.to_device(host[:, ::2], copy=False)  # a view without another reference
     gc.collect()
     part.copy_to_device(np.ones((2, 2)))
     part.to_host()
     np.testing.assert_array_equal(host, [[1, 2, 1], [1, 8, 1]])
-    assert cuda.to_device(np.arange(3)).to_host().tolist() == [0, 1, 2]  # nobody keeps the one it was made of
+    assert cuda.to_device(np.arange(3)).to_host().tolist() == [0, 1, 2]  # the source has no other reference
     for made in (cuda.device_array(3), device[0], cuda.to_device([1, 2]), cuda.device_array_like(host)):
         with pytest.raises(ValueError, match=r"not made of a NumPy array by to_device; write a\.copy_to_host\(\)"):
             made.to_host()
@@ -240,7 +240,7 @@ def test_needs_of_a_kernel(backend):
 
 
 def test_no_leak():
-    """Memory of the process, and on a GPU of the device, is the same after many rounds as after few."""
+    """Memory of the process, and on a GPU of the device, does not grow between few and many rounds."""
     import resource
 
     def rounds(count):
@@ -453,7 +453,7 @@ def incremented(x):
 
 
 def test_no_leak_in_many_rounds():
-    """Allocate, launch, free: 1e5 times 64 KiB. The GPU's own is test_gpu_kernels.py's."""
+    """Allocates, launches and frees 1e5 times 64 KiB. test_gpu_kernels.py has the test for the GPU."""
     import resource
 
     def rounds(count):

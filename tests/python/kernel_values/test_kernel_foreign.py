@@ -1,4 +1,4 @@
-"""CUDA C++ that others wrote, on the simulator: what NVRTC knows by itself is there, with CUDA's values."""
+"""Foreign CUDA C++ on the simulator: the names that NVRTC predefines exist, with CUDA's values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def simulator():
 
 
 def values_of(folder, expressions, threads=1, head=""):
-    """What CUDA C++ expressions of `double x` are, which is 0.25."""
+    """The values of CUDA C++ expressions of `double x`, which is 0.25."""
     lines = "\n".join(f"    case {i}: return (double)({text});" for i, text in enumerate(expressions))
     place = folder / "values.cu"
     place.write_text(
@@ -39,7 +39,7 @@ def values_of(folder, expressions, threads=1, head=""):
     out = np.zeros(len(expressions))
     kernel[1, threads](out)
     if not why_missing():
-        assert kernel.inspect_asm(out)  # and NVRTC knows them, too
+        assert kernel.inspect_asm(out)  # NVRTC knows them too
     return out
 
 

@@ -1,4 +1,4 @@
-"""Forms of Python that programs for numba.cuda use: shapes as tuples, local names for indices, loops over arrays, `is
+"""Python's forms in programs for numba.cuda: shapes as tuples, local names for indices, loops over arrays, `is
 True`, enums, functions of `operator`, atomics as arguments."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Arguments of a launch besides numbers and arrays: In, Out and InOut, any number of them, single records that are
-written, records of signatures, and what extensions prepare."""
+"""Arguments of a launch besides numbers and arrays: In, Out and InOut, any number of them, single records that
+kernels write, records of signatures, and arguments that extensions prepare."""
 
 from __future__ import annotations
 

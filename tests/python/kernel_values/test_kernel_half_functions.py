@@ -1,4 +1,4 @@
-"""``cuda.fp16`` and ``cuda.bf16``: CUDA's functions of short floats, compared with float32 that is rounded once."""
+"""``cuda.fp16`` and ``cuda.bf16``: CUDA's functions of short floats, against float32 results that are rounded once."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ TWO = {
     "heq": np.equal, "hne": np.not_equal, "hlt": np.less, "hle": np.less_equal, "hgt": np.greater,
     "hge": np.greater_equal,
 }  # fmt: skip
-COMPILED = ("hadd", "hexp10", "hfloor", "hmax", "hrsqrt", "htanh")  # by NVRTC as well
+COMPILED = ("hadd", "hexp10", "hfloor", "hmax", "hrsqrt", "htanh")  # NVRTC compiles these too
 X = np.array([0.3, 1.25, 2.0, 7.7, 0.01, 3.0], np.float32)
 Y = np.array([1.5, 1.25, 0.1, 2.0, 0.01, 5.0], np.float32)
 
 
 def apply(function, dtype, *given):
-    """What the function gives of float32 numbers that become `dtype`, as float32."""
+    """The function's values for float32 numbers converted to `dtype`, as float32."""
     short = getattr(types, dtype)
 
     if len(given) == 1:

@@ -21,7 +21,7 @@ SAMPLES = {"f64": (0.6, 1.75, 0.5), "f32": (0.6, 1.75, 0.5), "i32": (11, 3, 5), 
 
 
 def kernel_of(names):
-    """A kernel that stores what each function gives of its samples."""
+    """A kernel that stores the value of each function for its samples."""
     lines = ["def kernel(out):"]
     for place, name in enumerate(names):
         given = [f"{t}({SAMPLES[t][i]!r})" for i, t in enumerate(LIBDEVICE[name].types)]
@@ -111,7 +111,7 @@ def test_every_function_is_compiled(run):
 
 
 def exact(name, a, b, c):
-    """The value as a fraction; of roots none."""
+    """The exact value as a fraction; roots are not supported."""
     from fractions import Fraction
 
     a, b, c = map(Fraction, (a, b, c))

@@ -63,7 +63,7 @@ def test_numba_cuda():
     assert set(types.__all__) >= {"float32", "int64", "void", "CPointer"}
 
 
-# Public names of numba.cuda as its documentation lists them, beyond those that are here.
+# Public names that numba.cuda's documentation lists, beyond those that parpy.cuda has.
 NUMBA = """
 Archive BaseCUDAMemoryManager CUSource Cubin CudaAPIError CudaSupportError Fatbin GetIpcHandleMixin
 HostOnlyCUDAMemoryManager In InOut IpcHandle LTOIR LinkableCode LinkerError MappedMemory MemoryInfo MemoryPointer

@@ -1,4 +1,4 @@
-"""Arguments of kernels and device functions that are None, and what kernels leave out for them."""
+"""Arguments of kernels and device functions that are None, and the code that kernels omit for them."""
 
 from __future__ import annotations
 

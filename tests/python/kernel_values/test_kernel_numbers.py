@@ -91,10 +91,10 @@ def test_printed_floats_are_read_as_the_same_numbers(dtype, capfd):
     expected = {np.float64: "0.3333333333333333", np.float32: "0.33333334", np.float16: "0.3333"}[dtype]
     assert found[:4] == [expected, "0.1", "-0.0", "3.0"] and found[5] == str(x[5])
     same = sum(text == str(value) for text, value in zip(found, x, strict=True))
-    assert same > 100  # Python's text; a last digit more here and there
+    assert same > 100  # Python's text; in some cases the last digit differs
     with np.errstate(all="ignore"):
         found = shown(np.array([np.nan, -np.nan], dtype), capfd)
-        assert [text.removeprefix("-") for text in found] == ["nan", "nan"]  # GPUs may show the sign
+        assert [text.removeprefix("-") for text in found] == ["nan", "nan"]  # a GPU may print the sign
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.complex64, np.int8])

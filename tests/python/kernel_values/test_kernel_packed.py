@@ -1,4 +1,4 @@
-"""Packed records: their fields lie where a GPU cannot read them, so they are copied to arrays of their own there."""
+"""Packed records: a GPU cannot read their unaligned fields, so each field is copied to an array of its own there."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ def moved_on(r):
 
 
 def test_a_launch_on_packed_records(monkeypatch):
-    """As on a GPU, with the simulator in its place."""
+    """The simulator copies packed records as for a GPU."""
     monkeypatch.setattr("parpy.cuda._kernel._places_records", lambda options: True)
     for records in (cuda.to_device(filled((5,))), filled((5,))):
-        moved_on[1, 8](np.zeros(5, PACKED))  # tells which fields it uses
+        moved_on[1, 8](np.zeros(5, PACKED))  # determines the fields that it uses
         moved_on.launch((1, 1, 1, 8, 1, 1, 0), (records,), moved_on.options(0))
         found = records if isinstance(records, np.ndarray) else records.copy_to_host()
         np.testing.assert_array_equal(found["x"], filled((5,))["x"] + filled((5,))["v"][:, 1])

@@ -166,7 +166,7 @@ def test_records_are_copied(make):
     source, k = make(50), np.random.default_rng(3).permutation(50)
     for place in (np.asarray, cuda.to_device):
         r, s = place(np.zeros(50, source.dtype)), place(source)
-        for _ in range(2):  # by a launcher that was made before, and by one made since
+        for _ in range(2):  # a launcher made before, and one made since
             permuted[2, 32](r, s, k)
         np.testing.assert_array_equal(r if place is np.asarray else r.copy_to_host(), source[k])
     numbers, out = np.arange(50.0), np.zeros(50)
@@ -389,7 +389,7 @@ def test_what_assignments_of_several_records_are_not(kernel, message):
 
 
 def test_unaligned_records(backend):
-    """Packed ones, and complex numbers, whose size is no divisor of the distance."""
+    """Packed records, and complex numbers whose size does not divide the distance of records."""
     if backend == "cuda":
         pytest.skip("elements that are not aligned cannot be read on a GPU")
     for dtype in (

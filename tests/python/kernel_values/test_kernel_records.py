@@ -32,7 +32,7 @@ def bodies(count):
 
 
 def results(kernel, threads, records, *others):
-    """The records after a launch on them as a host array, which one on a device array leaves as well."""
+    """The records after a launch on a host array; a launch on a device array must give the same."""
     device, host = cuda.to_device(records.copy()), records.copy()
     kernel[1, threads](device, *others)
     kernel[1, threads](host, *others)
@@ -285,7 +285,7 @@ def test_records_of_a_kernels_own(seed):
     cubin(own_arrays.inspect_source(given, out))
 
 
-# ---------------------------------------------------------------- what is refused
+# ---------------------------------------------------------------- refusals
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Reductions of whole arrays in kernels and loops: those that pass by NaN, and the places of extremes."""
+"""Reductions of whole arrays in kernels and loops: those that ignore NaN, and the positions of extremes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of transposed and reshaped arrays in kernels, which stand for the elements themselves, and strides."""
+"""Names of transposed and reshaped arrays in kernels, which alias the elements, and strides."""
 
 from __future__ import annotations
 

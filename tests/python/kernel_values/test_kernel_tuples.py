@@ -354,7 +354,7 @@ def test_functions_that_return_tuples_have_globals_and_variables_of_their_own():
     np.testing.assert_array_equal(x, [6, 2, 99, 9])
 
 
-# ---------------------------------------------------------------- what is refused
+# ---------------------------------------------------------------- refusals
 
 
 @cuda.jit(device=True)

@@ -1,4 +1,4 @@
-"""Short vectors of kernels, and loads and stores that say how they go through the caches."""
+"""Short vectors in kernels, and loads and stores with cache hints."""
 
 from __future__ import annotations
 

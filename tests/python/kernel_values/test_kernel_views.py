@@ -391,7 +391,7 @@ def test_parts_of_new_arrays():
     np.testing.assert_array_equal(x, [14, 13, 12, 11])
 
 
-# ---------------------------------------------------------------- what is refused
+# ---------------------------------------------------------------- refusals
 
 
 def refused(body):

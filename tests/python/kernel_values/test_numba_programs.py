@@ -1,4 +1,4 @@
-"""Programs as users of numba.cuda write them: of Python they have `import parpy.cuda as cuda` in place of numba's."""
+"""Programs in the style of numba.cuda's users: the only change is `import parpy.cuda as cuda` instead of numba's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TPB = 16
 
 @pytest.fixture(autouse=True)
 def compiled_for_a_gpu(backend):
-    """What a test launches on the simulator, NVRTC compiles as well."""
+    """NVRTC also compiles the kernels that a test launches on the simulator."""
     before = {(kernel, types) for kernel in kernels() for types in kernel.overloads}
     yield
     for kernel in kernels() if cuda.sim.enabled else ():

@@ -1,5 +1,5 @@
-"""Numba's own types, signatures and compiled functions, which are taken by their names and parts: Numba itself need not
-be there, and where it is, the same is tried with it."""
+"""Numba's own types, signatures and compiled functions are recognised by their names and parts: Numba need not be
+installed; if it is, its real objects are tested too."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ backend = kernel_places.backend
 
 
 def of(kind, **attributes):
-    """An object as Numba has it: of a class of this name, in a module of Numba."""
+    """An object that looks like Numba's: of a class of this name, in a module of Numba."""
     return type(kind, (), {"__module__": "numba.core.types.made_up"} | attributes)()
 
 

@@ -1,4 +1,4 @@
-"""Updates of elements that several iterations touch: atomic, for every operator and type, on the CPU and as CUDA."""
+"""Atomic updates of elements that several iterations touch, for every operator and type, on the CPU and as CUDA."""
 
 from __future__ import annotations
 
@@ -123,10 +123,10 @@ def test_what_cannot_be_atomic_stays_unproved():
     with pytest.raises(parpy.ParallelError, match="P402"):
         spread(np.ones(10, complex), k, np.zeros(4, complex), 10, opts=opts)
     opts.legality = "check"
-    with pytest.raises(parpy.ParallelError, match="deterministic=True"):  # updates would be lost
+    with pytest.raises(parpy.ParallelError, match="deterministic=True"):  # without atomics updates would be lost
         spread(np.ones(10), k, np.zeros(4), 10, opts=opts)
     h = np.zeros(4, np.int64)
-    spread(np.ones(10, np.int64), k, h, 10, opts=opts)  # the order of integer sums does not show
+    spread(np.ones(10, np.int64), k, h, 10, opts=opts)  # integer sums do not depend on the order
     assert h.tolist() == [10, 0, 0, 0]
 
 

@@ -73,7 +73,7 @@ def test_sums(backend, dtype, most, loops, rows, seed):
 
 @pytest.mark.parametrize("backend", TARGETS)
 def test_reductions_over_one_loop_and_over_both(backend, seed):
-    """Only one of two groups of blocks can be the clusters."""
+    """Clusters can serve only one of the two groups of blocks."""
     x = np.random.default_rng(0).random((3, 9000))
     for most in (4, 16):
         y, z = np.zeros(3), np.zeros(1)
@@ -105,7 +105,7 @@ def test_the_text():
     made = text(total, (x, y), n=3, m=4096)
     assert "__cluster_dims__(4, 1, 1) total_n(" in made and "tickets" not in made and "parpy_scratch" not in made
     assert cubin(made).startswith(b"\x7fELF")
-    # More blocks than allowed, and one block, are none.
+    # Neither more blocks than allowed nor a single block make a cluster.
     for most, threads in [(2, 4096), (8, 9000), (8, 1024)]:
         made = text(total, (x, y), most, n=3, m=threads)
         assert "cluster_" not in made and ("tickets" in made) == (threads > 1024)
@@ -125,7 +125,7 @@ def test_explained():
 
 
 def test_kernels_that_may_fail_have_no_clusters():
-    """A block that its threads have left has no memory for others to read."""
+    """Other blocks cannot read the memory of a block whose threads have exited."""
 
     @parpy.jit
     def powers(x, k, y):
@@ -163,7 +163,7 @@ def over_planes(x, y):
 
 @pytest.mark.parametrize("backend", TARGETS)
 def test_blocks_of_one_warp_are_a_cluster(backend):
-    """Many of them: where there are no clusters, several warps become one block."""
+    """Small blocks form clusters; without clusters, several warps are packed into one block."""
     x = np.random.default_rng(0).integers(-9, 9, (4096, 8, 64)).astype(np.float64)
     y = np.zeros(4096)
     loops = {"a": 4096, "b": parpy.threads(8).reduce(), "c": parpy.threads(32).reduce()}

@@ -1,4 +1,4 @@
-"""The CUDA programs of many nests and mappings give what the Python function gives, and pass NVRTC.
+"""The CUDA programs of many nests and mappings give the results of the Python function, and NVRTC compiles them.
 
 No GPU is needed: the printed text runs on the simulator, also with blocks and threads in random order.
 """
@@ -360,9 +360,9 @@ def differences(x, y, begin, end, step, m):
 @pytest.mark.parametrize(
     ("bounds", "requested"),
     [
-        ((1, 99, 1), 7),  # of 98 iterations: 14 for each block
+        ((1, 99, 1), 7),  # 98 iterations: 14 for each block
         ((1, 99, 1), 14),
-        ((1, 98, 1), 16),  # 97: 7 each, the last two blocks have 6 and none
+        ((1, 98, 1), 16),  # 97 iterations: 7 each, the last two blocks have 6 and none
         ((1, 99, 1), 97),
         ((98, 0, -1), 10),
         ((97, 2, -3), 5),

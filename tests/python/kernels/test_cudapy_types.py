@@ -1,4 +1,4 @@
-"""The checker of CudaPy: everything has a type, in all functions of a list, and nothing converts by itself."""
+"""The checker of CudaPy: every value has a type, in all functions of a list, and nothing is converted implicitly."""
 # ruff: noqa: F821
 
 from __future__ import annotations

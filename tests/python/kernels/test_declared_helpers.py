@@ -106,7 +106,7 @@ def test_arguments_that_annotations_of_helpers_refuse(function, arguments, messa
     kept = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
     with pytest.raises(TypeError, match=message) as error:
         function(*arguments, opts=options("cpu", {}))
-    assert "test_declared_helpers.py" in str(error.value)  # the call, and below it the declaration
+    assert "test_declared_helpers.py" in str(error.value)  # the call, followed by the declaration
     assert "note: the annotation says" in str(error.value)
     for a, b in zip(arguments, kept, strict=True):
         assert np.array_equal(a, b)
@@ -127,7 +127,7 @@ def test_arguments_that_fit(backend):
 
 def test_sizes_of_the_run():
     opts = options("cpu", {})
-    for n in (3, 4, 5, 6, 9, 12, 40):  # sizes of the call, then any size
+    for n in (3, 4, 5, 6, 9, 12, 40):  # sizes of the call, then any sizes
         call_product(floats(n, n + 1), floats(n + 1), y := np.zeros(n), 1.0, opts=opts)
         assert (y == n + 1).all()
         call_counted(x := floats(n), n, opts=opts)

@@ -1,4 +1,4 @@
-"""Views, tuples and records of kernels mean what they mean in Python: programs that run as both, on one thread."""
+"""Views, tuples and records in kernels have Python's meaning: programs run as both, on one thread."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def records():
 
 
 class Python:
-    """What the programs use of parpy.cuda, on one thread."""
+    """The names of parpy.cuda that the programs use, for one thread."""
 
     class local:
         @staticmethod

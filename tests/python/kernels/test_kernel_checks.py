@@ -1,5 +1,5 @@
-"""Faults that the simulator finds in kernels of ``cuda.jit(debug=True)``, and programs that it must not take for
-faulty."""
+"""Faults that the simulator finds in kernels of ``cuda.jit(debug=True)``, and correct programs that it must not
+report."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def neighbours(x, y):
 
 
 def test_checked_subscripts_of_neighbours():
-    # Blocks of several shapes: the rows are taken apart by what the checks say of them.
+    # Blocks of several shapes: the checks decide how rows are divided.
     kernel = cuda.jit(neighbours)
     x = np.arange(1000.0)
     for block in (7, 32, 256):
@@ -196,7 +196,7 @@ def test_compile_time_grows_with_the_number_of_subscripts(body):
         return elapsed
 
     few, many = (min(seconds(terms, first) for first in range(3)) for terms in (60, 300))
-    assert many < 14 * few  # five times as many; it was 27 times and more
+    assert many < 14 * few  # five times as many; once it was 27 times and more
 
 
 @cuda.jit
@@ -354,7 +354,7 @@ def test_reads_of_what_nobody_wrote():
     assert "a local array" in text and "x[t] = own[t % 4]" in text
 
 
-# ---------------------------------------------------------------- what is in order
+# ---------------------------------------------------------------- correct programs
 
 
 def grid_barrier(x):
@@ -487,7 +487,7 @@ def test_integers_that_are_divided_by_zero(function, dtype):
     message = found(ZeroDivisionError, function, np.ones(32, dtype), k, np.zeros(32))
     assert "an integer is divided by zero" in message
     assert "in thread (7, 0, 0) of block (0, 0, 0)" in message
-    cuda.jit(function)[1, 32](np.ones(32, dtype), k, np.zeros(32))  # without debug=True no error
+    cuda.jit(function)[1, 32](np.ones(32, dtype), k, np.zeros(32))  # no error without debug=True
 
 
 def test_floats_divided_by_zero_are_infinite():

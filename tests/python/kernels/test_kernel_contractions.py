@@ -1,5 +1,5 @@
-"""Contractions as kernels over tiles: on the simulator the bits of the CPU and of the reference interpreter, as machine
-code for every GPU that has matrix units."""
+"""Contractions as kernels over tiles: on the simulator with the bits of the CPU and of the reference interpreter, as
+machine code for every GPU that has matrix units."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def data(dtype: str, *shapes: tuple[int, ...]) -> list[Any]:
 
 
 def agree(function: Callable[..., Any], target: int, arguments: tuple[Any, ...], contracts: bool = True) -> None:
-    """All ways to run it on the simulator give what the CPU gives."""
+    """Checks that all ways to run it on the simulator give the CPU's results."""
     want = [x.copy() if isinstance(x, np.ndarray) else x for x in arguments]
     function(*want, opts=SETTLED)
     for opts in (SIM, SIM_SETTLED):
@@ -54,7 +54,7 @@ def test_spellings(function: Callable[..., Any], dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 def test_sizes_at_run_time(dtype: str) -> None:
-    """One program for all of them: none, one, one less and one more than a tile, and no steps."""
+    """One program serves all sizes: none, one, one less and one more than a tile, and no steps."""
 
     @parpy.jit
     def function(c, a, b):
@@ -74,7 +74,7 @@ def test_sizes_at_run_time(dtype: str) -> None:
         for opts in (SIM, SIM_SETTLED):
             got = c.copy()
             function(got, a, b, opts=opts)
-            if not opts.deterministic:  # some sizes are constants of a program, and too small
+            if not opts.deterministic:  # a program has constant sizes that are too small
                 np.testing.assert_allclose(got, want, rtol=1e-4 if dtype == "f4" else 1e-10)
             else:
                 np.testing.assert_array_equal(got, want)
@@ -88,7 +88,7 @@ def test_strides() -> None:
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 def test_memory_that_is_not_aligned(dtype: str) -> None:
-    """Copies of several elements begin at multiples of their size; the simulator sees to that."""
+    """Copies of several elements must begin at multiples of their size; the simulator checks that."""
     a, b, c = data(dtype, (81, 73), (74, 81), (80, 80))
     for first in (0, 1):
         agree(scalar, 2, (1.5, 0.5, c, a[1:, first : first + 72], b[first : first + 72, 1:]))
@@ -146,7 +146,7 @@ def batch(c, a, b):
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 def test_batches(dtype: str) -> None:
-    """Both factors vary with the loop around; the last rows of one and the first of the next share no tile."""
+    """Both factors vary with the outer loop; the last rows of one matrix and the first of the next share no tile."""
     for g, m, n, k in ((3, 70, 90, 50), (5, 65, 67, 33), (8, 64, 64, 32), (1, 129, 65, 79)):
         a, b, c = data(dtype, (g, m, k), (g, k, n), (g, m, n))
         agree(batch, 0, (c, a, b))
@@ -156,7 +156,7 @@ def test_batches(dtype: str) -> None:
 
 @parpy.jit
 def correlated(c, w, a):
-    """Statements of a row stand before its columns and behind them."""
+    """A row has statements before its columns and after them."""
     for i in range(c.shape[0]):
         c[i, i] = 2.0 * w[i]
         for j in range(i + 1, c.shape[0]):
@@ -203,7 +203,7 @@ def test_statements_of_rows_run_where_there_are_no_columns() -> None:
 
 
 def test_zeros_are_no_masks() -> None:
-    """Products that a row does not make are none, also where they would be NaNs; signs of zeros stay."""
+    """Products that the text does not compute are not computed, even if they would be NaN; signs of zeros stay."""
     a, b = data("f8", (98, 98), (98, 66))
     a[np.triu_indices(98)] = np.nan
     b[90, :] = np.inf

@@ -1,4 +1,4 @@
-"""examples/kernels/: every program runs at a small size and writes its picture, the same wherever it runs."""
+"""examples/kernels/: every program runs at a small size and writes the same picture on every back end."""
 
 from __future__ import annotations
 

@@ -413,7 +413,7 @@ def test_control_c_ends_a_kernel(kernel, tmp_path):
         try:
             for expected in ("started", "interrupted"):
                 assert child.stdout.readline().strip() == expected
-                time.sleep(1)  # of its running
+                time.sleep(1)  # while it runs
                 child.send_signal(signal.SIGINT)
             assert child.communicate()[0].strip() == "again"
             assert child.returncode == 0

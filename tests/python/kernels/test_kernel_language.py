@@ -1,4 +1,4 @@
-"""Constructs of Python that kernels take: else branches of loops, `in`, calls of kernels, keyword arguments of
+"""Constructs of Python in kernels: else branches of loops, `in`, calls of kernels, keyword arguments of
 launches."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def simulator():
 
 
 def results(function, *arguments, n=8):
-    """What threads 0 to 7 leave in the last argument."""
+    """The values that threads 0 to 7 store in the last argument."""
     out = np.zeros(n)
     cuda.jit(function)[1, n](*arguments, out)
     return out.tolist()

@@ -1,4 +1,4 @@
-"""Foreign device code: what is linked, and what is said where it cannot be."""
+"""Foreign device code: the kinds that are linked, and the errors for those that cannot be."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_missing_files_and_functions(tmp_path):
 
 
 def test_lines_behind_a_foreign_source(tmp_path):
-    """What the simulator reports stands in the kernel, not in the file linked in front of it."""
+    """The simulator's messages name lines of the kernel, not of the file that is linked before it."""
     source = tmp_path / "bar.cu"
     source.write_text("\n\n" + SOURCE + "\n" * 5)
     bar = cuda.declare_device("bar", "int32(int32)", link=source)

@@ -1,4 +1,4 @@
-"""The options of ``cuda.jit``: what they do, those of numba.cuda that change nothing, and what is refused."""
+"""The options of ``cuda.jit``: their effects, those of numba.cuda that are ignored, and those that are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A kernel by the types of its arguments: ``overloads`` and inspection; ``cuda.compile`` and its kin."""
+"""A kernel by the types of its arguments: ``overloads`` and inspection; ``cuda.compile`` and similar functions."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def test_what_compile_refuses():
 
 
 def test_compiled_functions_are_linked(tmp_path):
-    """What one program compiles, another one calls."""
+    """A kernel can link and call the PTX of a function that was compiled before."""
     if cuda.sim.enabled:
         pytest.skip("PTX runs on a GPU")
     path = tmp_path / "added.ptx"

@@ -1,4 +1,4 @@
-"""cuda.random beside the algorithm as it was published, and cuda.reduce beside NumPy."""
+"""cuda.random against the published algorithm, and cuda.reduce against NumPy."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def rotated(x, k):
 
 
 def advanced(state):
-    """xoroshiro128+: the number and the next state."""
+    """A step of xoroshiro128+: the number and the next state."""
     a, b = state
     c = a ^ b
     return (a + b) & MASK, (rotated(a, 55) ^ c ^ (c << 14 & MASK), rotated(c, 36))
 
 
 def jumped(state):
-    """2**64 steps."""
+    """The state after 2**64 steps."""
     a = b = 0
     for word in (0xBEAC0467EBA5FACB, 0xD86B048B86AA9922):
         for bit in range(64):

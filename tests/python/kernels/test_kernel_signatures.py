@@ -25,7 +25,7 @@ def third(a):
 
 
 def given(values):
-    """What third() gives of the first of them."""
+    """The value of third() for the first element."""
 
     @cuda.jit
     def kernel(x, out):
@@ -43,8 +43,8 @@ def given(values):
         (np.float32, np.float32),
         (np.float64, np.float64),
         (np.complex64, np.complex64),
-        (np.int16, np.int32),  # wider of its kind
-        (np.uint16, np.int32),  # safe as int32 and float32: the first
+        (np.int16, np.int32),  # wider and of the same kind
+        (np.uint16, np.int32),  # safe as int32 and as float32: the first wins
         (np.float16, np.float32),  # the first of two that are wider
         (np.int64, np.float64),  # the only one that is safe
         (np.bool_, np.int32),

@@ -1,4 +1,4 @@
-"""Kernels count in 32 bits where the arrays and the launch are small, and in 64 where they are not."""
+"""Kernels count in 32 bits if the arrays and the launch are small, and otherwise in 64."""
 
 from __future__ import annotations
 

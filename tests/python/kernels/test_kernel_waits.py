@@ -199,7 +199,7 @@ def test_lanes_outside_of_the_mask():
     cuda.jit(debug=True)(down_to_the_end)[1, 32](x, 10)
     np.testing.assert_array_equal(x[:10], [4, 6, 8, 10, 12, 14, 6, 7, 8, 9])
     cuda.jit(debug=True)(down_beyond_the_end)[1, 32](x, 10)
-    assert np.isnan(x[6:10]).all() and not np.isnan(x[:6]).any()  # no lane's value, so none that looks like one
+    assert np.isnan(x[6:10]).all() and not np.isnan(x[:6]).any()  # undefined, unlike any lane's value
 
 
 def divergent_shuffle(x):
@@ -245,7 +245,7 @@ def test_skipped_barriers_of_the_grid_name_the_line(kernel):
 
 
 def skipped_by(condition, debug=True):
-    """A barrier of the grid that some threads of a block skip; where they leave the kernel, nobody waits for them."""
+    """A kernel in which some threads of a block skip a barrier of the grid; threads that exit are not waited for."""
     space = {"cuda": cuda, "cg": cg}
     text = f"def kernel(x):\n    if {condition}:\n        cg.this_grid().sync()\n    x[cuda.grid(1)] = 1\n"
     import linecache
@@ -263,7 +263,7 @@ def skipped_by(condition, debug=True):
 @pytest.mark.parametrize("debug", [False, True])
 def test_skipped_barriers_of_the_grid_are_found(condition, debug):
     if not debug and condition in ("cuda.threadIdx.x == 0", "cuda.grid(1) != 5"):
-        x = np.zeros(64)  # the first thread of each block is there, which is all that a GPU needs
+        x = np.zeros(64)  # the first thread of each block arrives, which is enough on a GPU
         skipped_by(condition, debug)[2, 32](x)
         assert (x == 1).all()
         return

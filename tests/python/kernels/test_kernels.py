@@ -1,4 +1,4 @@
-"""Kernels written by hand: what numba.cuda's programs do, on the simulator and, where there is one, on the GPU."""
+"""Kernels written by hand: the features of numba.cuda, on the simulator and, if there is one, on the GPU."""
 
 from __future__ import annotations
 

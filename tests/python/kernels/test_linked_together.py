@@ -1,4 +1,4 @@
-"""Device code of others in memory, files that call each other, how a function gives its result, pointers of cffi."""
+"""Foreign device code in memory, files that call each other, the conventions for results, pointers of cffi."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def simulator():
 
 
 def ran(kernel, *arguments):
-    """The kernel runs, and NVRTC compiles it."""
+    """Runs the kernel, and compiles it with NVRTC."""
     kernel[1, 1](*arguments)
     cubin(kernel.inspect_source(*arguments))
 
@@ -117,7 +117,7 @@ def test_code_in_memory():
 
 
 class FFI:
-    """Stands for cffi's."""
+    """Replaces cffi's class."""
 
     def from_buffer(self, array):
         return array

@@ -1,4 +1,4 @@
-"""Callbacks of streams, ``await stream.async_done()``, default streams; what of numba.cuda does nothing or raises."""
+"""Callbacks of streams, ``await stream.async_done()``, default streams; ineffective or failing names of numba.cuda."""
 
 from __future__ import annotations
 

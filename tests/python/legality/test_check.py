@@ -1,6 +1,6 @@
 """opts.check and assertions: correct programs stay silent with equal results; faults are found and located.
 
-What the checks insert is ordinary IR, so each planted fault is also found by the reference interpreter.
+The checks insert ordinary IR, so the reference interpreter also finds each planted fault.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def place(y, x, p, n, m):
 @pytest.mark.parametrize("check", LEVELS)
 def test_two_dimensions(check):
     p = np.array([1, 7, -8])
-    for n in range(3, 9):  # becomes a value of run time
+    for n in range(3, 9):  # becomes a run-time value
         place(np.zeros((n, 8)), np.ones((n, 8)), p, n, 3, opts=options(check, i=6))
     p[2] = 8
     text = message(IndexError, place, (np.zeros((6, 8)), np.ones((6, 8)), p, 6, 3), options(check, i=6))

@@ -213,7 +213,7 @@ def test_overlapping_arguments():
 
 
 def test_the_loop_runs_in_sequence():
-    """What is found does not depend on timing: it is the first conflict of the sequential order."""
+    """The report does not depend on timing: it is the first conflict of the sequential order."""
     n = 100_000
     p = np.zeros((n, 1), np.int64)
     for _ in range(5):

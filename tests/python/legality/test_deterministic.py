@@ -1,4 +1,4 @@
-"""Under `deterministic=True` results are the same bits however a program runs."""
+"""Under `deterministic=True` results have the same bits on every back end and mapping."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ THREADS = (1, 3, 64, 2000)
 
 
 def wanted(program: Program) -> list[object]:
-    """What the interpreter makes of the program as soon as the meaning of its sums is settled."""
+    """The interpreter's results after the pass that fixes the meaning of sums."""
     arguments = copies(program.arguments)
     opts = parpy.CompileOptions(backend=parpy.CompileBackend.Cpu, deterministic=True)
     parpy.calls.jit.interpret(program.function, arguments, opts, "settle-reductions")
@@ -148,7 +148,7 @@ def test_values_that_are_known_early_change_nothing(backend):
 
     known = []
     for a, b in pairs:
-        parpy._native.forget_compiled(of_arguments)  # the first call is compiled for its values
+        parpy._native.forget_compiled(of_arguments)  # the first call compiles for its values
         known.append(bits_of(of_arguments, a, b))
     general = [bits_of(of_arguments, a, b) for a, b in pairs]
     assert parpy.calls.jit.cache_info(of_arguments).run_time == ("a", "b")
@@ -188,7 +188,7 @@ def {name}_of_all({", ".join(arguments)}, out, n):
 
 
 def anywhere(dtype: str, seed: int) -> np.ndarray:
-    """Values of all magnitudes, near 0 and near 1, and the special ones."""
+    """Values of all magnitudes, near 0 and near 1, and special values."""
     rng = np.random.default_rng(seed)
     real = np.dtype(dtype).type(0).real.dtype
     far = rng.standard_normal(3000) * np.exp2(rng.integers(-30, 30, 3000))
@@ -223,7 +223,7 @@ def test_functions_are_the_same_text_everywhere(name, operands, dtype, backend):
 
 
 def run_ptx(function, names: str, arguments: tuple, opts: parpy.CompileOptions) -> None:
-    """What NVRTC makes of the program, thread by thread, without a GPU."""
+    """Runs NVRTC's code for the program, thread by thread, without a GPU."""
     text = parpy.print_compiled(function, arguments, opts)
     module, memory = ptx.parse(nvrtc.ptx(text)), ptx.Memory()
     places = {

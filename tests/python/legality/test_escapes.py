@@ -1,5 +1,5 @@
-"""Names and texts of the user's that are no ordinary ones: they stay inside of the comments and strings of generated
-code, and mean there what they mean in Python."""
+"""Unusual names and texts of the user: they stay inside the comments and strings of generated code, and keep their
+meaning of Python there."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def f(x, d):
 
 
 def defined(text: str, file: str, **names: object) -> dict:
-    """What the text defines, as from a file with this name."""
+    """The names that the text defines, as if it came from a file with this name."""
     text = textwrap.dedent(text)
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     space = {"parpy": parpy, "cuda": cuda, **names}
@@ -72,7 +72,7 @@ def helper_called(name: str):
 
 
 def is_plain(text: str) -> bool:
-    """Every line is one for everybody, and nothing of ours that was injected is code."""
+    """Whether all compilers split the text into the same lines, and none of the injected code left its comment."""
     lines = text.split("\n")
     return (
         text.replace("\n", "").replace("\t", "").isprintable()

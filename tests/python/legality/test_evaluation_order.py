@@ -1,4 +1,4 @@
-"""Operands are evaluated from the left, whatever the calls between them do to the elements they read."""
+"""Operands are evaluated from the left, even if calls between them change the elements that they read."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_results_of_functions_that_call_themselves_in_an_expression():
     assert out.tolist() == [120, 1, 0]
 
 
-# ---------------------------------------------------------------- statements with calls that write what they read
+# ---------------------------------------------------------------- statements with calls that write their operands
 
 
 @parpy.jit

@@ -1,5 +1,5 @@
-"""Loads stay behind the barriers before them: seen in what NVRTC makes of kernels whose threads
-exchange elements, run thread by thread in random orders by an interpreter of PTX."""
+"""Loads stay after the barriers before them. An interpreter of PTX shows it: it runs NVRTC's code for kernels whose
+threads exchange elements, thread by thread in random orders."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def take(x, i):
 
 
 def by_numpy(name: str, a: np.ndarray, b: np.ndarray) -> None:
-    """What the kernel leaves, statement by statement, all threads together."""
+    """The kernel's results, statement by statement, for all threads at once."""
     if name == "first_writes":
         a[:] = 42
     elif name == "neighbours":
@@ -145,7 +145,7 @@ CASES: dict[str, tuple[Callable[..., Any], int]] = {
 
 
 def run_by_ptx(text: str, arrays: dict[str, np.ndarray], seed: int, grid: int, block: int) -> None:
-    """Runs the one kernel of the text on arrays that its parameters name; extents and sizes follow from them."""
+    """Runs the only kernel of the text on arrays that its parameters name; extents and sizes follow from them."""
     head = re.search(r"__global__ void (?:__launch_bounds__\(\d+\) )?(\w+)\(([^)]*)\)", text)
     assert head is not None
     module = ptx.parse(nvrtc.ptx(text))
@@ -166,7 +166,7 @@ def test_what_other_threads_wrote_is_read_behind_the_barrier(case, dtype):
     shape = (32, 2) if case == "columns" else 32
     start = [np.arange(np.prod(shape)).reshape(shape).astype(dtype) + 3 * k for k in range(count)]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that there is no GPU
+        warnings.simplefilter("ignore")  # the warning that there is no GPU
         text = kernel.inspect_source(*[a.copy() for a in start])
     assert "__restrict__" not in text
     want = [a.copy() for a in start]
@@ -213,7 +213,7 @@ def test_threads_of_a_row_exchange_its_elements(function):
 
 
 def test_the_promise_of_restrict_would_move_loads_in_front_of_barriers():
-    """The defect that the other tests look for, where nothing keeps the compiler from it."""
+    """The defect that the other tests look for, in a text that does not prevent it."""
     text = """extern "C" __global__ void k(int* __restrict__ a) {
     int i = (int)threadIdx.x;
     if (i == 0) a[0] = 42;

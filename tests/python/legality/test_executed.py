@@ -1,4 +1,4 @@
-"""Functions in text that `exec` or `python -c` runs."""
+"""Functions in texts that `exec` or `python -c` runs."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_texts_with_other_comments():
     def run(text):
         exec(text, space)
 
-    run(one)  # the nearest
+    run(one)  # the nearest text
     x = np.zeros(3)
     space["f"](x)
     assert x.tolist() == [1] * 3
@@ -114,7 +114,7 @@ def test_characters_that_end_lines_elsewhere(odd, end, tmp_path):
     assert x.tolist() == [4] * 3
 
 
-TRACED = TEXT.format(1)  # of the module: where it is looked for, the traced function comes first
+TRACED = TEXT.format(1)  # a text of the module: the search finds the traced function first
 
 
 def traced():
@@ -163,7 +163,7 @@ def test_lambdas():
 
 
 class Variables:
-    """What exec takes for local variables, and no more."""
+    """The least that exec accepts as local variables."""
 
     def __init__(self, known):
         self._known = known

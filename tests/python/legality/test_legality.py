@@ -1,4 +1,4 @@
-"""Legality: verdicts on small loop nests, compared with what running them shows; and what mappings do with them."""
+"""Legality: verdicts on small loop nests, compared with the conflicts of a run; and the effects of mappings on them."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def test_arrays_that_are_only_read_may_overlap():
 @pytest.mark.parametrize(
     ("text", "arguments", "verdicts"),
     [
-        ("for i in range(n):\n    a[0] = i", {"a": (4,), "n": 0}, ""),  # nothing is left of the loop
+        ("for i in range(n):\n    a[0] = i", {"a": (4,), "n": 0}, ""),  # the loop disappears
         ("for i in range(n):\n    a[0] = i", {"a": (4,), "n": 1}, "P"),
         ("for i in range(n):\n    a[i % 4] = i", {"a": (4,), "n": 2**40}, "X"),
         ("for i in range(n):\n    a[i * m] = i", {"a": (4,), "n": 1, "m": 2**62}, "P"),
@@ -320,7 +320,7 @@ def test_the_analysis_gives_up_in_time():
     nest = nest_of({"a": (200,)}, "\n".join(loops + body))
     own = parpy.CompileOptions(parallelize={"L0": parpy.threads(4)}, backend=parpy.CompileBackend.Cpu)
     seconds = parpy._native.pass_seconds(nest.function, tuple(nest.copies().values()), own)
-    assert seconds["check-legality"] < 2  # 0.25 s of a machine that does nothing else
+    assert seconds["check-legality"] < 2  # 0.25 s on an idle machine
 
 
 # ---------------------------------------------------------------- random affine nests
@@ -372,7 +372,7 @@ def random_nest(seed: int) -> Nest:
 
 
 def nest_of_digits(seed: int) -> Nest:
-    """A counter taken apart by quotients and remainders, one or two of them around or in another loop."""
+    """A nest that splits a counter by quotients and remainders, inside or around another loop."""
     rng = random.Random(seed)
     d, e = rng.randint(2, 4), rng.randint(2, 3)
     loops = [f"for c in range({rng.choice([d * e * 2, d * e * 2, 7, 1])}):", f"for j in range({rng.randint(1, 4)}):"]
@@ -406,7 +406,7 @@ def check_random(seed: int, make: Callable[[int], Nest] = random_nest) -> None:
 
 
 def check_random_mapped(seed: int, target: str) -> None:
-    """Mapped by hand, every loop that may be at once and one at a time by turns, and automatically."""
+    """Checks mappings by hand, of all loops that may run in parallel or of one of them, and the automatic mapping."""
     nest = random_nest(seed)
     legal = [number for number, loop in enumerate(facts(nest)) if loop["verdict"] != "refuted"]
     chosen = [random.Random(seed).choice(legal)] if legal and seed % 2 else legal
@@ -451,7 +451,7 @@ def check_block(first: int, targets: tuple[str, ...]) -> int:
 
 
 def main(count: int = 10_000, *targets: str) -> None:
-    """Verdicts of `count` random nests; with names of back ends, what they compute there. On all cores."""
+    """Checks the verdicts of `count` random nests and, for each named back end, their results. Uses all cores."""
     with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
         blocks = [pool.submit(check_block, first, targets) for first in range(0, count, BLOCK)]
         for number, block in enumerate(blocks, 1):

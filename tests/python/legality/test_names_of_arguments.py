@@ -1,4 +1,4 @@
-"""Arguments that are one array, stored to under names of the function: through parts of tuples and objects, methods,
+"""Arguments that are one array, with stores under names of the function: through parts of tuples and objects, methods,
 nested functions, loops over arrays, and views."""
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ ARRAYS = [
     of_rows, of_enumerated_rows, of_tuple_of_arrays, of_new_axis, of_whole_update, of_result, of_output, of_chosen,
     of_swapped_names,
 ]  # fmt: skip
-BY_PYTHON = of_chosen, of_swapped_names  # in part, which the interpreter does not take
+BY_PYTHON = of_chosen, of_swapped_names  # Python runs a part, which the interpreter of the IR cannot
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -1,4 +1,4 @@
-"""Minima and maxima of floats with NaNs: what is reordered gives the sequential result, the rest is refused."""
+"""Minima and maxima of floats with NaNs: reordered reductions give the sequential result, others are refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import parpy
 from backends import BACKENDS, NAMES, options, run
 
-# statement, whether the order of the iterations is nothing to it
+# The statement, and whether its result is independent of the order of the iterations.
 SPELLINGS = {
     "m = max(m, x[i])": True,
     "m = min(m, x[i])": True,
@@ -120,7 +120,7 @@ def extremes_of_pairs(x, y, out, n):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_of_zeros_of_both_signs_the_one_that_numpy_takes(backend):
-    """The first of two float16."""
+    """Of two equal float16 numbers NumPy takes the first."""
     x = np.array([0.0, -0.0, 0.0, -0.0, np.nan, 1.0], np.float16)
     y = np.array([-0.0, 0.0, 0.0, -0.0, 1.0, np.nan], np.float16)
     out = np.zeros((4, 6), np.float16)

@@ -1,4 +1,4 @@
-"""Subscripts that a conversion to 8 or 16 bits makes meet: iterations that use one are not each other's strangers."""
+"""Subscripts that coincide after a conversion to 8 or 16 bits: iterations with such subscripts may conflict."""
 
 from __future__ import annotations
 

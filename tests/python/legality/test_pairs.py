@@ -1,4 +1,4 @@
-"""Loops of a GPU's thread that run two iterations at a time, at every number of iterations."""
+"""Loops in a GPU thread that run two iterations at a time, with every number of iterations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that stand for different parts of one array by branches and loops, in loops and in kernels, against Python."""
+"""Names that mean different parts of one array after branches and loops, in loops and in kernels, against Python."""
 
 from __future__ import annotations
 

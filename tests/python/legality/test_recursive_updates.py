@@ -1,4 +1,4 @@
-"""Functions that call themselves, in loops that run in parallel: their updates are atomic, what they read is known."""
+"""Functions that call themselves, in parallel loops: their updates are atomic, their loads are analysed."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_they_are_told():
     deterministic.deterministic = True
     with pytest.raises(parpy.ParallelError, match=r"P402.*deterministic=True"):
         histogram(*data("d"), opts=deterministic)
-    histogram(*data("q"), opts=deterministic)  # integers have no order
+    histogram(*data("q"), opts=deterministic)  # integer sums do not depend on the order
 
 
 def test_what_they_read_is_known():

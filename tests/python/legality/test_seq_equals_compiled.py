@@ -1,4 +1,4 @@
-"""Every feature of the language: what the interpreter computes (`seq=True`) and what compiled code does."""
+"""Every feature of the language: compiled code gives the results of the interpreter (`seq=True`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An assignment to several targets evaluates all of its values before the first store, those of whole arrays too."""
+"""An assignment to several targets evaluates all of its values before the first store, also those of whole arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments that share memory: what a pass keeps, moves or joins under one name is seen under the others."""
+"""Arguments that share memory: elements that a pass keeps, moves or joins under one name may change under others."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def total_of_shifted(a, b, n):
 def check(
     function: Callable[..., None], arguments: Callable[[], tuple[Any, np.ndarray]], backend: str, mode: str
 ) -> None:
-    """`arguments()` are those of a call, and the memory behind."""
+    """Compares a call with Python. `arguments()` gives the arguments of a call, and their memory."""
     (got, memory), (want, expected) = arguments(), arguments()
     options = CompileOptions(backend=CompileBackend(backend), **MODES[mode])
     try:

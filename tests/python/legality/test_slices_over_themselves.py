@@ -1,4 +1,4 @@
-"""Slices that read what they overwrite, of sizes that are not known when the function is entered."""
+"""Slices that overlap the array that they are stored to, with sizes that are unknown when the function is entered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A thread stores an element only where the source does; elsewhere another thread may be storing it."""
+"""A thread stores an element only if the source does; otherwise another thread may be storing it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import parpy
 from backends import TARGETS, cuda_text, run
 
-REPEATS = 30  # one store too many now and then undoes another thread's
+REPEATS = 30  # an additional store undoes another thread's store only sometimes
 MAPPING = {"i": parpy.threads(64), "j": parpy.threads(64).reduce()}
 
 
@@ -101,7 +101,7 @@ def test_the_automatic_mode_agrees(backend: str) -> None:
             np.testing.assert_array_equal(found, expected)
 
 
-# No iteration touches b[0] but by the updates that `reduced_by_others` reduces.
+# Iterations access b[0] only by the updates that `reduced_by_others` reduces.
 @pytest.mark.parametrize("function", FUNCTIONS[:-1], ids=lambda f: f.__name__)
 def test_cuda_asks_before_it_stores(function: Callable[..., None]) -> None:
     lines = [line.strip() for line in cuda_text(function, arguments(), MAPPING).splitlines()]

@@ -1,4 +1,4 @@
-"""Automatic mode: the compiler chooses the mapping; whatever it chooses, results are those of the interpreter."""
+"""Automatic mode: the compiler chooses the mapping; with any choice, results are those of the interpreter."""
 
 from __future__ import annotations
 

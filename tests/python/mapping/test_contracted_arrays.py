@@ -1,4 +1,4 @@
-"""Arrays of the program's own that are loaded only behind their stores, element by element (contract-arrays)."""
+"""Arrays of the program that are loaded only after their stores, element by element (contract-arrays)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def differences(y, x):
 
 
 def overlapping(y, x):
-    """The second store reads what the first one stores: rows in front of it."""
+    """The second store loads elements of earlier rows that the first one stores."""
     for i in range(1, x.shape[0]):
         d = y[i - 1, 1:] - x[i, :-1]
         y[i] = np.append(d, 1.0)
@@ -35,7 +35,7 @@ def overlapping(y, x):
 
 
 def transposed(y, x):
-    """The row and the column of y share elements other than that at their beginning."""
+    """The stores to the row and the column of y share elements other than the first."""
     for i in range(y.shape[0]):
         d = x[i] * 2.0
         y[i, :] = d
@@ -70,7 +70,7 @@ def test_results(name, size):
 
 
 def test_products_of_columns_are_a_contraction():
-    """The array of the sums is gone, so that rows do not share it: the nest is one product of matrices."""
+    """The array of the sums is removed, so that rows do not share it: the nest is one product of matrices."""
     for opts in (CPU, parpy.auto(backend=parpy.CompileBackend.Sim)):
         found = str(parpy.explain(parpy.jit(covariance), np.zeros((64, 64)), np.ones((80, 64)), opts=opts))
         assert "a contraction of rows 'i'" in " ".join(found.split()), found
@@ -83,7 +83,7 @@ def test_infinities_strides_and_arguments_in_one_memory(backend):
         wide = np.random.default_rng(0).random((47, 80))
         yield np.zeros((80, 40))[::2], wide[::-1, ::2]  # steps
         inner = wide.copy()
-        yield inner[:40, :40], inner[:, :40]  # what is stored is read later
+        yield inner[:40, :40], inner[:, :40]  # later iterations read the stored elements
         holes = wide[:, :40].copy()
         holes[3, 5], holes[7, 9], holes[8, 9] = np.nan, np.inf, -np.inf
         yield np.zeros((40, 40)), holes

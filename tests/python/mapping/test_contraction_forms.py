@@ -1,4 +1,4 @@
-"""Contractions beyond the product of two matrices: triangles, two products a step, convolutions, batches, complex
+"""Contractions other than the product of two matrices: triangles, two products a step, convolutions, batches, complex
 numbers, one row, few rows."""
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def test_forms(function: Callable[..., Any], dtype: str) -> None:
     assert is_contraction(function, arguments)
 
     def result(run: Callable[..., Any]) -> Any:
-        """The first array, when `run` has stored to it."""
+        """The first array after `run` has stored to it."""
         given = [np.copy(each) if isinstance(each, np.ndarray) else each for each in arguments]
         run(*given)
         return next(each for each in given if isinstance(each, np.ndarray))
@@ -126,7 +126,7 @@ COMPLEX: dict[Callable[..., Any], Callable[..., Any]] = {
 @pytest.mark.parametrize("dtype", ["c16", "c8"])
 @pytest.mark.parametrize("function", COMPLEX, ids=lambda f: f.__name__)
 def test_complex(function: Callable[..., Any], dtype: str) -> None:
-    """Each part is a chain of its own, two products a step; deterministic=True rounds these products: loops."""
+    """Each part is one chain, two products a step; deterministic=True rounds these products first: loops."""
     rng = np.random.default_rng(0)
     for m, n, k in ((24, 24, 24), (21, 21, 40), (18, 18, 700)):
         compiled_anew = parpy.jit(function)
@@ -198,7 +198,7 @@ def test_one_row(function: Callable[..., Any], dtype: str) -> None:
 
 @pytest.mark.parametrize("function", [syrk, covariance], ids=lambda f: f.__name__)
 def test_triangles_are_shared(function: Callable[..., Any]) -> None:
-    """Some blocks of a triangle have nothing to do: what they cost is not asked of one of them."""
+    """Some blocks of a triangle have no work, so the estimated cost must not be that of such a block."""
     zeros = np.zeros((1000, 1000)), np.zeros((1000, 1000))
     costs = re.findall(r"parpy_chunks\(context, \d+, ([\d.]+)", parpy.print_compiled(function, zeros, AUTO))
     assert costs and all(float(nanoseconds) > 1000 for nanoseconds in costs)
@@ -280,7 +280,7 @@ FEW_ROWS: dict[Callable[..., Any], tuple[tuple[int, ...], ...]] = {
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 @pytest.mark.parametrize("function", FEW_ROWS, ids=lambda f: f.__name__)
 def test_few_rows(function: Callable[..., Any], dtype: str) -> None:
-    """Blocks lay out right factors a part of the steps at a time; each sum is one chain nevertheless."""
+    """Blocks pack right factors for a part of the steps at a time; each sum is nevertheless one chain."""
     rng = np.random.default_rng(0)
     c, a, b = (rng.uniform(-1, 1, shape).astype(dtype) for shape in FEW_ROWS[function])
     compiled_anew = parpy.jit(function)

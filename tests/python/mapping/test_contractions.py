@@ -1,4 +1,4 @@
-"""Contractions: the results of loops, as one chain of fused multiply-adds for each sum, whatever they are cut into."""
+"""Contractions: the results of loops, with one chain of fused multiply-adds for each sum, for any tiles."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_random_nests(block: int) -> None:
 
 @pytest.mark.parametrize("block", range(3))
 def test_infinities_behind_masks(block: int) -> None:
-    """A product that a row does not make is none, also where it would be a NaN."""
+    """Products that the text does not compute are not computed, even if they would be NaN."""
     assert sum(check(case(seed, special=True)) for seed in range(1000 + 20 * block, 1020 + 20 * block)) > 3
 
 
@@ -56,7 +56,7 @@ def expected(function: Callable[..., Any], alpha: float, beta: float, c: Any, a:
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 @pytest.mark.parametrize("function", SPELLINGS, ids=lambda f: f.__name__)
 def test_spellings(function: Callable[..., Any], dtype: str) -> None:
-    """However it is spelled, a product of matrices is a contraction, and each sum one chain in the order of k."""
+    """In any spelling, a product of matrices is a contraction, and each sum is one chain in the order of k."""
     rng = np.random.default_rng(0)
     for m, n, k in ((16, 24, 10), (9, 25, 17), (33, 8, 40)):
         a, b, c = (rng.uniform(-1, 1, shape).astype(dtype) for shape in ((m, k), (k, n), (m, n)))
@@ -70,7 +70,7 @@ def test_spellings(function: Callable[..., Any], dtype: str) -> None:
 
 @pytest.mark.parametrize("function", SPELLINGS, ids=lambda f: f.__name__)
 def test_no_steps(function: Callable[..., Any]) -> None:
-    """Without steps the sums are what they begin with, and the rest runs."""
+    """Without steps the sums keep their initial values, and the other statements run."""
     for shape in ((8, 16), (9, 17), (1, 1), (0, 5), (5, 0)):
         a, b, c = np.ones((shape[0], 0)), np.ones((0, shape[1])), np.full(shape, 3.0)
         got = c.copy()
@@ -80,7 +80,7 @@ def test_no_steps(function: Callable[..., Any]) -> None:
 
 
 def test_elements_that_nothing_is_added_to_are_not_touched() -> None:
-    """They may be none of the array: c has fewer rows than the loop, which adds nothing to any."""
+    """Such elements may lie outside the array: c has fewer rows than the loop, which adds nothing to any."""
 
     @parpy.jit
     def beyond(c, a, b, n, l):
@@ -115,7 +115,7 @@ def test_a_target_that_is_a_factor_is_no_contraction() -> None:
             want_memory = shared.copy()
             want = [g.copy() for g in got]
             want[0], want[which] = want_memory[:24], want_memory[:24] if overlap == "whole" else want_memory[8:32]
-            # A row by itself may be one: it reads another row of the same memory.
+            # The nest of one row may be a contraction: it reads another row of the same memory.
             found = notes(into, tuple(got), AUTO)
             assert not any(note.startswith("a contraction of rows") for note in found)
             assert overlap == "part" or not is_contraction(into, tuple(got))
@@ -168,7 +168,7 @@ def test_bits_do_not_depend_on_workers() -> None:
 
 
 def test_by_hand() -> None:
-    """Loops that a mapping names run on workers; blocks of them do where they are a contraction."""
+    """Loops that a mapping names run on workers; if they are a contraction, their blocks do."""
     rng = np.random.default_rng(0)
     a, b = rng.uniform(-1, 1, (100, 80)), rng.uniform(-1, 1, (80, 90))
 

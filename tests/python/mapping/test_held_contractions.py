@@ -1,4 +1,4 @@
-"""Sums and products whose elements are taken several times are computed once, with NumPy's results."""
+"""Sums and products whose elements are read several times are computed once, with NumPy's results."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ FUNCTIONS = [
     behind_a_condition,
     in_a_test,
 ]
-# The most loops around a statement: those that one product of matrices needs, or a loop of the function and two more.
+# The greatest depth of loops: that of one product of matrices, or of a loop of the function and two more.
 DEEPEST = dict.fromkeys(FUNCTIONS, 3) | {product_of_product: 2, centred: 2, over_rows: 2, greater: 2}
 
 
@@ -147,7 +147,7 @@ def test_automatic(function: Callable[..., None], backend: str) -> None:
 
 
 def depth(text: str) -> int:
-    """The most C++ loops inside of one another."""
+    """The greatest depth of nested C++ loops."""
     indents: list[int] = []
     deepest = 0
     for line in text.splitlines():
@@ -165,7 +165,7 @@ def depth(text: str) -> int:
 @pytest.mark.parametrize("function", [f for f in FUNCTIONS if f is not in_a_test], ids=lambda f: f.__name__)
 def test_nothing_is_computed_again(function: Callable[..., None]) -> None:
     options = CompileOptions(automatic=True, backend=CompileBackend.Cpu)
-    # Few rows and columns, which stay loops: contractions are loops over blocks.
+    # Few rows and columns stay loops: contractions would add loops over blocks.
     text = parpy.print_compiled(function, arguments(3), options).split("---- host code ----")[1]
     assert 0 < depth(text) <= DEEPEST[function]
 
@@ -178,7 +178,7 @@ def one_of_many(y, a, b):
 
 
 def test_iterations_that_run_in_parallel_do_not_share_memory() -> None:
-    """Large values are computed again, as there is no memory that each iteration has for itself."""
+    """Large values are computed again, because iterations have no private memory for them."""
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(3, 20, 20)), rng.normal(size=(3, 20, 20))
     y = np.zeros_like(a)

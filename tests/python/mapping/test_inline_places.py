@@ -1,4 +1,4 @@
-"""The mapping that explain prints names loops by their places, also those of helpers that take the place of calls."""
+"""The mapping that explain prints names loops by their places, also loops of helpers that are inlined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Helpers that take the place of their calls though nobody asked for it: those that update elements, in loops that may
+"""Helpers that are inlined without a request: those that update elements, in loops that may
 run in parallel."""
 
 from __future__ import annotations

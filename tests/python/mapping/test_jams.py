@@ -123,7 +123,7 @@ def test_chosen_for_large_products():
     automatic = parpy.auto(backend=parpy.CompileBackend.Cuda)
     source = parpy.print_compiled(product, [a, b, c], automatic)
     assert "_copy" in source
-    # What is explained can be asked for.
+    # The explained mapping can be used as options.
     found = parpy.explain(product, a, b, c, opts=automatic)
     assert parpy.print_compiled(product, [a, b, c], found.opts) == source
     few = arrays(64, 64, 512, np.int32)

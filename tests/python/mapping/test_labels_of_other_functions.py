@@ -1,4 +1,4 @@
-"""Labels of a mapping that no loop of the function carries, and mappings that map nothing."""
+"""Labels of a mapping that no loop of the function has, and mappings that map nothing."""
 
 from __future__ import annotations
 

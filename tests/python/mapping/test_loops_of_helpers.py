@@ -1,4 +1,4 @@
-"""Loops of functions that host code calls run in parallel in the automatic mode, as those of the caller do."""
+"""In automatic mode, loops of functions that host code calls run in parallel, as those of the caller do."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def bodies(position, velocity, acceleration, energies, step):
 
 @parpy.jit
 def first_above(x, limit):
-    """Returns from the loop: it runs in order."""
+    """Returns from its loop, which therefore runs in order."""
     for i in range(x.shape[0]):
         if x[i] > limit:
             return i
@@ -97,5 +97,5 @@ def test_they_are_parallel(backend):
     given = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(5), 0.01
     text = str(parpy.explain(bodies, *given, opts=parpy.auto(backend=CompileBackend(backend))))
     rows = [line for line in text.splitlines() if "for i in" in line or "velocity" in line]
-    assert len(rows) >= 2, text  # neighbours may be one loop
+    assert len(rows) >= 2, text  # neighbouring loops may be fused
     assert not any("sequential" in row for row in rows), text

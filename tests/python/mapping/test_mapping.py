@@ -1,4 +1,4 @@
-"""Mapping by hand: whatever thread counts the user asks for, the result is that of the sequential loop."""
+"""Mapping by hand: with any numbers of threads, the result is that of the sequential loop."""
 
 from __future__ import annotations
 
@@ -404,7 +404,7 @@ def block_ping_pong(A, B, rows, steps, n):
 
 @pytest.mark.parametrize("requested", [32, 256, 1024])
 def test_sequential_loop_between_parallel_loops(backend, requested):
-    """Neighbours are exchanged between the threads of a block: a missing barrier shows here."""
+    """Threads of a block exchange neighbouring elements: a missing barrier shows here."""
     rng = np.random.default_rng(0)
     A, B = rng.random((5, 701)), rng.random((5, 701))
     P, Q = A.copy(), B.copy()

@@ -50,7 +50,7 @@ def test_mistakes_in_deep_code_are_located(tmp_path):
 
 
 def test_deep_code_on_a_small_stack(tmp_path):
-    """Everything that takes a program apart: a thread of 256 KiB calls it."""
+    """A thread with a stack of 256 KiB runs every part that walks a program."""
     f = fresh(elifs(400), tmp_path)
     x, found = np.arange(5), []
 

@@ -1,5 +1,5 @@
-"""Searches for the best element and its place are two reductions on a GPU in the automatic mode, with Python's results:
-which of equal elements, NaN, signs of zero, none at all."""
+"""On a GPU in automatic mode, searches for the best element and its place are two reductions, with Python's results:
+the choice among equal elements, NaN, signs of zero, no element."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def nearest(x):
 
 @parpy.jit
 def pivots(x):
-    """The row of the largest element of each column, behind those of the columns before."""
+    """The row of the largest element of each column, at or below the diagonal."""
     n = x.shape[0]
     total = 0.0
     last = -1
@@ -98,7 +98,7 @@ def pivots(x):
 
 @parpy.jit
 def not_a_search(x):
-    """What is compared is not what is kept: in order."""
+    """The kept value differs from the compared one, so the loop runs in order."""
     best = 0.0
     at = 0
     for i in range(x.shape[0]):
@@ -245,5 +245,5 @@ def test_places_of_numpy(name, backend):
 def test_places_of_numpy_are_reductions_on_a_gpu():
     given = np.zeros(1_000_000), np.zeros(2, np.int64)
     text = str(parpy.explain(places, *given, opts=parpy.auto(backend=CompileBackend.Cuda)))
-    assert text.count("reduction") >= 3, text  # loops over the same elements may be one
+    assert text.count("reduction") >= 3, text  # loops over the same elements may be fused
     assert "sequential" not in text

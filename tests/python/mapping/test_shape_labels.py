@@ -1,4 +1,4 @@
-"""Labels in front of reductions, and those that `implicit_shape_labels` takes from the symbols of annotations."""
+"""Labels before reductions, and labels that `implicit_shape_labels` derives from the symbols of annotations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reductions and contractions of slices: every back end gives what NumPy gives."""
+"""Reductions and contractions of slices: every back end gives NumPy's results."""
 
 from __future__ import annotations
 

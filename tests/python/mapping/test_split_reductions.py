@@ -1,4 +1,4 @@
-"""Reductions by slices and by scalars under mapped loops: as many blocks as asked for, in as few kernels as can be."""
+"""Reductions by slices and by scalars under mapped loops: with the requested blocks, in as few kernels as possible."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_results(function, backend, how, clusters):
     np.testing.assert_allclose(got[1], want[1], rtol=1e-11)
     again = arguments(function)
     function(*again, opts=opts)
-    np.testing.assert_array_equal(again[1], got[1])  # whichever block was the last one
+    np.testing.assert_array_equal(again[1], got[1])  # independent of the block that is last
 
 
 @pytest.mark.parametrize("clusters", [False, True], ids=["memory", "clusters"])

@@ -1,4 +1,4 @@
-"""parpy.tune: what it tries, what it measures on, what it remembers, what it refuses."""
+"""parpy.tune: the mappings that it tries, the data that it measures on, its memory, and its errors."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ def allocating_here(x, n):
 
 
 def forget(function, arguments, opts):
-    """Nothing is known of such calls."""
+    """Removes the knowledge about such calls."""
     _native.remember(function, arguments, opts, opts, 0.0, 0.0)
     _native.forget_compiled(function)
 
 
 def clock_of(times):
-    """Seconds of a call are what `times` says of its options."""
+    """A clock by which a call lasts `times(options)` seconds."""
     return lambda call, copies: lambda function, arguments, opts: times(opts)
 
 
@@ -173,7 +173,7 @@ def test_functions_of_which_python_runs_a_part(single_thread_wins):
     assert parpy.explain(allocating_here, x, 5000, opts=parpy.auto(backend=CPU)).facts["tuned"]
 
 
-# ---------------------------------------------------------------- what is tried
+# ---------------------------------------------------------------- the tried mappings
 
 
 def tried(function, arguments, **fields):
@@ -261,7 +261,7 @@ def test_deterministic_calls_have_the_results_of_the_automatic_mode():
         sum_rows_here(x, found, 40, 999, opts=trial.opts)
         np.testing.assert_array_equal(found, expected)
     given = parpy.CompileOptions(backend=CPU, deterministic=True, parallelize={"there": parpy.threads(3)})
-    trials = tune(smooth_here, *smoothed(), seconds=5, opts=given).tuning.trials  # it is the first to be tried
+    trials = tune(smooth_here, *smoothed(), seconds=5, opts=given).tuning.trials  # the first that is tried
     assert [trial.outcome for trial in trials if trial.change == "as given"] == ["tried"]
 
 
@@ -302,7 +302,7 @@ def test_too_little_time_for_a_candidate():
     best = parpy.tune(smooth_here, *arguments, seconds=1e-9, opts=opts)
     assert best.automatic
     assert len([trial for trial in best.tuning.trials if trial.runs]) == 1
-    # Which is no reason to leave it at that.
+    # Such a result is not remembered, so that a later search can find more.
     assert not parpy.tune(smooth_here, *arguments, seconds=0.2, opts=opts).tuning.remembered
 
 
@@ -360,7 +360,7 @@ def test_automatic_calls_use_what_was_found(single_thread_wins):
     expected = smoothed(4004)
     smooth_here.__wrapped__(*expected)
     np.testing.assert_array_equal(arguments[0], expected[0])
-    # By hand and for other sizes nothing changes.
+    # Options by hand and other sizes do not use the remembered mapping.
     by_hand = parpy.par({"there": parpy.threads(8)}, backend=CPU)
     assert not parpy.explain(smooth_here, *arguments, opts=by_hand).facts["tuned"]
     assert not parpy.explain(smooth_here, *smoothed(70), opts=automatic).facts["tuned"]
@@ -405,9 +405,9 @@ def run_program(folder, what, blank="", **environment):
 
 def test_later_processes_remember(tmp_path):
     assert run_program(tmp_path, "tune") == [True, 4]
-    # The function has moved in its file.
+    # The function has moved within its file.
     assert run_program(tmp_path, "call", blank="N = 1\n\n\n") == [True, 4]
-    # A damaged entry is none.
+    # A damaged entry is ignored.
     entries = [path for path in (tmp_path / "cache").rglob("tuning-*") if path.is_file()]
     assert entries
     for path in entries:
@@ -514,7 +514,7 @@ def test_progress_is_shown_on_request(capfd):
     assert "tried, best" in shown.err
     assert not shown.out
     tune(sum_rows_here, *rows(), seconds=0.2, opts=parpy.auto(backend=CPU))
-    assert not capfd.readouterr().err  # no terminal
+    assert not capfd.readouterr().err  # standard error is not a terminal
 
 
 def test_without_tqdm(tmp_path):

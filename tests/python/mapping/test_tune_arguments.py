@@ -1,4 +1,4 @@
-"""parpy.tune measures on copies: arguments, what they share and what is captured stay as they were."""
+"""parpy.tune measures on copies: arguments, memory that they share and captured values do not change."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def largest(dtype: str) -> float:
 
 
 def operands(narrow: str, wide: str, n: int = N) -> tuple[np.ndarray, np.ndarray]:
-    """The first leaves the range of `narrow`, the sum of all does not."""
+    """The first operand exceeds the range of `narrow`, the sum of all does not."""
     if wide == "int64":
         x = np.random.default_rng(7).integers(-(2**62), 2**62, n)
     else:
@@ -121,7 +121,7 @@ def test_sums_into_rows(backend, narrow, wide, mapping):
 @pytest.mark.parametrize(("narrow", "wide"), [pair for pair in PAIRS if pair[0] != "complex64"])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_atomic_sums(backend, narrow, wide):
-    """One large operand each: in any order the sums stay in range."""
+    """Each sum has one large operand, so that it stays in range in any order."""
     k = np.arange(N) % 7
     x = np.where(np.arange(N) < 7, 0, k - 3).astype(wide)
     if wide != "int64":
@@ -135,7 +135,7 @@ def test_atomic_sums(backend, narrow, wide):
 @pytest.mark.parametrize("count", [0, 1, 7, 32, 1000, 100000])
 @pytest.mark.parametrize("mapped", [False, True])
 def test_sums_of_negative_zeros_are_negative(count, mapped):
-    """Whatever they are split into; sums of slices start from 0.0, as in NumPy."""
+    """Sums of negative zeros keep their sign in any division; sums of slices start from 0.0, as in NumPy."""
 
     @parpy.jit
     def f(y, x, n):

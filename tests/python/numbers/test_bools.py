@@ -61,7 +61,7 @@ def scalars(out, a, b):
 
 
 def test_numpy_bools_are_no_python_bools():
-    """True + True is 2, np.True_ + np.True_ is np.True_, and so is that of 0-d arrays."""
+    """True + True is 2, np.True_ + np.True_ is np.True_, and so is the sum of 0-d arrays."""
     for make in (bool, np.bool_, lambda v: np.array(v)):
         for other in (bool, np.bool_):
             for a, b in ((True, True), (True, False), (False, False)):

@@ -1,4 +1,4 @@
-"""`cmath` and the methods of complex numbers, in loops and in kernels, beside what Python computes."""
+"""`cmath` and the methods of complex numbers, in loops and in kernels, against Python's results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def made(name):
 def by_python(name, z):
     try:
         return getattr(cmath, name)(z)
-    except (ValueError, OverflowError):  # of the mathematical kind: compiled code has infinities there
+    except (ValueError, OverflowError):  # mathematical errors: compiled code returns infinities
         return None
 
 

@@ -1,5 +1,5 @@
-"""Functions of complex numbers at infinities, NaN, zeros of either sign and near the ends of the floats: on every back
-end what Python's `cmath` gives, and NumPy where `cmath` raises an error."""
+"""Functions of complex numbers at infinities, NaN, zeros of either sign and near the ends of the floats: every back
+end gives the value of Python's `cmath`, or NumPy's if `cmath` raises an error."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def same_bits(got: float, want: float) -> bool:
 
 
 def agrees(got: complex, want: complex, tolerance: float, least: float, strict: bool) -> bool:
-    """Whether finite parts are near and others equal. `strict` is not: C leaves open the sign of an infinity or a zero
-    beside a NaN."""
+    """Whether finite parts are close and others equal. Without `strict` the sign of an infinity or a zero beside a NaN
+    is free, as in C."""
     loose = not strict and (math.isnan(want.real) or math.isnan(want.imag))
     for a, b in ((got.real, want.real), (got.imag, want.imag)):
         if same_bits(a, b) or (loose and abs(a) == abs(b)):
@@ -85,7 +85,7 @@ def test_double_precision(name: str, backend: str) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "phase"])
 def test_single_precision(name: str, backend: str) -> None:
-    """By NumPy's name, which keeps the type: rounded once. Where the double overflows in Python the float does, too."""
+    """Functions under NumPy's names keep the type and round once. If Python's double overflows, so does the float."""
 
     def rounded(value: complex) -> complex:
         return complex(quiet(np.complex64, value))
@@ -125,7 +125,7 @@ def test_polar_and_rectangular(backend: str) -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_powers(backend: str) -> None:
-    """NumPy's own rules: whole exponents are products, others exp(b log a)."""
+    """NumPy's own rules: powers with whole exponents are products, others exp(b log a)."""
     bases = np.array([complex(x, y) for x in (0.0, -0.0, 1.0, -2.5, 1e-12, 30.0) for y in (0.0, -0.0, 3.14, -1.0)])
     for exponent in (0.0, 0.5, -0.5, 2.0, 3.0, 7.0, -1.0, 1.5 + 2j):
         out = np.zeros(len(bases), complex)

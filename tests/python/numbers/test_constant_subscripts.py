@@ -1,4 +1,4 @@
-"""Constant subscripts outside of their array: an error where they are reached, and only there."""
+"""Constant subscripts outside their array: an error if they are reached, and only then."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Every operator on every pair of operand types has the result type that NumPy gives it.
 
 One program per operator assigns `t = a op b` for all pairs; parpy-opt prints the inferred type of
-each t, and says on which lines an operand does not suit. NumPy computes the same expressions.
+each t, and the lines on which it refuses an operand. NumPy computes the same expressions.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SCALARS = {
     "c64": np.complex64,
     "c128": np.complex128,
 }
-# How operands are written in the program, and their value in NumPy.
+# The operands in the program's spelling, and their value in NumPy.
 OPERANDS = {f"x_{name}[0]": scalar(1) for name, scalar in SCALARS.items()}
 OPERANDS |= {"1": 1, "1.5": 1.5, "True": True, "complex{1.0, 2.0}": 1 + 2j}
 
@@ -64,7 +64,7 @@ BINARY = {
     "numpy(copysign({}, {}))": np.copysign,
     "numpy(nextafter({}, {}))": np.nextafter,
 }
-# Operators as functions of NumPy, for which Python numbers alone are NumPy's.
+# The operators as functions of NumPy: these treat Python numbers alone as NumPy's.
 BINARY |= {f"numpy({pattern})": function for pattern, function in BINARY.items() if not pattern.startswith("numpy")}
 UNARY = {
     "-{}": np.negative,
@@ -90,12 +90,12 @@ UNARY = {
     "numpy(~{})": np.invert,
     "numpy(not {})": np.logical_not,
 }
-# Complex forms that NumPy has and ParPy leaves out: no back end computes them.
+# Complex forms that NumPy has and ParPy omits: no back end computes them.
 NO_COMPLEX = {f"numpy({pattern})" for pattern in ("minimum({}, {})", "maximum({}, {})", "fmin({}, {})")}
 
 
 def numpy_type(function, pattern: str, values: tuple) -> str | None:
-    """The IR name of the type NumPy gives, None where it refuses."""
+    """The IR name of NumPy's result type; None if NumPy refuses the operands."""
     if pattern.startswith("abs"):
         function = abs  # Python's: the type of abs(True) differs
     python = all(isinstance(v, (bool, int, float, complex)) for v in values)
@@ -128,7 +128,7 @@ def inferred_types(expressions: list[str]) -> list[str | None]:
         assert done.returncode in (0, 1), done.stderr
         return done.stdout
 
-    # First the lines that are errors, then the types of the others.
+    # The lines with errors come first, then the types of the others.
     wrong = {int(line) for line in re.findall(r"^[^\s:]*:(\d+):\d+: error\[P200\]", run(program), re.M)}
     kept = [line for number, line in enumerate(program.split("\n"), 1) if number not in wrong]
     found = dict(re.findall(r"^    (t\d+): (\w+) = ", run("\n".join(kept)), re.M))

@@ -1,6 +1,6 @@
 """Elementary functions of the CPU backend: errors in units in the last place, and special values.
 
-The figures of docs/reference/math.md are those that this file measures; run as a program it prints the table.
+This file measures the figures of docs/reference/math.md; run as a program it prints the table.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ DTYPES = [np.float32, np.float64]
 
 
 def compiled(name: str) -> Callable[..., None]:
-    """`out[i] = np.<name>(x[i])`, or of x[i] and y[i]."""
+    """A function that computes `out[i] = np.<name>(x[i])`, or the same of x[i] and y[i]."""
     arguments = "x, y" if name in TWO else "x"
     operands = "x[i], y[i]" if name in TWO else "x[i]"
     source = f"@parpy.jit\ndef f({arguments}, out, n):\n    parpy.label('n')\n    for i in range(n):\n"
@@ -109,7 +109,7 @@ def evaluate(name: str, *arguments: np.ndarray) -> np.ndarray:
 
 
 def points(name: str, dtype: type, count: int = 4000) -> list[np.ndarray]:
-    """Over the range of interest, over all magnitudes, and close to 0 and to 1."""
+    """Random points of the range of interest, of all magnitudes, and close to 0 and to 1."""
     rng = np.random.default_rng(7)
     low, high = RANGES.get(name, ((-50, 50),) * 2)[dtype is np.float64]
     widest = 38 if dtype is np.float32 else 307
@@ -130,7 +130,7 @@ def points(name: str, dtype: type, count: int = 4000) -> list[np.ndarray]:
     x, y = one(), one()
     if name == "power":
         x[: 3 * count] = np.abs(x[: 3 * count])
-        with np.errstate(all="ignore"):  # results all over the range
+        with np.errstate(all="ignore"):  # results of all magnitudes
             reach = rng.uniform(low * 2, high * 2, 2 * count) * (7 if dtype is np.float64 else 0.8)
             y[: 2 * count] = reach / np.log(x[: 2 * count].astype(np.float64))
     return [x, y]
@@ -170,7 +170,7 @@ def test_special_values(name, dtype):
 
 
 def test_functions_vectorise_or_say_why():
-    """The helpers are straight-line code: a loop over one of them must not fall back to one call per element."""
+    """The helpers are straight-line code: loops over them must be vectorised, without a call for each element."""
     text = parpy.print_compiled(compiled("exp"), [np.zeros(8), np.zeros(8), 8], parpy.par({"n": parpy.threads(2)}))
     assert "__builtin_exp(" not in text and "mul_add" in text
 

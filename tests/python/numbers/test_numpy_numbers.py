@@ -1,4 +1,4 @@
-"""Functions of NumPy make NumPy's numbers of Python's, which are as wide as NumPy says whatever they meet."""
+"""NumPy's functions convert Python's numbers to NumPy's, whose width does not depend on the other operand."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def h(a, b):
     [(each, np.int8(5)) for each in NUMBERS] + [(each, np.float32(1.3)) for each in NUMBERS if "k" in each],
 )
 def test_numbers(expression, k, tmp_path) -> None:
-    """What the expression times an element is, for elements of float32, float16 and int8, and in which precision."""
+    """The product of the expression and an element of float32, float16 and int8, and its precision."""
     source = "@parpy.jit\ndef f(out, x, y, z, s, n, k):\n"
     source += "".join(f"    out[{at}] = ({expression}) * {x}[0]\n" for at, x in enumerate("xyz"))
     f = fresh(HELPER + source, tmp_path, math=math)
@@ -116,7 +116,7 @@ DIGITS = [-22, -18, -5, -2, -1, 0, 1, 2, 3, 5, 10, 15, 20, 22]
 
 @pytest.mark.parametrize("digits", DIGITS)
 def test_round_to_digits(digits: int, tmp_path) -> None:
-    """Python's numbers as Python rounds them, NumPy's as NumPy."""
+    """Python's numbers are rounded as by Python, NumPy's as by NumPy."""
     f = fresh(
         f"""
         @parpy.jit

@@ -1,4 +1,4 @@
-"""Runs the matrix of operators.py on every backend that this machine has."""
+"""Runs the matrix of operators.py on every back end of this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Powers of integers: those that turn out to be negative raise ValueError where they are evaluated."""
+"""Powers of integers: a negative exponent at run time raises ValueError when the power is evaluated."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_negative_powers_of_integers_raise_where_they_are_evaluated(exponents):
 
 @pytest.mark.parametrize("dtype", ["int8", "int32", "uint8", "float64"])
 def test_powers_keep_their_types(dtype):
-    """No exponent is negative; unsigned ones and those of floats cannot fail."""
+    """These exponents are not negative; unsigned exponents and floats cannot fail."""
     x, k = np.ones(4, dtype), np.array([0, 1, 2, 3], dtype)
     agrees(powers, (x, k, 0), i=32)
     if dtype == "float64":

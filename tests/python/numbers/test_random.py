@@ -1,4 +1,4 @@
-"""Random numbers in compiled code: the generator's published vectors, what a program's draws are, the same numbers on
+"""Random numbers in compiled code: the generator's published vectors, the meaning of a program's draws, and equality on
 every back end and mapping. Seeds are fixed, so no test fails by chance; the bounds are of four standard deviations."""
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def test_deterministic_normal_and_exponential_numbers_have_the_same_bits(backend
     of_each_kind(x, generator(), opts=options("cpu"))
     if backend == "eval":
         parpy.calls.jit.interpret(of_each_kind, (y, generator()), options("cpu"))
-        np.testing.assert_allclose(x, y, rtol=1e-14)  # it has the elementary functions of its compiler
+        np.testing.assert_allclose(x, y, rtol=1e-14)  # the interpreter's elementary functions are its own compiler's
     else:
         of_each_kind(y, generator(), opts=options(backend))
         assert np.array_equal(x, y)
@@ -174,7 +174,7 @@ def test_checks_change_no_number():
     assert np.array_equal(x, y)
 
 
-# ------------------------------------------------------------ what a program means
+# ------------------------------------------------------------ the meaning of a program
 
 
 def test_a_call_takes_a_key_from_its_generator():
@@ -186,7 +186,7 @@ def test_a_call_takes_a_key_from_its_generator():
     assert np.array_equal(x, z) and not np.isin(x, y).any()
     other = generator()
     other.bytes(16)
-    assert rng.bytes(8) == other.bytes(8)  # which moves it on by 64 bits
+    assert rng.bytes(8) == other.bytes(8)  # the call advances it by 64 bits
     filled(x, np.random.RandomState(3))
     filled(y, np.random.RandomState(3))
     assert np.array_equal(x, y)
@@ -293,7 +293,7 @@ def test_generators_made_in_loops_have_the_numbers_of_their_seed():
     by_own_seeds(x, y)
     assert np.array_equal(x, y) and len(np.unique(x)) == N
     assert is_likely(np.histogram(x, 50, (0, 1))[0]) and are_uncorrelated(x[1:], x[:-1])
-    assert with_own_seed(17) != x[17]  # called by Python it is NumPy's generator that gives the key
+    assert with_own_seed(17) != x[17]  # called by Python, NumPy's generator gives the key
     assert verdict(by_own_seeds, x, y) == "proved"
     with pytest.raises(ValueError, match="non-negative"):
         negative(np.zeros(3))
@@ -550,7 +550,7 @@ def test_a_closure_draws_from_its_generator():
     assert np.array_equal(x, y) and len(np.unique(x)) == 100
 
 
-# ------------------------------------------------------------ what is refused
+# ------------------------------------------------------------ refusals
 
 
 def test_what_is_no_generator_is_refused():

@@ -1,4 +1,4 @@
-"""Calls whose values were made run-time values: they give and refuse what calls compiled for their values do."""
+"""Calls whose values have become run-time values give the results and errors of calls compiled for their values."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def stretched_rows(x, y):
 
 
 def test_what_is_stretched_is_known_for_every_call():
-    """Programs for all sizes are not for arrays of one element, which NumPy stretches."""
+    """Programs for all sizes exclude arrays of one element, which NumPy broadcasts."""
     for n in range(2, 40):
         for m in (n, 1):
             x, y = np.arange(1.0, m + 1), np.ones(n)
@@ -182,7 +182,7 @@ HELPERS = """
     "call", ["h(x[i], n)", "h(x[i], 2 * n - 300)", "deeper(x[i], n + 1)", "h(n, x[i])", "h(b=x[i], a=n)"]
 )
 def test_integers_that_do_not_fit_behind_a_call(call, tmp_path):
-    """Whether the integer is a constant of the call or has become a run-time value."""
+    """The integer is a constant of the program, or has become a run-time value."""
     f = fresh(
         HELPERS
         + f"""

@@ -1,4 +1,4 @@
-"""parpy.types: what annotations check, symbols as values, conversions."""
+"""parpy.types: the checks of annotations, symbols as values, conversions."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_arguments_that_annotations_refuse(function, arguments, message):
 
 
 def test_run_time_extents_are_compared():
-    """Sizes that keep changing are run-time values of one program; those that disagree are still refused."""
+    """Sizes that keep changing are run-time values of one program; sizes that disagree are still refused."""
 
     @parpy.jit
     def add(x: buffer(F64, [N]), y: buffer(F64, [N])):

@@ -1,4 +1,4 @@
-"""Calls with objects: what was found out for some holds for those that are alike, and for no others."""
+"""Calls with objects: facts found for some objects are reused for similar ones, and for no others."""
 
 from __future__ import annotations
 

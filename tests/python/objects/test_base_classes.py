@@ -51,11 +51,11 @@ class Between(Shifted):
 
 
 class Diamond(Twice, Between):
-    """Behind Twice comes Between, not Shifted, its base."""
+    """In the method resolution order, Twice is followed by Between, not by Shifted, its base."""
 
 
 class Mixin:
-    """Its super() is whatever comes behind it."""
+    """Its super() is the next class in the method resolution order."""
 
     def scale(self, v):
         return super().scale(v) + 100

@@ -1,5 +1,5 @@
-"""Attributes of classes: those that objects compute when they are read, those that cannot be assigned to, and those of
-classes of classes."""
+"""Attributes of classes: properties that are computed when they are read, read-only attributes, and attributes of
+metaclasses."""
 
 from __future__ import annotations
 

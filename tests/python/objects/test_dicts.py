@@ -1,5 +1,5 @@
-"""Functions ask dicts and lists that are arguments: whether there is such a key, its value or another one, how many
-there are; and what they put into them."""
+"""Functions query dicts and lists that are arguments: the presence of a key, its value or a default, the number of
+entries; and store into them."""
 
 from __future__ import annotations
 

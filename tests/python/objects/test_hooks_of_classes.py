@@ -1,4 +1,4 @@
-"""Objects whose classes decide how attributes and entries are read and assigned to: Python runs what uses them."""
+"""Objects whose classes define access to attributes and entries: Python runs the statements that use them."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def test_classes_with_their_own_ways(function, make):
 @pytest.mark.parametrize(("function", "more"), [(adds_to_another, np.ones(3)), (keeps_both, 3)])
 def test_properties_that_assign(function, more):
     compiled = parpy.jit(function)
-    compiled(Counting(), copy.copy(more))  # the first call reads the property once more to find out
+    compiled(Counting(), copy.copy(more))  # the first call reads the property once more, to learn its type
     for _ in range(2):
         want, got = ((Counting(), copy.copy(more)) for _ in range(2))
         expected = function(*want)

@@ -1,4 +1,4 @@
-"""Functions that only read objects whose classes do something when they are read, and classes that change between
+"""Functions that only read objects whose classes run code on reads, and classes that change between
 calls."""
 
 from __future__ import annotations

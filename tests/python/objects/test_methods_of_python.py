@@ -1,4 +1,4 @@
-"""Methods of which Python runs a part, and methods that are called as methods of arrays are."""
+"""Methods of which Python runs a part, and methods that have the names of methods of arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""explain, tune and print_compiled take the arguments of a call alike; explain also tells what Python runs."""
+"""explain, tune and print_compiled accept a call's arguments alike; explain also names the parts that Python runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages about a wrong installation or machine say the fault and the cure."""
+"""Messages about a wrong installation or machine name the fault and the cure."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def displayed(monkeypatch):
 
 def test_code_and_times_are_shown(shell, displayed):
     shell.run_cell_magic("parpy", "", CELL)
-    assert shell.user_ns["y"] == 2000 and (shell.user_ns["x"] == 2).all()  # times are taken on copies
+    assert shell.user_ns["y"] == 2000 and (shell.user_ns["x"] == 2).all()  # times are measured on copies
     (call,) = displayed
     text = repr(call)
     assert re.match(r"doubled: [\d.]+ \S+, with what had to be compiled; then [\d.]+ \S+ \(median of \d+ runs", text)

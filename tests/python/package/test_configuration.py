@@ -108,7 +108,7 @@ def test_warnings_have_classes():
     assert issubclass(parpy.ConfigurationWarning, parpy.ParPyWarning)
     found = run("-W", "error::parpy.ConfigurationWarning", "-c", "import parpy", PARPY_NUM_THREADS="many")
     text = run("-c", "import parpy", PARPY_NUM_THREADS="many").stderr
-    assert found.returncode == 0  # -W takes no classes of packages that are not imported yet
+    assert found.returncode == 0  # -W accepts no classes of packages that are not imported yet
     assert text.startswith("<string>:1: ConfigurationWarning: the environment variable PARPY_NUM_THREADS is 'many'")
 
 

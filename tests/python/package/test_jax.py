@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
 import parpy
+from parpy.arrays import xla
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
@@ -115,3 +118,85 @@ def test_arrays_of_jax_are_never_changed():
 def test_a_wrong_number_of_arguments_is_an_error():
     with pytest.raises(TypeError, match="'scaled' takes 2 arguments, not 4"):
         parpy.jax.call(scaled, 1, 2, 3, 4, result=jax.ShapeDtypeStruct((), np.float32))
+
+
+def test_shapes_that_are_not_announced_are_an_error():
+    x = jnp.arange(4.0)
+    with pytest.raises(Exception, match=r"returns shape \(4,\) where 'result' says \(3,\)"):
+        jax.block_until_ready(parpy.jax.call(scaled, x, 2.0, result=jax.ShapeDtypeStruct((3,), x.dtype)))
+    with pytest.raises(Exception, match="returns 2 results, and 'result' describes 3"):
+        jax.block_until_ready(parpy.jax.call(two, x, result=(like(x), like(x), like(x))))
+
+
+@parpy.jit
+def nearly(x, out):
+    for i in range(len(x)):
+        out[i] = x[i]
+
+
+TYPES = ["bool_", "int8", "int16", "int32", "uint8", "uint16", "uint32", "float16", "float32", "complex64", "bfloat16"]
+
+
+@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("shape", [(5,), (0,)], ids=str)
+def test_types_of_elements(name, shape):
+    x = jnp.arange(5)[: shape[0]].astype(getattr(jnp, name))
+    found = jax.jit(lambda x: parpy.jax.call(nearly, x, result=like(x)))(x)
+    assert found.dtype == x.dtype and found.shape == shape
+    np.testing.assert_array_equal(np.asarray(found), np.asarray(x))
+
+
+def test_double_precision():
+    with jax.enable_x64(True):
+        x = jnp.arange(5, dtype=jnp.float64) / 3
+        np.testing.assert_array_equal(parpy.jax.call(scaled, x, 3.0, result=like(x)), np.arange(5) / 3 * 3.0)
+
+
+def test_numbers_differ_by_their_types():
+    x = jnp.arange(3, dtype=jnp.int32)
+    whole = parpy.jax.call(scaled, x, 2, result=like(x))
+    half = parpy.jax.call(scaled, x, 2.0, result=jax.ShapeDtypeStruct((3,), jnp.float32))
+    np.testing.assert_array_equal(whole, [0, 2, 4])
+    np.testing.assert_array_equal(half, [0.0, 2.0, 4.0])
+
+
+def test_arrays_of_no_dimension_are_numbers():
+    x, a = jnp.arange(3.0), jnp.float32(4)
+    np.testing.assert_array_equal(jax.jit(lambda x, a: parpy.jax.call(scaled, x, a, result=like(x)))(x, a), [0, 4, 8])
+
+
+def test_calls_of_many_threads():
+    model = jax.jit(lambda x: parpy.jax.call(prefix, x, result=like(x)))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda n: np.asarray(model(jnp.full(1000 + n % 2, n))), range(40)))
+    for n, each in enumerate(found):
+        np.testing.assert_array_equal(each, n * np.arange(1, 1001 + n % 2))
+
+
+@pytest.mark.parametrize("function", [scaled, prefix])
+def test_calls_on_a_device(function):
+    """Makes the call of a program on a GPU, with the simulator's arrays."""
+    device = parpy.cuda.to_device
+    x, out = np.arange(4, dtype=np.float32), device(np.full(4, 7, np.float32))
+    stores, opts = function is prefix, parpy.auto(backend=parpy.CompileBackend.Sim)
+    call = parpy.jax._Call(function, 1 if stores else 2, {}, stores, False, opts)
+    arguments = [device(x)] if stores else [device(x), device(np.array(3, np.float32))]
+    call(xla.Buffers(arguments, [out], 0))
+    np.testing.assert_array_equal(out.copy_to_host(), np.cumsum(x) if stores else 3 * x)
+
+
+@pytest.mark.gpu
+def test_programs_on_a_gpu():
+    """The arrays stay on the GPU: the function receives their memory there, and the stream of the program."""
+    if not any(each.platform == "gpu" for each in jax.devices()):
+        pytest.skip("JAX has no GPU")
+    x = jnp.arange(100_000, dtype=jnp.float32)
+
+    @jax.jit
+    def model(x):
+        y = parpy.jax.call(scaled, x + 1, 3.0, result=like(x))
+        return parpy.jax.call(nearly, y * 2, result=like(x)) - 1
+
+    np.testing.assert_array_equal(model(x), (np.arange(100_000, dtype=np.float32) + 1) * 6 - 1)
+    total = jax.jit(lambda x, a: parpy.jax.call(scaled, x, a, result=like(x)).sum())(x, jnp.float32(2))
+    assert abs(float(total) / float(np.arange(100_000, dtype=np.float64).sum()) - 2) < 1e-5

@@ -1,4 +1,4 @@
-"""The wheel's licence files: what is linked into the extension has a notice."""
+"""The wheel's licence files: every library that is linked into the extension has a notice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import places
 SETTINGS = tomllib.loads((places.ROOT / "pyproject.toml").read_text())["project"]
 NOTICES = (places.ROOT / "THIRD_PARTY_NOTICES.txt").read_text(encoding="utf-8")
 
-# The heading in the notices, by the archives that a build links.
+# The headings in the notices, by the archives that a build links.
 LINKED = {
     r"libparpy_\w+\.a": "ParPy itself is under the licence in the file LICENSE",
     r"libnanobind-static\.a": "nanobind\n",
@@ -21,7 +21,7 @@ LINKED = {
     r"libtbb\.so.*": "oneTBB",
     r"libz\.(a|so)": "zlib\n",
     r"libzstd\.(a|so)": "Zstandard\n",
-    r"lib(m|dl|pthread|rt|tinfo|xml2)\.(a|so)": "",  # of the system, not in the wheel
+    r"lib(m|dl|pthread|rt|tinfo|xml2)\.(a|so)": "",  # from the system, not in the wheel
 }
 
 

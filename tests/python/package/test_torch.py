@@ -10,7 +10,7 @@ import pytest
 import parpy
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.filterwarnings("ignore")  # of PyTorch's compiler
+pytestmark = pytest.mark.filterwarnings("ignore")  # PyTorch's compiler emits them
 
 
 @parpy.jit

@@ -1,4 +1,4 @@
-"""Exceptions end at the user's line, and say where in the user's text Python was."""
+"""Exceptions end at the user's line, and name the place in the user's text."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ CASES = {
 
 
 def frames(call) -> list[traceback.FrameSummary]:
-    """The frames of the traceback that a call ends with, but for this function."""
+    """The frames of the traceback with which a call ends, without that of this function."""
     try:
         call()
     except Exception as error:

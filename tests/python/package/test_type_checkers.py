@@ -1,4 +1,4 @@
-"""Type checkers see the package's types: on a program that is right, and on one with mistakes."""
+"""Type checkers see the package's types: on a correct program, and on a program with mistakes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""examples/appy/: every program runs at a small size and writes its picture, on every back end the one that Python
-gives."""
+"""examples/appy/: every program runs at a small size and writes its picture, on every back end the same as in
+Python."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def back_end(request):
 
 
 def in_python(example):
-    """Its picture, with the decorated functions as they are."""
+    """The picture of the example with undecorated functions."""
     for name, value in vars(example).copy().items():
         if hasattr(value, "py_func"):
             setattr(example, name, value.py_func)

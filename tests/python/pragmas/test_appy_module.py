@@ -107,7 +107,7 @@ def test_dump_final_appy(option, capsys):
 
 
 def test_the_seeds_lowering_of_gemv():
-    """Stage by stage as its authors show it: a loop over workers, steps of vectors, a register."""
+    """Each stage is that of its authors: a loop over workers, steps of vectors, a register."""
     source = """
     @appy.jit(auto_simd=True)
     def gemv(alpha, A, x, y):
@@ -283,7 +283,7 @@ def test_compile_from_src_of_nothing():
 
 
 def test_functions_of_other_libraries(monkeypatch):
-    """PyTorch's and CuPy's mean NumPy's; here a module of such a name stands for them."""
+    """PyTorch's and CuPy's functions mean NumPy's; a module with such a name replaces them here."""
 
     class Function:
         def __init__(self, name, twin):

@@ -1,5 +1,5 @@
-"""The programs of benchmarks/appy/, as loops and as tensor expressions: what they compute is what NumPy computes, and
-so are the programs that `dump_final_appy` prints of them."""
+"""The programs of benchmarks/appy/, as loops and as tensor expressions, compute NumPy's results, and so do the
+programs that `dump_final_appy` prints for them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_cuda_text(program):
 
 
 def test_strip_mined(program, tmp_path):
-    """It is a program: in Python and compiled."""
+    """The printed text is a valid program, in Python and compiled."""
     kernel, function, data, want = program
     text = strip_mined(function.__parpy_source__)
     file = tmp_path / "mined.py"
@@ -74,7 +74,7 @@ def test_strip_mined(program, tmp_path):
 
 
 def test_only_pragmas(program):
-    """The same where Python runs what has no pragma."""
+    """Results are the same if Python runs all statements without a pragma."""
     kernel, function, data, want = program
     only = jit(function.py_func, auto=False)
     only(*arguments(only, data), opts=parpy.CompileOptions(backend=parpy.CompileBackend.Cpu))

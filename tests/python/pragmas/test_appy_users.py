@@ -1,4 +1,4 @@
-"""Programs as users of APPy write them (tests/appy/users.py): compiled, they give what Python makes of them."""
+"""Programs in the style of APPy's users (tests/appy/users.py): compiled, they give Python's results."""
 
 from __future__ import annotations
 

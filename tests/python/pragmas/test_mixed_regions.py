@@ -1,4 +1,4 @@
-"""Functions of which pragmas mark parts: Python runs the rest, whatever it is."""
+"""Functions in which pragmas mark parts: Python runs the rest, with any content."""
 
 # ruff: noqa: E501
 from __future__ import annotations
@@ -14,7 +14,7 @@ REGION = """
     for i in range(n):
         a[i] += 1
 """
-# The code before the region, and what the function returns.
+# The code before the region, and the function's result.
 OTHERS = {
     "class": ("class P:\n        x = 1\n    p = P()", "p.x"),
     "generator": ("t = tuple(x * x for x in range(3))", "t"),

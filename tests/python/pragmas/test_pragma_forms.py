@@ -1,5 +1,5 @@
-"""Every form of a pragma, on every back end: the program gives what Python's interpreter makes of it, and its CUDA text
-is compiled by NVRTC."""
+"""Every form of a pragma, on every back end: the program gives the results of Python's interpreter, and NVRTC compiles
+its CUDA text."""
 
 # ruff: noqa: E501
 from __future__ import annotations
@@ -298,7 +298,7 @@ def test_cuda_text_compiles(program):
 
 @pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")
 def test_runs_on_the_device(program):
-    """No form leaves its loop to the host."""
+    """No form leaves its loop on the host."""
     function, arguments, _ = program
     found = parpy.explain(function, *arguments, opts=parpy.auto(backend=parpy.CompileBackend.Cuda))
     assert found.facts["kernels"], str(found)

@@ -1,4 +1,4 @@
-"""Operators of a statement, and statements of one worker or of one pragma, become one loop where the order allows it, and
+"""Operators of a statement, and statements of one worker or of one pragma, become one loop if the order allows it, and
 no values go through memory."""
 
 # ruff: noqa: E501
@@ -13,7 +13,7 @@ from backends import TARGETS
 
 A, B, X, Y = np.ones((70, 300)), np.zeros((70, 300)), np.ones(300), np.zeros(70)
 CUDA = parpy.auto(backend=parpy.CompileBackend.Cuda)
-# The statements, and the loops of the one kernel that they become.
+# The statements, and the loops in their only kernel.
 PROGRAMS = {
     "operators": ("#pragma :M=>parallel :N=>parallel\nB[:M, :N] = np.exp(A[:M, :N] * 2 + 1) - x[None, :N]", 2),
     "products": ("#pragma :M=>parallel :N=>reduce(sum)\ny[:M] = appy.mv(2 * A[:M, :N], x[:N]) + appy.mv(B[:M, :N], x[:N])", 2),
@@ -73,7 +73,7 @@ def test_rows_that_loops_add_to_are_one_contraction(backend, alpha):
 
 
 def test_a_constant_factor_does_not_stand_in_the_way_of_asynchronous_copies():
-    """The elements of A come to shared memory as they are, and are multiplied in registers."""
+    """The elements of A are copied to shared memory unchanged, and multiplied in registers."""
     arguments = (1.5, 0.5, np.ones((700, 900)), np.ones((700, 700)), np.ones((700, 900)), 700, 900)
     text = parpy.print_compiled(symmetric_product, arguments, CUDA)
     assert "= 1.5 * factors[" in text

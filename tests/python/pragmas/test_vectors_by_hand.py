@@ -1,4 +1,4 @@
-"""Vectors of subscripts that users write by hand: keywords, names that stand for one vector after the other."""
+"""Vectors of subscripts that users write by hand: keywords, names that mean one vector after the other."""
 
 from __future__ import annotations
 

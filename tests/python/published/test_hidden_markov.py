@@ -72,7 +72,7 @@ def test_the_reference_adds_up_all_paths():
         moves[layers - 1, w, layers - 1, w] = model["stay"]
     states = kmers * layers
     flat = moves.reshape(states, states)
-    np.testing.assert_allclose(np.exp(flat).sum(axis=1), 1, rtol=1e-5)  # of each state the next one
+    np.testing.assert_allclose(np.exp(flat).sum(axis=1), 1, rtol=1e-5)  # the next state of each state
     for n, length in enumerate(lengths):
         emitted = [np.tile(model["emissions"][signals[n, t]], layers) for t in range(length)]
         alpha = model["start"] + emitted[0]

@@ -218,7 +218,7 @@ def test_triton_is_a_name(capsys):
 
 
 class Foreign:
-    """An array of another library, which NumPy's functions do not know: they would call its methods."""
+    """An array of another library, unknown to NumPy, whose functions would call its methods."""
 
     device = "cpu"
 
@@ -246,7 +246,7 @@ class Foreign:
         return self
 
 
-def from_dlpack(array):  # what its library has
+def from_dlpack(array):  # the library's own function
     return Foreign(np.from_dlpack(array))
 
 
@@ -311,7 +311,7 @@ def test_numbers_of_numpy_that_do_not_fit():
 
 
 class OnDevice:
-    """An array of a GPU without dimensions."""
+    """A GPU array without dimensions."""
 
     @property
     def __cuda_array_interface__(self):

@@ -1,4 +1,4 @@
-"""Programs of NPBench as users of the published ParPy write them: labels and sizes as arguments (0.1), annotations,
+"""Programs of NPBench in the style of users of the published ParPy: labels and sizes as arguments (0.1), annotations,
 labels by symbols and `parpy.reduce` (0.3). One mapping serves all of them."""
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ ALL = list(cases())
 
 
 def opts_of(backend, function):
-    # Blocks of one nest have one size, as in the published compiler; the sums of rows are the only loops of that size.
+    # Blocks of one nest have one size, as in the published compiler; only the sums of rows are loops of that size.
     mapping = dict(MAPPING)
     if function in (hdiff, azimint):
         mapping["K"] = threads(32)
@@ -234,7 +234,7 @@ def opts_of(backend, function):
         mapping["gpu"] = threads(1)
         opts.parallelize = mapping
     if function is floyd_warshall:
-        opts.legality = "trust"  # the row and the column k do not change in step k
+        opts.legality = "trust"  # step k does not change row and column k
     return opts
 
 

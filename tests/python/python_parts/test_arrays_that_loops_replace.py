@@ -112,7 +112,7 @@ def test_without_iterations_the_argument_is_returned():
     "other", [storing, returning, out_of, returning_a_part, storing_to_a_part], ids=lambda f: f.__name__
 )
 def test_functions_that_store_or_return(other):
-    """As Python, or refused: a copy would not get what is stored."""
+    """The result is Python's, or the call is refused: a copy would not receive the stores."""
 
     compiled = parpy.jit(momentum)
     assert compiled(gradient, rng.random(3), 2).shape == (3,)
@@ -219,7 +219,7 @@ def given(function, x):
     ids=lambda f: f.__name__,
 )
 def test_stores_under_other_names(function):
-    """As Python, or refused: a copy would not get what is stored to memory that is shared."""
+    """The result is Python's, or the call is refused: a copy would not receive the stores to shared memory."""
     x, y = np.arange(1.0, 5.0), np.arange(1.0, 5.0)
     want = function(*given(function, x))
     try:

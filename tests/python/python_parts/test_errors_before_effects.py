@@ -1,4 +1,4 @@
-"""Code that cannot be compiled is reported before Python runs any statement, also where it keeps attributes of
+"""Code that cannot be compiled is reported before Python runs any statement, also if that code keeps attributes of
 objects."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Generators, functions that assign to variables around them, and names for what is left of a sequence: Python runs
+"""Generators, functions that assign to variables around them, and names for the rest of a sequence: Python runs
 these, between compiled parts."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def fibonacci():
 
 
 def steps(u, n):
-    """Smoothed again and again, by a compiled stretch."""
+    """Yields `u` after each smoothing, which a compiled stretch computes."""
     for _ in range(n):
         u[1:-1] = (u[:-2] + u[2:]) / 2
         yield u

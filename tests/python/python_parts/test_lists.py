@@ -1,4 +1,4 @@
-"""Lists: np.array of those that are written out, lists of subscripts, lists that are only read, and those that Python
+"""Lists: np.array of list displays, lists of subscripts, lists that are only read, and those that Python
 keeps."""
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def chained(a, k, j):
 
 @pytest.mark.parametrize("backend", TARGETS)
 def test_subscripts_of_what_subscripts_took(backend):
-    """x[k][j] is x[k, j] where k is a number, which types decide."""
+    """x[k][j] is x[k, j] if k is a number, which its type decides."""
     for k in (0, 1, -1):
         check(chained, lambda k=k: (np.arange(12.0).reshape(3, 4), k, 2), backend)
 
@@ -194,7 +194,7 @@ def made_of_both(x, y, k):
     "function", [gathered, gathered_columns, exchanged_with, made_of_both], ids=lambda f: f.__name__
 )
 def test_arrays_that_share_memory(function, backend):
-    """Values are taken before anything is stored, however the arrays lie on each other."""
+    """Values are computed before anything is stored, for any overlap of the arrays."""
     compiled = parpy.jit(function)
     for first in range(4):
         for step in (1, -1):

@@ -155,7 +155,7 @@ def test_arrays_are_returned_themselves(function, s):
 
 
 def assert_alike(got: Any, expected: Any, *arrays: np.ndarray) -> None:
-    """The same types, values, and memory shared with these arrays."""
+    """Checks that types, values, and the memory shared with these arrays are the same."""
     if isinstance(expected, np.ndarray):
         assert isinstance(got, np.ndarray) and got.dtype == expected.dtype
         np.testing.assert_array_equal(got, expected)

@@ -32,7 +32,7 @@ def plain(value: Any) -> Any:
 
 
 def check(function: Callable[..., Any], *arguments: Any) -> None:
-    """The compiled function returns what Python's does, and changes its arguments alike, also the second time."""
+    """The compiled function returns Python's result, and changes its arguments alike, also the second time."""
     for backend in BACKENDS:
         compiled = parpy.jit(function)
         want, got = copy.deepcopy(arguments), copy.deepcopy(arguments)
@@ -445,7 +445,7 @@ def runs_steps(f, n):
     ],
 )
 def test_loops_that_python_runs_are_told(function, arguments, reason, monkeypatch):
-    monkeypatch.setattr(performance, "_told", set())  # once for each place
+    monkeypatch.setattr(performance, "_told", set())  # warns once for each place
     text = reason.replace("(", ".").replace(")", ".")
     with pytest.warns(parpy.PerformanceWarning, match=rf"P315.*Python runs this loop: ({text})"):
         parpy.jit(function)(*copy.deepcopy(arguments))

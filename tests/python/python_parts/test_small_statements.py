@@ -1,4 +1,4 @@
-"""Small statements between those that Python runs: Python runs them too, with the results of compiled code."""
+"""Small statements between those that Python runs: Python runs them too, with compiled code's results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*P315:parpy.PerformanceWarning"
 
 @pytest.fixture(autouse=True)
 def compiled(monkeypatch) -> Iterator[list[str]]:
-    """What ran in compiled code: regions, and single statements."""
+    """The executed parts of compiled code: regions, and single statements."""
     ran: list[str] = []
 
     def noted(kind, function):
@@ -288,7 +288,7 @@ def test_whole_arrays_are_compiled(compiled):
     want = a.copy()
     got = parpy.jit(adds)(a, b, 4)
     assert plain(got) == plain(adds(want, b, 4)) and plain(a) == plain(want)
-    assert compiled == ["statement", "statement", *["region"] * 3]  # Python tries it once
+    assert compiled == ["statement", "statement", *["region"] * 3]  # Python runs it once, as a trial
 
 
 def steps(p, x):

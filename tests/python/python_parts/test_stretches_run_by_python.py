@@ -1,4 +1,4 @@
-"""Stretches between statements of Python that compiled code has not for the arguments of a call: Python runs them."""
+"""Stretches between Python's statements that compiled code lacks for a call's arguments: Python runs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops whose steps rest on each other, run in blocks of steps: with the results of Python."""
+"""Loops whose steps depend on each other, run in blocks of steps, with Python's results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def auto(backend, **options):
 
 
 def run(backend, function, given, **options):
-    """The arguments behind the call, of a program of its own."""
+    """The arguments after the call, with a program of its own."""
     got = copies(given)
     compiled = parpy.jit(function)
     if backend == "eval":
@@ -109,7 +109,7 @@ def many_right_sides(L, B, N, M):
 
 
 def solve(A, x, y, z, N):
-    """Downwards from the columns, upwards from the columns, and from the rows."""
+    """Solves downwards by columns, upwards by columns, and by rows."""
     for k in range(N - 1, -1, -1):
         x[k] /= A[k, k]
         for i in range(k):
@@ -176,7 +176,7 @@ def test_triangles_of_equations(backend, n):
 
 
 def last_quotient(A, B, N):
-    """A scalar is wanted behind the loop."""
+    """The scalar is read after the loop."""
     last = 0.0
     for k in range(N):
         for i in range(k + 1, N):
@@ -204,7 +204,7 @@ def test_types(backend, dtype):
 @pytest.mark.parametrize("function", [lu, cholesky])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_nan_and_infinity(backend, function):
-    """What is not a number spreads as in the text, and no further."""
+    """NaNs and infinities spread as in the text, and no further."""
     n = 2 * BLOCK + 3
     A = definite(n)
     A[100, 70] = np.nan
@@ -232,7 +232,7 @@ def test_settled_sums_have_the_same_bits_without_blocks(backend, monkeypatch):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_sizes_that_calls_choose(backend):
-    """One program for all sizes."""
+    """One program serves all sizes."""
     if backend == "eval":
         pytest.skip("the interpreter has a program of its own for each call")
     compiled = parpy.jit(lu)
@@ -250,12 +250,12 @@ def test_explained(backend, function):
 
 
 def test_a_block_of_steps_is_four_kernels():
-    """What the block spans is one block of threads; the text compiles for the card."""
+    """A block of steps runs in one block of threads; the text compiles for the GPU."""
     given = (matrix(600), 600)
     opts = auto("cuda")
     explained = " ".join(str(parpy.explain(parpy.jit(lu), *given, opts=opts)).split())
     assert "1 blocks of 1024 threads" in explained and explained.count("kernel lu_") == 4
-    assert "for j in range(k + 1, N): ~63" in explained  # not as many as the array has
+    assert "for j in range(k + 1, N): ~63" in explained  # fewer than the array has
     assert cubin(parpy.print_compiled(parpy.jit(lu), given, opts))
 
 
@@ -281,7 +281,7 @@ def gram_schmidt(A, R, M, N):
 
 
 def other_half(A, B, N):
-    """The updates read the other array where they have stored."""
+    """The updates store to one array and read the other."""
     for k in range(N):
         for i in range(k + 1, N):
             A[i, k] /= B[k, k]
@@ -291,7 +291,7 @@ def other_half(A, B, N):
 
 
 def reads_the_rest(A, N):
-    """A step reads what the updates of the steps before it leave behind the block."""
+    """A step reads an element outside the block, which the updates of earlier steps change."""
     for k in range(N):
         for i in range(k + 1, N):
             A[i, k] /= A[k, k] + A[N - 1, N - 1]
@@ -302,7 +302,7 @@ def reads_the_rest(A, N):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_left_alone(backend):
-    """Updates that steps of the same block read cannot wait."""
+    """Loops stay as they are if steps of a block read its updates, which could not be delayed."""
     n = 2 * BLOCK + 3
     for function, given in (
         (gram_schmidt, (matrix(n)[:, :80].copy(), np.zeros((80, 80)), n, 80)),
@@ -314,7 +314,7 @@ def test_left_alone(backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_one_memory(backend):
-    """Two names of one array, and of two."""
+    """One array under two names, and two arrays."""
     n = 2 * BLOCK + 3
     check(backend, other_half, (matrix(n), matrix(n, seed=4), n))
     shared = matrix(n)

@@ -1,4 +1,4 @@
-"""Loops that stand directly in each other and become one (collapse-loops): results stay the same bit for bit."""
+"""Perfectly nested loops that become one (collapse-loops): results stay the same bit for bit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def explained(nest: Nest, opts: parpy.CompileOptions) -> Any:
 
 
 def random_nest(seed: int) -> Nest:
-    """A perfect nest of few iterations around a loop that computes, with any begins and steps."""
+    """A perfect nest of few iterations around a loop that computes, with any bounds and steps."""
     rng = random.Random(seed)
     depth = rng.choice([2, 2, 3])
     names = "ijk"[:depth]

@@ -1,4 +1,4 @@
-"""Loops of which a part may run in parallel become several (distribute-loops): results stay the same bit for bit."""
+"""Loops that are split because a part may run in parallel (distribute-loops): results stay the same bit for bit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def loops(nest: Nest, opts: parpy.CompileOptions) -> list[dict[str, Any]]:
 
 
 def random_body(seed: int) -> Nest:
-    """A nest of one or two loops over two to four statements, some of which hand elements or scalars to the others."""
+    """A nest of one or two loops over two to four statements, some of which pass elements or scalars to the others."""
     rng = random.Random(seed)
     depth = rng.choice([1, 1, 2])
     names = "ij"[:depth]

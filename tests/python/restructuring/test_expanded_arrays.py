@@ -1,4 +1,4 @@
-"""Arrays that an iteration makes have memory of its own (expand-arrays), so that the loop runs in parallel."""
+"""Arrays that an iteration makes get memory of their own (expand-arrays), so that the loop runs in parallel."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Sums down the columns of tables on GPUs (factor-reductions): partial sums of blocks of rows, whose threads read side
-by side."""
+"""Sums down the columns of tables on GPUs (factor-reductions): partial sums of blocks of rows, whose threads read
+adjacent elements."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def greatest(a, r, s):
 
 @parpy.jit
 def subtracted(a, r, s):
-    """The sums of every third row, of elements that earlier statements have changed."""
+    """Sums over every third row, into elements that earlier statements have changed."""
     for i in range(2, a.shape[1]):
         q = s[i] * 2.0
         s[i] = q + 1.0
@@ -84,7 +84,7 @@ def deviations(a, r, s):
 
 @parpy.jit
 def again_and_again(a, r, s):
-    """In a loop of the host, whose turns read what the one before has stored."""
+    """The loop is in a loop of the host, whose iterations read the stores of the previous one."""
     for _ in range(3):
         for i in range(a.shape[1]):
             total = 0.0

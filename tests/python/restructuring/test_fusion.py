@@ -15,7 +15,7 @@ SIM = parpy.auto(backend=parpy.CompileBackend.Sim)
 
 
 def count(nest: Nest, opts: parpy.CompileOptions) -> int:
-    """How many loops there are."""
+    """The number of loops."""
     return len(parpy.explain(nest.function, *nest.copies().values(), opts=opts).facts["loops"])
 
 

@@ -1,4 +1,4 @@
-"""Arrays whose elements are computed where they are used (inline-producers): results stay the same bit for bit."""
+"""Arrays whose elements are computed at each use (inline-producers): results stay the same bit for bit."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def inlined(function, arguments, opts=CPU):
 
 
 def random_chain(seed: int) -> Nest:
-    """Arrays of its own, computed from arguments and each other at shifted elements, with or without a store to what
-    they are computed from before they are used."""
+    """Local arrays that are computed from arguments and from each other at shifted elements. Some chains store to an
+    array from which they are computed before the use."""
     rng = random.Random(seed)
     sources, lines = ["x", "z"], []
     for number in range(rng.randint(1, 4)):
@@ -112,7 +112,7 @@ def test_cuda_text_has_one_kernel_without_scratch_memory():
 
 
 def test_a_cheap_array_that_stays_in_caches_may_be_stored():
-    """Five error functions of each element take longer than a small array's way through the cache."""
+    """Five error functions of each element take longer than storing and loading a small array in the cache."""
 
     @parpy.jit
     def weighted(x, y):

@@ -1,4 +1,4 @@
-"""Loops that change places (interchange-loops): results stay the same bit for bit, and what decides is memory."""
+"""Loops that are interchanged (interchange-loops): results stay the same bit for bit; the order of memory decides."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def random_nest(seed: int) -> Nest:
     def element(array: str) -> str:
         first, second = rng.choice(names), rng.choice(names)
         if rng.random() < 0.6:
-            first, second = names[1], names[0]  # against the order
+            first, second = names[1], names[0]  # against the order of memory
         offsets = [rng.choice(["", "", " + 1", " - 1", " - 2"]) for _ in range(2)]
         return f"{array}[{first}{offsets[0]}, {second}{offsets[1]}]"
 
@@ -89,7 +89,7 @@ def product(dtype=np.float64) -> Nest:
 
 @pytest.mark.parametrize("dtype", [np.complex128, np.int32])
 def test_a_matrix_product_adds_in_the_same_order(dtype):
-    # deterministic=True: of complex numbers too, which are a contraction without it.
+    # deterministic=True, because complex numbers are a contraction otherwise.
     product(dtype).check(parpy.auto(backend=parpy.CompileBackend.Cpu, deterministic=True))
 
 
@@ -135,10 +135,10 @@ def test_column_sums_run_a_thread_per_column_on_the_gpu():
 @pytest.mark.parametrize(
     "body",
     [
-        "x[i - 1, j + 1] = x[i, j] + 1",  # what another column left
-        "s = s * 0.5 + x[i, j]\n        x[i, j] = s",  # a scalar that is passed on
-        "if x[i, j] > 900:\n            break\n        x[i, j] = 1",  # an end that data decide
-        "x[i, j] += x[int(y[i, j]) % 9, 1]",  # who knows which
+        "x[i - 1, j + 1] = x[i, j] + 1",  # depends on another column
+        "s = s * 0.5 + x[i, j]\n        x[i, j] = s",  # passes on a scalar
+        "if x[i, j] > 900:\n            break\n        x[i, j] = 1",  # data decide the end
+        "x[i, j] += x[int(y[i, j]) % 9, 1]",  # data decide the element
     ],
 )
 def test_what_depends_on_the_order_keeps_it(body):
@@ -151,7 +151,7 @@ def test_what_depends_on_the_order_keeps_it(body):
 
 @pytest.mark.parametrize("opts", [CPU, CUDA], ids=["cpu", "cuda"])
 def test_no_order_is_worth_a_parallel_loop(opts):
-    """With `i` innermost memory is read in order, but the loops over diagonals then conflict, outermost or not."""
+    """With `i` innermost memory is read in order, but then the loops over diagonals conflict, in any position."""
     text = """
     for i in range(300):
         for k in range(40):

@@ -1,4 +1,4 @@
-"""NumPy's functions that compiled code has for loops, and Python calls elsewhere, against NumPy; methods that store."""
+"""NumPy's functions that are compiled in loops, and that Python calls elsewhere, against NumPy; methods that store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fresh_functions import plain_function
 
 rng = np.random.default_rng(41)
 
-# Expressions of x, y (one dimension, in order), w (none), A (two dimensions) and i.
+# Expressions of x, y (one dimension, sorted), w (unsorted), A (two dimensions) and i.
 EXPRESSIONS = (
     "np.array_equal(x, y)", "np.array_equal(x, x) + np.array_equal(x, A)", "np.average(w)",
     "np.average(w, weights=x + i)", "np.convolve(w, y)[i + 2]", "np.convolve(w, y[:3], mode='same')[i]",
@@ -107,7 +107,7 @@ def test_medians_of_hard_orders():
 
 
 def test_sorting_takes_no_time_that_grows_with_the_square():
-    """Arrays that rise and fall again, of which the middle element is the largest."""
+    """Arrays that rise and fall again, with the largest element in the middle."""
     n = 200_000
     x = np.minimum(np.arange(n), np.arange(n)[::-1]) * 1.0
     compiled = parpy.jit(sorts)

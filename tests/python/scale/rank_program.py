@@ -1,5 +1,5 @@
-"""Each rank of test_ranks runs this program: the parts that the command line names; each prints a line where it
-holds."""
+"""Each rank of test_ranks runs this program: the parts that the command line names. Each rank prints a line after a
+part succeeds."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _random(*shape):
 
 def _cases():
     yield jacobi_1d, [_random(101), np.zeros(101)], [4]
-    yield jacobi_1d, [_random(5), np.zeros(5)], [3]  # fewer rows than some have ranks
+    yield jacobi_1d, [_random(5), np.zeros(5)], [3]  # fewer rows than some runs have ranks
     yield columns_2d, [_random(7, 40), np.zeros((7, 40))], [3]
     yield around, [np.arange(50), np.zeros(50, int)], [5]
     yield beside, [_random(40), _random(40)], []
@@ -137,7 +137,7 @@ def bits():
 
 
 def own_rows():
-    """What a rank has in rows of others does not count."""
+    """A rank's values in rows of other ranks are ignored."""
     a, b = _random(100), np.zeros(100)
     expected = _after(jacobi_1d, [a, b], [3])[1]
     first, last = COMM.rank * 100 // COMM.size, (COMM.rank + 1) * 100 // COMM.size
@@ -148,7 +148,7 @@ def own_rows():
 
 
 def split():
-    """Two halves of the ranks call functions of their own."""
+    """Two halves of the ranks call different functions."""
     comm = COMM.Split(COMM.rank % 2)
     values = [_random(64), np.zeros(64)]
     found = _after(jacobi_1d, values, [2 + COMM.rank % 2], comm=comm)
@@ -181,12 +181,12 @@ def unequal():
     h = np.zeros(8, int)
     h[3] = one
     _refused(histogram, [a, h], "other elements of 'h'")
-    assert np.array_equal(_after(beside, [a, b], [], comm=COMM)[1], _after(beside, [a, b], [])[1])  # and goes on
+    assert np.array_equal(_after(beside, [a, b], [], comm=COMM)[1], _after(beside, [a, b], [])[1])  # calls still work
     _refused(power, [m, x, y, 2], "because of 'x[j]'")
 
 
 def one_fails():
-    """An error on one rank; then all make a call together again."""
+    """After an error on one rank, all ranks can make a call together again."""
     x, y = np.ones(40, int), np.zeros(40, int)
     x[-1] = 0
     try:
@@ -211,7 +211,7 @@ def dies():
 
 def stays_away():
     if COMM.rank == COMM.size - 1:
-        time.sleep(8)  # without a call
+        time.sleep(8)  # makes no call
         return
     try:
         _after(jacobi_1d, [_random(40), np.zeros(40)], [2], comm=COMM)

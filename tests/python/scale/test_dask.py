@@ -1,4 +1,4 @@
-"""parpy.dask.map_overlap: the bits of one call, for any chunks; refusals where there would be others."""
+"""parpy.dask.map_overlap: the bits of one call, for any chunks; refusals if chunks could change them."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def swapped_chunks(a, b):
             b[i, j] = a[i, j + 1] - a[i, j - 1]
 
 
-# The function, the shapes of its arrays, the other arguments, and the axes that are cut.
+# The function, the shapes of its arrays, the other arguments, and the axes that are divided.
 PROGRAMS = {
     "smooth": (smooth, [(101,), (101,)], (), (0,)),
     "heat_1d": (heat_1d, [(101,), (101,)], (4,), (0,)),
@@ -197,7 +197,7 @@ def _arrays(shapes, dtype=np.float64):
 
 
 def _plain(function, arrays, numbers):
-    """What a call returns, or else the arrays that it changes."""
+    """The results of a call, or else the arrays that it changes."""
     made = [array.copy() for array in arrays]
     result = function(*made, *numbers)
     if result is not None:
@@ -206,7 +206,7 @@ def _plain(function, arrays, numbers):
 
 
 def _sizes(extent, at_least):
-    """Chunks of random sizes."""
+    """Random sizes of chunks."""
     cuts = [0]
     while cuts[-1] < extent:
         cuts.append(min(cuts[-1] + int(_RNG.integers(at_least, at_least + 12)), extent))
@@ -290,7 +290,7 @@ def test_nothing_is_computed_before_it_is_asked_for():
     result = parpy.dask.map_overlap(smooth, x, np.zeros(80))
     assert seen == []
     assert np.array_equal(result[:5].compute(), [0, 1, 1, 1, 1])
-    assert set(seen) <= {(0,), (1,)}  # the rows that were asked for, and their halo
+    assert set(seen) <= {(0,), (1,)}  # the requested rows, and their halo
 
 
 def test_arrays_may_be_larger_than_memory():

@@ -1,6 +1,6 @@
 """Calls that several virtual devices share: results are those of one call, for any number of devices.
 
-The memory of each device is filled with values that no program makes first, so that rows nobody sent would show.
+The memory of each device is first filled with values that no program makes, so that rows that were not sent show.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def options(parts, backend=CPU, **fields):
 
 
 def shared(function, args, parts, **fields):
-    """What a call on so many devices returns, and its arrays afterwards."""
+    """The result of a call on `parts` devices, and its arrays afterwards."""
     copies = [each.copy() if isinstance(each, np.ndarray) else each for each in args]
     result = function(*copies, opts=options(parts, **fields))
     return [result, *(each for each in copies if isinstance(each, np.ndarray))]
@@ -315,7 +315,7 @@ def wide(x, y, T):
 
 @parpy.jit
 def counted(x, y, T):
-    """Wrong operands would fail: its parts exchange in each step."""
+    """Wrong operands would fail: the devices exchange rows in each step."""
     for t in range(T):
         for i in range(1, len(x) - 1):
             y[i] = (x[i - 1] + 7) // x[i + 1] + 1
@@ -466,10 +466,10 @@ def test_partitioned_arrays_stay_where_they_are():
     expected = alone(jacobi_1d, (x, y, 4))
     assert np.array_equal(A.numpy(), expected[1])
     assert np.array_equal(np.asarray(B), expected[2])
-    assert np.array_equal(np.concatenate(shards), expected[1])  # views of what is there now
+    assert np.array_equal(np.concatenate(shards), expected[1])  # views of the current values
     shards[1][0] = 5.0
     assert A.numpy()[20] == 5.0
-    jacobi_1d(A, B, 2, opts=options(2))  # other blocks: copied there and back
+    jacobi_1d(A, B, 2, opts=options(2))  # other blocks: the arrays are copied there and back
     assert len(A.shards) == 3
     A.copy_from(x)
     assert np.array_equal(A.numpy(), x)

@@ -1,7 +1,7 @@
 """Calls that several GPUs share: results are those of the CPU, for any number of devices.
 
-Run on the GPUs that are there, each as several devices if there are too few, and on an emulated driver with three,
-which ends the process where a device touches memory that nobody gave it.
+Run on the GPUs of the machine, each as several devices if there are too few, and on an emulated driver with three,
+which ends the process if a device accesses memory to which it has no access.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PARTS = [1, 2, 3] if EMULATES else [1, 2, 3, 5, 8]
     ids=["peers", "no peers", "late"],
 )
 def test_on_emulated_gpus(more, some):
-    """Late: work runs as late as it may, so that an exchange that does not wait for it shows."""
+    """Variant `late`: work runs as late as possible, so that an exchange that does not wait for it shows."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", some, __file__]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **EMULATED, **more})
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
@@ -47,7 +47,7 @@ def test_on_emulated_gpus(more, some):
 
 
 def options(parts, **fields):
-    """Those of a call on so many devices, each GPU several ones if there are too few."""
+    """Options of a call on `parts` devices; each GPU is several of them if there are too few."""
     devices = [part % _native.device_count() for part in range(parts)]
     return parpy.auto(backend=CUDA, devices=devices, **fields)
 
@@ -129,7 +129,7 @@ def test_partitioned_arrays_stay_where_they_are(parts):
     assert A.numpy()[A.cuts[1]] == 5.0
     A.copy_from(x)
     assert np.array_equal(A.numpy(), x)
-    jacobi_1d(A, y.copy(), 2, opts=options(parts + 1))  # other blocks: copied there and back
+    jacobi_1d(A, y.copy(), 2, opts=options(parts + 1))  # other blocks: the arrays are copied there and back
     assert np.array_equal(A.numpy(), alone(jacobi_1d, (x, y, 2))[1])
     with pytest.raises(ValueError, match="shape"):
         A.copy_from(x[1:])
@@ -150,7 +150,7 @@ def test_arrays_that_all_devices_need_stay_there_too():
 
 @on_gpus
 def test_rows_travel_with_and_without_peers():
-    """The same results where no device may touch the memory of another one: test_on_emulated_gpus runs both."""
+    """Results are the same if no device can access another's memory: test_on_emulated_gpus runs both cases."""
     for function in (jacobi_2d, life):
         args = EXACT[function.__name__][1]
         agree(shared(function, args, 3), alone(function, args))
@@ -244,7 +244,7 @@ def test_kernels_and_arrays_on_several_devices():
             assert cuda.get_current_device() == device
     assert cuda.get_current_device() == cuda.gpus[0]
     for device, (a, b) in zip(cuda.gpus, held, strict=True):
-        added[1, 64](a, b)  # on the device of the arrays, whichever is selected
+        added[1, 64](a, b)  # on the device of the arrays, not the selected one
         assert a.__dlpack_device__() == b.__dlpack_device__() == (2, device.id)
         assert np.array_equal(b.copy_to_host(), x * device.id + 1)
     with pytest.raises(parpy.BackendError, match="P533"):

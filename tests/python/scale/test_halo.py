@@ -1,5 +1,5 @@
-"""parpy.halo: offsets, verdicts and depths. The depths are tried: a block is computed from its rows and the halo alone,
-all others replaced by NaN, and with a row less somewhere the result is another."""
+"""parpy.halo: offsets, verdicts and depths. Tests compute a block from its rows and the halo alone,
+with NaN in all other rows; with one row less somewhere the result differs."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _run(function, arrays):
 
 
 def _restricted(arrays, depths, first, last):
-    """The arrays, with NaN in all rows that a block first … last does not get."""
+    """The arrays, with NaN in all rows outside the block first … last and its halo."""
     made = {}
     for name, array in arrays.items():
         before, behind = depths[name]
@@ -196,7 +196,7 @@ def test_several_calls_are_like_more_time_steps():
         for name in "AB":
             assert halo.depth(name, calls) == more.depth(name)
     assert halo.depth("A", 1000) == {0: (4000, 4000)}
-    assert halo.of("A").reads == (-1, 1)  # of a nest, whatever the number of steps
+    assert halo.of("A").reads == (-1, 1)  # for a nest, independent of the number of steps
     assert halo.of("A").writes == (0, 0)
 
 

@@ -1,4 +1,4 @@
-"""Plans without an engine: who owns which rows, and which are exchanged, against a count of each row."""
+"""Plans without an engine: the owners of rows, and the rows that are exchanged, against a count of each row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""opts.comm: a call that the ranks of an MPI communicator share, under mpiexec with two and four ranks."""
+"""opts.comm: a call on the ranks of an MPI communicator, under mpiexec with two and four ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops over time whose steps sweep over the same arrays: computed several steps at a time, with the bits of Python."""
+"""Loops over time whose steps sweep over the same arrays: several steps are computed at a time, with Python's bits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def auto(backend, **options):
 
 
 def run(backend, function, given, **options):
-    """The arguments behind the call, of a program of its own."""
+    """The arguments after the call, with a program of its own."""
     got = copies(given)
     compiled = parpy.jit(function)
     if backend == "eval":
@@ -40,7 +40,7 @@ def check(backend, function, given, **options):
 
 
 def explained(backend, function, given, **options):
-    """In one line."""
+    """The text of explain in one line."""
     return " ".join(str(parpy.explain(parpy.jit(function), *copies(given), opts=auto(backend, **options))).split())
 
 
@@ -87,7 +87,7 @@ def fields(ex, ey, hz, drive, steps):
 
 
 def fields_in_loops(ex, ey, hz, drive, steps):
-    """Several loops in one, and a condition of its first iteration."""
+    """Each step has several loops, of which one has a condition for its first iteration."""
     for t in range(steps):
         for i in range(ey.shape[0]):
             if i == 0:
@@ -124,7 +124,7 @@ def heat(steps, a, b):
 
 
 def far_and_askew(steps, a, b, weights):
-    """Two rows up, one down, three columns to the right, corners; steps differ; an array that only is read."""
+    """Reads two rows up, one down, three columns to the right, and corners; steps differ; one array is read-only."""
     for t in range(steps):
         scale = weights[t % 3, 0] + t
         for i in range(2, a.shape[0] - 1):
@@ -144,7 +144,7 @@ def three_in_turns(steps, a, b, c):
 
 
 def upwind(steps, a, b):
-    """What an iteration stores to two arrays."""
+    """Each step sweeps over two arrays; the first sweep reads the left neighbour."""
     for _ in range(steps):
         for i in range(1, a.shape[0]):
             b[i] = a[i] - 0.25 * (a[i] - a[i - 1])
@@ -153,7 +153,7 @@ def upwind(steps, a, b):
 
 
 def moved_places(steps, a, b):
-    """Borders of different widths, none at one end."""
+    """Borders have different widths, and none at one end."""
     for _ in range(steps):
         for i in range(a.shape[0] - 1):
             b[i + 1] = a[i] + 0.5 * a[i + 1]
@@ -168,7 +168,7 @@ def integers(steps, a, b):
 
 
 def cases():
-    """A name, a function, arguments that make several tiles and bands, and those of other extents."""
+    """A name, a function, arguments that make several tiles and bands, and arguments of other extents."""
     yield "line", means_of_three, (70, random(700), random(700, seed=1))
     yield "line of loops", means_of_three_in_loops, (70, random(700), random(700, seed=1), 700)
     yield "plane", means_of_five, (13, random(150, 260), random(150, 260, seed=1))
@@ -245,7 +245,7 @@ def test_the_same_bits_under_deterministic(backend):
 
 
 def random_stencil(seed):
-    """The text of a function of steps and three arrays, with sweeps that reach in any direction; a shape."""
+    """The text of a function of steps and three arrays, whose sweeps read in any direction; a shape."""
     draw = np.random.default_rng(seed)
     rank = int(draw.integers(1, 3))
     shape = tuple(int(n) for n in draw.integers(*((60, 900) if rank == 1 else (20, 170)), rank))
@@ -290,7 +290,7 @@ def test_nvrtc_takes_the_kernels(case):
     cubin(parpy.print_compiled(parpy.jit(function), copies(given), auto("cuda")))
 
 
-# ---------------------------------------------------------------- what is left alone
+# ---------------------------------------------------------------- programs that do not change
 
 
 def stores_elsewhere(steps, a, b, log):

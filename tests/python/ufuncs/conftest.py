@@ -1,4 +1,4 @@
-"""Arrays of tests are on the simulator, but for those of the target 'gpu'."""
+"""Tests use the simulator's arrays, except for the target 'gpu'."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Universal functions and CUDA's libraries are called by jit functions, between their loops; what runs on a GPU
-compiles there."""
+"""Jit functions call universal functions and CUDA's libraries between their loops; for a GPU the ufuncs are compiled
+for it."""
 
 from __future__ import annotations
 

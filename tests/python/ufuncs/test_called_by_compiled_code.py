@@ -1,4 +1,4 @@
-"""Compiled loops and kernels call functions of parpy.vectorize for single elements, with the types that NumPy takes."""
+"""Compiled loops and kernels call functions of parpy.vectorize for single elements, with the types that NumPy uses."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_rows_of_expressions(no_warnings):
 
 
 def test_arrays_are_for_the_ufunc():
-    """Between loops, with outputs and as methods Python calls it."""
+    """Between loops, with outputs and as methods: Python calls it."""
 
     @parpy.jit
     def whole(x, y, out):
@@ -161,7 +161,7 @@ def test_arrays_are_for_the_ufunc():
 
 @parpy.vectorize([f"{each}({each}, {each})" for each in ("int32", "float32", "float64", "complex128")])
 def third(a, b):
-    return a / (b + b + b)  # whose digits tell the type
+    return a / (b + b + b)  # the digits show the type
 
 
 @parpy.jit

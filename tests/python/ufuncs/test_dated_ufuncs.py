@@ -1,4 +1,4 @@
-"""Universal functions of dates and durations on every target, and signatures that leave out the result."""
+"""Universal functions of dates and durations on every target, and signatures without a result."""
 
 from __future__ import annotations
 

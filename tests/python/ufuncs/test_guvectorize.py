@@ -1,4 +1,4 @@
-"""parpy.guvectorize: layouts, broadcasting of loops, several outputs, inputs that are stored to, errors."""
+"""parpy.guvectorize: layouts, broadcasting of loops, several outputs, inputs with stores, errors."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def test_decorators_that_mean_nothing(make, error, text):
 
 
 def test_one_large_product_runs_on_all_threads_of_a_device():
-    """The loops of the function are mapped together with those around it, not one thread for a product."""
+    """The function's loops are mapped together with the broadcast loops, not one thread for a product."""
     call = core_call(source_of(product), "x0[i0], x1[i0], y0[i0]")
     text = f"def gufunc_cores(x0, x1, y0, n0):\n    for i0 in range(n0):\n        {call}\n"
     function = compiled(text, "gufunc_cores", source_of(product))

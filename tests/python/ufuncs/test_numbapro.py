@@ -1,4 +1,4 @@
-"""parpy.numbapro: the names of the seed, and programs written with them."""
+"""parpy.numbapro: the names of the seed, and programs that use them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One table of properties, run over NumPy's addition and over ours on each target: results and errors are the same."""
+"""One table of properties, for NumPy's addition and for ours on each target: results and errors are the same."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_is_as_of_numpys_addition(name, target):
             assert found == wanted
         return
     assert found_error is not None, f"NumPy refuses it: {wanted_error!r}"
-    # NumPy has subclasses of TypeError for the rows of its own table of types.
+    # NumPy raises subclasses of TypeError for the rows of its own table of types.
     assert isinstance(found_error, TypeError if isinstance(wanted_error, TypeError) else type(wanted_error))
 
 

@@ -1,4 +1,4 @@
-"""parpy.vectorize: signatures, types found at the call, several results, flags of the floating-point unit, errors."""
+"""parpy.vectorize: signatures, inferred types, several results, flags of the floating-point unit, errors."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_several_results(target):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_bodies(target):
-    """Branches, loops, helpers, functions of math and NumPy, globals."""
+    """Bodies with branches, loops, helpers, functions of math and NumPy, and globals."""
 
     def helper(x):
         return x * FACTOR
@@ -162,7 +162,7 @@ def test_arrays_of_several_dimensions_as_one_row(target):
 
     x = np.random.rand(50, 20, 20)
     a, b = on_device(x), on_device(x.astype("f4"))
-    for _ in range(2):  # the second call is one that was planned
+    for _ in range(2):  # the second call has a plan
         np.testing.assert_allclose(on_host(f(a, b)), x * x.astype("f4") + x)
         np.testing.assert_allclose(on_host(f(a, 2.0)), x * 3)
         out = on_device(np.zeros_like(x))
@@ -174,7 +174,7 @@ def test_arrays_of_several_dimensions_as_one_row(target):
 
 @pytest.mark.parametrize("target", HOSTS)
 def test_complex_numbers_in_records(target):
-    """Aligned to half their size."""
+    """Fields are aligned to half their size."""
 
     @parpy.vectorize(["complex128(complex128, complex128)"], target=target)
     def product(a, b):
@@ -205,7 +205,7 @@ def test_exceptions_of_the_function(target):
 
 
 def test_reductions_in_order():
-    """Functions that are no reductions to the compiler."""
+    """The compiler recognises no reduction in these functions."""
 
     @parpy.vectorize(["float64(float64, float64)"])
     def minus(a, b):
@@ -271,7 +271,7 @@ def test_numbas_types():
 
 
 def test_auto_goes_where_large_arrays_of_the_host_take_less_time(monkeypatch):
-    """Each place is tried twice; the second time counts."""
+    """Each place is tried twice; only the second time counts."""
     clock = iter([0, 9, 9, 10, 10, 19, 19, 19.5])
     monkeypatch.setattr(choices._backend, "has_gpu", lambda: True)
     monkeypatch.setattr(choices, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
@@ -401,7 +401,7 @@ def share(a, b):
 @pytest.mark.parametrize("kind", [np.float64, np.int64])
 @pytest.mark.parametrize("count", [0, 1, 1000])
 def test_updates_at_indices(kind, count):
-    """Those of one dimension are one compiled loop; other ones, and numbers that are cast, are not."""
+    """Updates in one dimension are one compiled loop; other updates, and numbers that are cast, are not."""
     rng = np.random.default_rng(3)
     ours, theirs = np.arange(60).astype(kind), np.arange(60).astype(kind)
     at, numbers = rng.integers(-30, 30, count), rng.integers(0, 9, count).astype(kind)
@@ -424,7 +424,7 @@ def test_floating_point_errors_at_indices():
         share.at(x, [0, 1, -1], np.array([0.0, 2.0, 4.0]))
     assert x.tolist() == [np.inf, 0.5, 0.25]
     with np.errstate(all="raise"):
-        share.at(x, [1, 0], np.array([2.0, 3.0]))  # an infinity that was there
+        share.at(x, [1, 0], np.array([2.0, 3.0]))  # the infinity existed before
         with pytest.raises(FloatingPointError):
             share.at(x, [1], np.array([0.0]))
 

@@ -1,4 +1,4 @@
-"""The targets of ufuncs that tests run on, and how they look at results of all of them."""
+"""The targets of ufuncs for tests, and comparisons of their results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TARGETS = (*HOSTS, *DEVICES)
 
 
 def on_host(value: Any) -> Any:
-    """The values of an array wherever it is."""
+    """The values of an array in any memory."""
     if isinstance(value, tuple):
         return tuple(map(on_host, value))
     for name in ("copy_to_host", "get", "cpu", "numpy"):
@@ -34,7 +34,7 @@ def on_device(value: Any) -> Any:
 
 
 def check_same(found: Any, wanted: Any) -> None:
-    """Values, types and shapes are those of NumPy; numbers are numbers."""
+    """Checks that values, types and shapes are NumPy's, and that numbers are numbers."""
     if isinstance(wanted, tuple):
         assert isinstance(found, tuple) and len(found) == len(wanted)
         for a, b in zip(found, wanted, strict=True):
@@ -49,7 +49,7 @@ def check_same(found: Any, wanted: Any) -> None:
 
 
 def add(target: str) -> Any:
-    """Addition in the types and with the identity that NumPy's has."""
+    """Addition with the types and the identity of NumPy's."""
     types = ["int8", "int32", "int64", "uint8", "float32", "float64", "complex64", "complex128"]
     signatures = [f"{each}({each}, {each})" for each in types]
 

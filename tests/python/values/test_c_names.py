@@ -1,4 +1,4 @@
-"""Names of the user that CUDA, C++ or the preludes have taken: as functions, variables, parameters and entries."""
+"""Names of the user that CUDA, C++ or the preludes use too: as functions, variables, parameters and entries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nvrtc import cubin, why_missing
 from parpy import cuda, threads
 
 # fmt: off
-# What NVRTC and the preludes of CUDA text and the simulator declare, and macros.
+# Names that NVRTC and the preludes of CUDA text and the simulator declare, and macros.
 TAKEN = [
     "rsqrt", "rsqrtf", "any", "all", "ballot", "std", "sinpi", "sinpif", "cospi", "rhypot", "norm", "norm3df",
     "normcdf", "normcdfinv", "rcbrt", "exp10", "logb", "ilogb", "fdivide", "lrint", "llround", "sincos", "sincospi",
@@ -25,7 +25,7 @@ TAKEN = [
     "parpy_launch", "PARPY_SIM", "fail", "Word", "concept", "typeof", "register", "union", "exit", "index", "strlen",
     "strdup", "qsort", "getenv", "abort", "write", "read", "open", "close", "time", "puts",
 ]
-# Names like them that are free.
+# Similar names that are free.
 FREE = [
     "cudax", "atomic", "text", "surface", "tex", "maker", "make_", "float5", "int0", "unsigned_", "uint", "my_rsqrt",
     "parpyx", "long_1", "CU", "xatomicAdd",
@@ -103,7 +103,7 @@ def test_variables_of_kernels(simulator):
 
 @pytest.mark.parametrize("backend", ["Cpu", "Sim"])
 def test_loops(backend):
-    """Helper functions, variables and arrays of loops."""
+    """Such names for helper functions, variables and arrays in loops."""
     text = text_of("parpy.jit", NAMES)
     text += "@parpy.jit\ndef call_all(x, n):\n    parpy.label('i')\n    for i in range(n):\n"
     text += "".join(f"        x[i, {i}] = {n}(x[i, {i}])\n" for i, n in enumerate(NAMES))

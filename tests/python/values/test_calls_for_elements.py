@@ -90,7 +90,7 @@ def given():
 
 @pytest.fixture(params=CALLS)
 def program(request, tmp_path):
-    """A labelled statement, its arguments, and what NumPy's vectorize makes of it."""
+    """A labelled statement, its arguments, and the result of NumPy's vectorize."""
     call = CALLS[request.param]
     target = "x[:5]" if request.param == "part" else "x[:]"
     body = f"@parpy.jit\ndef f(x, y, m):\n    parpy.label('i')\n    {target} = {call}\n"

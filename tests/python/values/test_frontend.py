@@ -1,4 +1,4 @@
-"""The surface program of each construct of the language, and where its names come from."""
+"""The surface program of each construct of the language, and the origin of its names."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def surface(source: str, **names: Any) -> Surface:
 
 
 def text(source: str, **names: Any) -> str:
-    """The program of function `f`, without the line that says that it is a surface program."""
+    """The program of function `f`, without the line that marks it as a surface program."""
     return surface(source, **names).module.text().removeprefix("surface\n\n").rstrip("\n")
 
 
@@ -223,7 +223,7 @@ def test_middle_operand_of_a_comparison_is_evaluated_once() -> None:
     ],
 )  # fmt: skip
 def test_statement(python: str, expected: str) -> None:
-    # The printer tells temporaries apart by its own suffixes; here only their order counts.
+    # The printer distinguishes temporaries by its own suffixes; here only their order counts.
     assert body(python).replace("tmp_2", "tmp_1") == expected
 
 
@@ -525,7 +525,7 @@ def test_math_keeps_types() -> None:
 
 def test_every_known_function_is_lowered_and_nothing_else():
     rows = [intrinsic for _, intrinsic in intrinsics.table().values()]
-    methods = {"reduce_first", "tuple_method"}  # found by what they belong to
+    methods = {"reduce_first", "tuple_method"}  # found by the object that they belong to
     assert {row.lowering for row in rows} | methods == set(languages.INTRINSICS)
     assert {row.op for row in rows if row.lowering == "composed"} == set(compositions._COMPOSED)
     assert {row.op for row in rows if row.lowering == "pair"} == set(compositions._PAIRS)

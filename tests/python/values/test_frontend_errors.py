@@ -1,4 +1,4 @@
-"""Messages of the frontend about programs that it cannot compile: first lines and places. The full texts of each code
+"""Messages of the frontend about programs that it cannot compile: first lines and places. The full texts for each code
 are goldens (test_diagnostics.py)."""
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ def test_numbers_and_arrays_that_a_lambda_reads_are_arguments(monkeypatch):
     shift = np.ones(1)
     twice_over(made(0.0), x)
     assert x.tolist() == [1] * 3
-    assert len(parsed) == first  # the function, and what it is for such a lambda
+    assert len(parsed) == first  # the function, and its parse for such a lambda
 
 
 parse = compiling.parse

@@ -1,4 +1,4 @@
-"""Whole programs on every backend: against NumPy, and against the same function run by Python."""
+"""Whole programs on every back end: against NumPy, and against the same function run by Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.parametrize("backend", BACKENDS)
 
 
 def check(backend, function, arguments, written, mapping, rtol=1e-12, **tolerances):
-    """`function` on copies of `arguments` computes what Python computes; `written` are the results' places."""
+    """Checks that `function` computes Python's results on copies of `arguments`; `written` are the results' places."""
     expected = [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]
     actual = [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]
     function(*expected, seq=True)

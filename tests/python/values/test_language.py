@@ -1,4 +1,4 @@
-"""Statements and expressions compute what Python computes: each function here runs both ways."""
+"""Statements and expressions compute Python's results: each function here runs both ways."""
 
 from __future__ import annotations
 

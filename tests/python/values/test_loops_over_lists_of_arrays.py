@@ -1,5 +1,5 @@
-"""Loops over lists and tuples of arrays, and over the numbers of their elements: their statements stand one behind the
-other."""
+"""Loops over lists and tuples of arrays, and over the indices of their elements: their statements are repeated in
+order."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_as_python(program, backend):
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_arrays_that_share_memory(program):
-    """Each argument is a part of one array; with a step, and twice the same."""
+    """Each argument is a part of one array: with a step, and the same part twice."""
     for parts in ((slice(0, 3), slice(1, 4), slice(2, 5), slice(0, 6, 2)), (slice(0, 3),) * 4):
         want, got = np.arange(1.0, 7), np.arange(1.0, 7)
         program(*(want[part] for part in parts))

@@ -1,4 +1,4 @@
-"""Functions and lambdas that are defined in functions: they read the variables around them as they are at the call."""
+"""Functions and lambdas that are defined in functions: they read the current values of the variables around them."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_plain_function_with_a_nested_one() -> None:
     np.testing.assert_array_equal(x, [i * i + i for i in range(4)])
 
 
-row = np.full(4, 100.0)  # what nested functions must not take for a variable of this name
+row = np.full(4, 100.0)  # nested functions must not use this one
 
 
 def between_parts_of_python(x):

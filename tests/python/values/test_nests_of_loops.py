@@ -1,5 +1,5 @@
-"""Loops over np.ndindex, np.ndenumerate and itertools.product, which are nests, and over what gives arrays; against
-Python."""
+"""Loops over np.ndindex, np.ndenumerate and itertools.product, which are nests, and over calls that give arrays, in
+comparison with Python."""
 
 from __future__ import annotations
 

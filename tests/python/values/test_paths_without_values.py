@@ -1,4 +1,4 @@
-"""Functions of which some paths return nothing: that is None there."""
+"""Functions of which some paths return nothing: their value is None there."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def array(x, n):
 
 
 def several(x, n):
-    """Values of four forms."""
+    """Returns values of four forms."""
     if n > 6:
         return x.sum(), n
     elif n > 3:
@@ -53,7 +53,7 @@ def several(x, n):
 
 
 def without_arguments(x, n):
-    """The same, of which Python returns nothing itself."""
+    """The same forms; if no condition holds, it returns nothing."""
     if n > 6:
         return x.sum(), n + 1
     elif n > 3:
@@ -130,7 +130,7 @@ def test_none_is_no_number(backend):
 
 
 def by_element(x):
-    """Which one is not known when it is compiled."""
+    """The choice is not known at compile time."""
     if x[0] > 6:
         return x.sum(), 7
     if x[0] > 3:

@@ -1,4 +1,4 @@
-"""Plain Python functions that jit functions call are compiled with them: nobody needs to decorate helpers."""
+"""Plain Python functions that jit functions call are compiled with them: helpers need no decorator."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_closures():
 
 
 def test_functions_stay_python_s():
-    """Compiled or not, the function is called as before; decorators that copy its attributes get nothing of ours."""
+    """Compiled or not, the function can be called as before; decorators that copy its attributes copy none of ours."""
     x = np.zeros(2)
 
     @parpy.jit

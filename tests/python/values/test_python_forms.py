@@ -1,4 +1,4 @@
-"""Forms of Python that are other ones to compiled code, against Python: constants of texts, imports,
+"""Forms of Python that compiled code rewrites, against Python: constants of texts, imports,
 loops over comprehensions and the entries of dicts."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The results of a jit function: numbers, arrays that it allocates or gets; and Python functions that it calls."""
+"""The results of a jit function: numbers, arrays that it allocates or receives; and Python functions that it calls."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""A compiled line computes the same as under NumPy in the interpreter, bit for bit.
+"""A compiled line computes the same as with NumPy in the interpreter, bit for bit.
 
 Each function below runs twice on the same arguments, compiled for the CPU and with `seq=True`, for
-several element types. They are about what type inference decides: weak Python scalars, variables
+several element types. They cover the decisions of type inference: weak Python scalars, variables
 that change their type, helpers, logic on numbers, subscripts from the end, loop variables that
-live on.
+are read after the loop.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def check(monkeypatch):
         sequential = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
         function(*compiled, opts=parpy.par({}))
         with np.errstate(all="ignore"), monkeypatch.context() as patch:
-            for name in HELPERS:  # the interpreter is to run them too
+            for name in HELPERS:  # the interpreter runs them too
                 patch.setitem(globals(), name, globals()[name].__wrapped__)
             function(*sequential, seq=True)
         for ours, numpys in zip(compiled, sequential, strict=True):
@@ -273,7 +273,7 @@ def thirds(y, n, r):
 
 
 def test_forced_sizes():
-    """Python's numbers in 32 bits; also those that are passed at run time."""
+    """Python's numbers have 32 bits, also those that are passed at run time."""
     options = parpy.CompileOptions(
         parallelize={}, force_int_size=parpy.ElemSize.I32, force_float_size=parpy.ElemSize.F32
     )
@@ -292,7 +292,7 @@ def divisors(x, y, out):
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.uint8])
 def test_functions_of_math_on_integers_give_python_integers(check, dtype):
-    """math.gcd(np.int8(-128), np.int8(-128)) is 128."""
+    """The gcd is not truncated: math.gcd(np.int8(-128), np.int8(-128)) is 128."""
     least = np.iinfo(dtype).min
     x = np.array([least, least, 12, 0, 1], dtype)
     y = np.array([least, 6, 18, 0, 1], dtype)
@@ -308,7 +308,7 @@ def far_powers(x, k, out, types):
 
 
 def test_exponents_of_ldexp_beyond_those_of_any_float(check):
-    """Python raises an OverflowError where the result is infinite, and only there."""
+    """Python raises an OverflowError if the result is infinite, and only then."""
     x = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, 5e-324, 1.5, 1e-300, 1e300, 3e-310])
     k = np.array([10**18, 2**62, -(10**18), -(2**63), 2**63 - 1, -(10**18), 2097, -1074, -60, -2060, -1], np.int64)
     check(far_powers, x, k, np.zeros(11), np.zeros(2))
@@ -390,7 +390,7 @@ def divisions(x, out, begin, n, d):
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u4", "i8", "u8"])
 @pytest.mark.parametrize("backend", [parpy.CompileBackend.Cpu, parpy.CompileBackend.Sim])
 def test_divisions_on_both_sides_of_zero(backend, dtype):
-    """Where neither side can be negative they are the processor's own (simplify-divisions)."""
+    """If no operand can be negative, divisions are the processor's own (simplify-divisions)."""
     x = np.array([0, 1, 6, 7, 8, 100, 120, 127, 0, 1, 2, 3], dtype)
     if x.dtype.kind == "i":
         x[8:] *= -1

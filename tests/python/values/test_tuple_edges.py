@@ -13,7 +13,7 @@ from results import same
 
 
 def copied(given: Any, bases: dict[int, Any]) -> Any:
-    """A copy in which arrays share memory as those that are given do."""
+    """A copy in which arrays share memory as the given ones do."""
     if isinstance(given, tuple):
         return tuple(copied(each, bases) for each in given)
     if not isinstance(given, np.ndarray):
@@ -170,7 +170,7 @@ def none_comes_and_goes(x, k):
 
 @pytest.mark.parametrize("backend", TARGETS)
 def test_subscripts_that_are_known_when_the_program_runs(backend):
-    """Constants of the program at first, numbers of the call after some calls."""
+    """The subscripts are constants of the program at first, numbers of the call after some calls."""
     compiled, x = parpy.jit(chosen), np.array([1.0, 2])
     for k in (0, 1, 2, -1, -2, -3, 0, 1):
         assert compiled(x, k, opts=options(backend, {})) == chosen(x, k)

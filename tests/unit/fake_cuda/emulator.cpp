@@ -33,7 +33,7 @@ std::string read_file(const std::string& name) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The names behind `__global__ void`, launch bounds skipped.
+// The names that follow `__global__ void`, launch bounds skipped.
 std::vector<std::string> kernels_of(const std::string& text) {
     std::vector<std::string> names;
     const auto is_word = [](char c) {
@@ -60,7 +60,7 @@ struct Dim {
     unsigned x, y, z;
 };
 
-// As in prologue.inc.
+// The same struct as in prologue.inc.
 struct Gpu {
     Dim thread, block, block_dim, grid_dim;
     char* exchange;
@@ -199,7 +199,7 @@ void* load(const std::string& image) {
     std::uint64_t size = 0;
     if (image.compare(0, head, kMagic) != 0) return nullptr;
     std::memcpy(&size, image.data() + head, sizeof size);
-    // A name that was never used: the loader takes equal names for equal libraries.
+    // The name must be new: the loader returns the same library for equal names.
     char name[] = "/tmp/fake_cuda_XXXXXX";
     const int file = ::mkstemp(name);
     const char* at = image.data() + head + sizeof size;

@@ -8,18 +8,18 @@
 
 namespace emulator {
 
-// A shared library as bytes; empty and `log` set where the text does not compile.
+// Returns a shared library as bytes; empty, with `log` set, if the text does not compile.
 std::string compile(const std::string& cuda_text, std::string& log);
 
-// nullptr if `image` is not one of ours.
+// Null if `image` was not made by compile().
 void* load(const std::string& image);
 // Null if there is no such kernel.
 void* find_kernel(void* library, const char* name);
 // Null if there is no such variable.
 void* find_variable(void* library, const char* name);
-// Copies of the arguments of a kernel, which nobody frees: for launches that run later.
+// Copies the arguments of a kernel, for launches that run later. Nobody frees the copies.
 void copy_arguments(void* library, const char* name, void** arguments, void** copies);
-// False and `message` set where threads wait at barriers for ever.
+// Returns false and sets `message` if threads wait at barriers for ever.
 bool launch(void* library, void* kernel, const unsigned grid[3], const unsigned block[3],
             void** arguments, std::string& message);
 

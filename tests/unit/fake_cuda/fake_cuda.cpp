@@ -1,5 +1,5 @@
-// See fake_cuda.h. Two devices of architecture sm_90, one context each. With FAKE_CUDA_EMULATE in
-// the environment: so many devices as it says, and kernels run (emulator.h).
+// See fake_cuda.h. Two devices of architecture sm_90, one context each. FAKE_CUDA_EMULATE in the
+// environment gives another number of devices and makes kernels run (emulator.h).
 #include "fake_cuda.h"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ std::set<Stream> destroyed_streams;
 
 struct parpy::cuda::EventRecord {
     Stream stream = nullptr;
-    std::size_t behind = 0;  // so many pieces of its work
+    std::size_t behind = 0;  // the number of pieces of work before it
 };
 
 struct parpy::cuda::UserObjectRecord {
@@ -83,7 +83,7 @@ void end(UserObject object) {
 
 namespace fake {
 
-// The injected failure of this call of `function`, or success.
+// The injected failure of this call of `function`, or else success.
 Result enter(const char* function) {
     if (std::strcmp(state.failing, function) != 0 || state.times == 0) return kSuccess;
     if (state.after-- > 0) return kSuccess;
@@ -92,7 +92,7 @@ Result enter(const char* function) {
     return state.failure;
 }
 
-// A driver reads the memory of a stream that is gone, and the process dies.
+// A real driver reads the memory of a destroyed stream, and the process crashes.
 void use(Stream stream) {
     if (!destroyed_streams.contains(stream)) return;
     std::fprintf(stderr, "fake CUDA: a stream is used after it was destroyed\n");
@@ -139,7 +139,7 @@ FAKE(cuDeviceGetName, char* name, int size, DeviceHandle) {
     return kSuccess;
 }
 FAKE(cuDeviceGetAttribute, int* value, int attribute, DeviceHandle) {
-    *value = attribute <= 3    ? 1024  // threads of a block, in all and in x and y
+    *value = attribute <= 3    ? 1024  // threads of a block, total and in x and y
              : attribute == 4  ? 64
              : attribute == 5  ? 2147483647  // blocks of a grid
              : attribute <= 7  ? 65535

@@ -1,4 +1,4 @@
-// NVRTC beside the fake driver: "compiles" any text to itself, or, where kernels run, for the CPU.
+// NVRTC beside the fake driver: "compiles" any text to itself, or for the CPU if kernels run.
 #include <cstring>
 #include <string>
 

@@ -1,4 +1,4 @@
-// Memory of other devices, and memory that is mapped, of the fake driver.
+// Memory of other devices and mapped memory in the fake driver.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using namespace fake;
 namespace {
 
 constexpr std::size_t kGranule = 1 << 16;
-std::map<DevicePointer, std::size_t> reserved;           // addresses
+std::map<DevicePointer, std::size_t> reserved;           // addresses and sizes
 std::map<Pages, std::pair<std::size_t, int>> all_pages;  // size, device
 std::map<DevicePointer, Pages> mapped;
 

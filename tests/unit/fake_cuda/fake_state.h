@@ -1,4 +1,4 @@
-// What the files of the fake driver share.
+// The state and the functions that the files of the fake driver share.
 #pragma once
 
 #include <cstddef>
@@ -18,26 +18,26 @@ using namespace parpy::cuda;
 extern FakeCuda state;
 extern const bool emulates;
 extern const int devices;
-extern std::mutex mutex;  // held by every function that looks at what stands here
+extern std::mutex mutex;  // held by every function that uses the state below
 extern thread_local Context current;
 extern std::map<DevicePointer, std::pair<std::size_t, int>> memory;  // size, device
 
-// The injected failure of this call of `function`, or success.
+// The injected failure of this call of `function`, or else success.
 Result enter(const char* function);
-// Ends the process where the stream is gone.
+// Ends the process if the stream was destroyed.
 void use(Stream stream);
 
 // ---- work of streams (late_work.cpp). With FAKE_CUDA_LATE in the environment, that of streams
-// which do not wait for the default one runs as late as it may, or earlier, by chance: what nobody
-// waits for is not there yet.
+// which do not wait for the default stream runs as late as possible, or earlier, by chance. Results
+// that nobody waits for are not there yet.
 
 Stream make_stream(unsigned flags);
-// Those that it was made with; of streams that others made, those of one that does not wait.
+// The flags that made the stream; if it was made elsewhere, those of a non-blocking stream.
 unsigned flags_of(Stream stream);
 [[nodiscard]] bool is_late(Stream stream);
-// Now, or later.
+// Runs the work now or later.
 void enqueue(Stream stream, std::function<void()> work);
-// So many pieces of work so far.
+// The number of pieces of work so far.
 [[nodiscard]] std::size_t enqueued(Stream stream);
 void run_until(Stream stream, std::size_t behind);
 void run_all(Stream stream);

@@ -10,7 +10,7 @@ namespace fake {
 
 namespace {
 
-// `done` counts the pieces that ran.
+// `done` counts the pieces that have run.
 struct Late {
     std::deque<std::function<void()>> work;
     std::size_t done = 0;

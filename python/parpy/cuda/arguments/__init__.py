@@ -1,1 +1,1 @@
-"""Arguments of launches: which signature takes them, of what kinds they are, and how they get to the device."""
+"""Arguments of launches: the choice of a signature, the kinds of arguments, and the copies to the device."""

@@ -1,4 +1,4 @@
-"""Dates and durations as arguments of kernels: the integers that NumPy keeps of them."""
+"""Dates and durations as arguments of kernels, which receive NumPy's integers for them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _NOT_A_TIME = np.iinfo(np.int64).min
 
 
 def is_date(value: Any) -> bool:
-    """Whether it is a datetime64 or timedelta64, or an array of such, of NumPy or on the device."""
+    """Whether the value is a datetime64 or timedelta64, or an array of them, from NumPy or on the device."""
     return isinstance(value, np.ndarray | np.datetime64 | np.timedelta64 | DeviceNDArray) and value.dtype.kind in "mM"
 
 
 def as_integers(arguments: Sequence[Any]) -> list[Any]:
-    """The arguments with the integers of dates and durations, of which arrays share the memory. Raises TypeError where
-    these have several units, or one is NaT, which an integer is not."""
+    """The arguments, with integers in place of dates and durations; arrays of them share the memory. Raises TypeError
+    if they have several units, or if one is NaT, which no integer represents."""
     units = {str(each.dtype).partition("[")[2] for each in filter(is_date, arguments)} - {""}
     if len(units) > 1:
         shown = ", ".join(sorted(f"'{each.rstrip(']')}'" for each in units))

@@ -1,5 +1,5 @@
-"""Arguments of a launch besides numbers and arrays: ``In``, ``Out`` and ``InOut`` of host arrays, and what an extension
-of the user's makes one of.
+"""Arguments of a launch that are converted first: ``In``, ``Out`` and ``InOut`` of host arrays, and objects that the
+user's extensions convert.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["In", "InOut", "Out", "typeof"]
 
 
 class Directed:
-    """A host array and which way it is copied around a launch."""
+    """A host array and the directions in which a launch copies it."""
 
     copied_in = copied_back = True
 
@@ -30,7 +30,7 @@ class Directed:
         return f"cuda.{type(self).__name__}({self.value!r})"
 
     def on_device(self, stream: Any) -> tuple[Any, Callable[[], Any] | None]:
-        """What the launch gets, and what is to be done behind it."""
+        """The argument of the launch, and the call to make after the launch or None."""
         if isinstance(self.value, DeviceNDArray) or not hasattr(self.value, "__array__"):
             return self.value, None
         host = np.asarray(self.value)
@@ -40,25 +40,25 @@ class Directed:
 
 
 class In(Directed):
-    """``In(array)`` as an argument: it is copied to the device, and what the kernel stores to it is lost."""
+    """``In(array)`` as an argument copies the array to the device. Stores of the kernel to it are lost."""
 
     copied_back = False
 
 
 class Out(Directed):
-    """``Out(array)`` as an argument: the kernel fills it; what is in it before is not copied to the device."""
+    """``Out(array)`` as an argument copies the array back after the launch, but not to the device before it."""
 
     copied_in = False
 
 
 class InOut(Directed):
-    """``InOut(array)`` as an argument: it is copied to the device and back."""
+    """``InOut(array)`` as an argument copies the array to the device before the launch and back after it."""
 
 
 def prepared(
     arguments: Sequence[Any], extensions: Sequence[Any], stream: Any
 ) -> tuple[tuple[Any, ...], list[Callable[[], Any]]]:
-    """The arguments as the launch gets them, and what is to be done behind it, in order."""
+    """The converted arguments of a launch, and the calls to make after it, in order."""
     taken: list[Any] = []
     behind: list[Callable[[], Any]] = []
     for each in arguments:
@@ -73,7 +73,7 @@ def prepared(
 
 
 def _extended(value: Any, extensions: Sequence[Any], stream: Any, behind: list[Callable[[], Any]]) -> Any:
-    """What the extensions make of an argument, the last one first."""
+    """The argument after the conversions of all extensions, of which the last one converts first."""
     kind = type_of(value)
     for each in reversed(extensions):
         kind, value = each.prepare_args(kind, value, stream=stream, retr=behind)
@@ -83,8 +83,8 @@ def _extended(value: Any, extensions: Sequence[Any], stream: Any, behind: list[C
 def with_records(
     arguments: tuple[Any, ...], places: tuple[int, ...], behind: list[Callable[[], Any]]
 ) -> tuple[Any, ...]:
-    """The arguments with the records at these places, to which the kernel assigns, as arrays of one: their fields go
-    back behind the launch."""
+    """The arguments, in which the records at these places, to which the kernel assigns, become arrays of one element.
+    Their fields are copied back after the launch."""
     taken = [*arguments]
     for place in places:
         given = arguments[place] if place < len(arguments) else None
@@ -106,7 +106,7 @@ def _store_record(record: Any, array: Any) -> None:
 
 
 def type_of(value: Any) -> Any:
-    """The type of an argument as signatures write it; None of what they have no type for."""
+    """The type of an argument in the notation of signatures; None if signatures have no type for it."""
     if isinstance(value, tuple) and type(value) is not tuple:
         return None  # signatures have no named tuples
     if isinstance(value, tuple):
@@ -125,8 +125,8 @@ def type_of(value: Any) -> Any:
 
 
 def typeof(value: Any) -> Any:
-    """The type of a value as signatures write it: ``typeof(np.ones(3, "f4"))`` is ``float32[::1]``. Raises ValueError
-    for a value that signatures have no type for."""
+    """Returns the type of a value as in signatures: ``typeof(np.ones(3, "f4"))`` is ``float32[::1]``. Raises ValueError
+    if signatures have no type for the value."""
     found = type_of(value)
     if found is None:
         raise ValueError(f"signatures have no type for {value!r}")

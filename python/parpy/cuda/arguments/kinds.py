@@ -1,5 +1,5 @@
-"""Kinds of arguments, where the text of a kernel depends on them: the type of the elements, numbers or records, and how
-many dimensions there are.
+"""The kinds of arguments for kernels whose parsing depends on them: the type of the elements (numbers or records) and
+the number of dimensions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...vocabulary.operators import scalar_name
 
 
 def kind_of(argument: Any) -> Kind | None:
-    """The kind of an argument of a launch; None if it has none that is known."""
+    """The kind of an argument of a launch; None if the kind is unknown."""
     if isinstance(argument, bool | int | float | complex):
         return Kind("", 0)
     found, rank = getattr(argument, "dtype", None), getattr(argument, "ndim", 0)
@@ -31,13 +31,13 @@ def kind_of(argument: Any) -> Kind | None:
 
 
 def has_records(argument: Any) -> bool:
-    """Whether an argument is an array of records, or one of them."""
+    """Whether an argument is an array of records or a single record."""
     found = getattr(argument, "dtype", None)
     return isinstance(found, np.dtype) and found.names is not None
 
 
 class Fields(dict[str, Any]):
-    """Fields of records in records by key, as the entries of a dict; where one is not there, an error like NumPy's."""
+    """The fields of nested records by key, as a dict. A missing field raises ValueError, as in NumPy."""
 
     class _Type:
         def __init__(self, names: tuple[str, ...]) -> None:

@@ -20,15 +20,15 @@ _TYPES = {"boolean": np.bool_, **{name: np.dtype(name).type for name in NAME_OF 
 
 
 class Match(IntEnum):
-    """How an argument becomes one of the wanted type; the least is the best."""
+    """The conversion of an argument to the wanted type; the least member is the best."""
 
     EXACT = 0
-    SAFE = 1  # keeps every value of its type
+    SAFE = 1  # the conversion keeps every value of the argument's type
     OTHER = 2
 
 
 class _Misfit(Exception):
-    """Why arguments do not fit a signature."""
+    """The reason why arguments do not fit a signature."""
 
 
 def bound(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
@@ -41,8 +41,8 @@ def bound(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -
 
 
 def best(function: FunctionType, signatures: tuple[Signature, ...], arguments: Sequence[Any]) -> tuple[Any, ...]:
-    """The arguments as the signature takes them that has the fewest conversions which are not safe, then the fewest
-    conversions, then is the first; TypeError where none takes them."""
+    """The arguments converted for the best signature: the one with the fewest unsafe conversions, then with the fewest
+    conversions, then the first. Raises TypeError if none fits."""
     fitting, reasons = [], []
     for each in signatures:
         try:
@@ -60,7 +60,7 @@ def best(function: FunctionType, signatures: tuple[Signature, ...], arguments: S
 def _fit(
     function: FunctionType, wanted: Signature, arguments: Sequence[Any]
 ) -> tuple[tuple[int, int], tuple[Any, ...]]:
-    """How many conversions of each kind the signature needs, worst first, and the arguments as it takes them."""
+    """The numbers of conversions that the signature needs, worst kind first, and the converted arguments."""
     code = function.__code__
     if len(arguments) != len(wanted.arguments):
         raise _Misfit(f"'{code.co_name}' takes {len(wanted.arguments)} arguments, not {len(arguments)}")
@@ -72,7 +72,7 @@ def _fit(
 
 
 def _as_argument(name: str, kind: Any, argument: Any, matches: list[Match]) -> Any:
-    """The argument as one of the type; adds how it became one, of a tuple for each element."""
+    """The argument converted to the type. Appends the kind of conversion, of a tuple one for each element."""
     if isinstance(kind, Record):
         if getattr(argument, "dtype", None) != kind.dtype or np.ndim(argument):
             raise _Misfit(f"argument '{name}' must be {_a(kind)}, not {type(argument).__name__}")
@@ -92,7 +92,7 @@ def _as_argument(name: str, kind: Any, argument: Any, matches: list[Match]) -> A
 
 
 def _plain_number(to: np.dtype[Any], argument: Any) -> tuple[Match, Any] | None:
-    """The most frequent numbers as those of the type: its own, and those of Python that fit. None of others."""
+    """The fast path for numbers of the type itself and Python numbers that fit it; None for other arguments."""
     given = type(argument)
     if given is to.type:
         return Match.EXACT, argument

@@ -17,12 +17,12 @@ from .kinds import Fields
 
 
 class AlignedFields(Fields):
-    """Fields of records by key, each where a GPU can read and write it until `store` takes them back."""
+    """The fields of records by key, each at an aligned address until `store` copies them back to the records."""
 
     def __init__(self, records: DeviceNDArray, keys: list[str], stream: Stream) -> None:
         super().__init__(records, keys)
         self._stream = stream
-        self._moved: list[tuple[DeviceNDArray, DeviceNDArray]] = []  # to, of
+        self._moved: list[tuple[DeviceNDArray, DeviceNDArray]] = []  # the aligned copy, the field in the records
         for key, part in [*self.items()]:
             if not is_aligned(part._view):
                 self[key] = device_array(part.shape, part.dtype, stream=stream)
@@ -31,7 +31,7 @@ class AlignedFields(Fields):
             to.copy_to_device(of, stream)
 
     def store(self) -> None:
-        """Takes the fields back to the records."""
+        """Copies the fields back to the records."""
         for to, of in self._moved:
             of.copy_to_device(to, self._stream)
 
@@ -39,7 +39,7 @@ class AlignedFields(Fields):
 def aligned(
     arguments: Sequence[Any], keys: Sequence[list[str]], stream: Stream
 ) -> tuple[list[Any], list[AlignedFields]]:
-    """The arguments with the packed records among them as such fields, and these; one array, given twice, as one."""
+    """The arguments, with aligned fields in place of packed records, and all aligned fields, one for each array."""
     taken: list[Any] = []
     made: list[AlignedFields] = []
     for argument, used in zip(arguments, keys, strict=True):

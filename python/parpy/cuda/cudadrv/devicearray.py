@@ -1,4 +1,4 @@
-"""Device arrays, and how other objects become some."""
+"""Device arrays, and the conversion of other objects to them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from_array_like = device_array_like
 
 
 def is_cuda_ndarray(obj: Any) -> bool:
-    """Whether it is an array of parpy.cuda."""
+    """Returns whether ``obj`` is a device array of parpy.cuda."""
     return isinstance(obj, DeviceNDArray)
 
 
 def auto_device(obj: Any, stream: Any = 0, copy: bool = True) -> tuple[Any, bool]:
-    """The object on the device, and whether it is a new array there."""
+    """Returns the object as a device array, and whether that array is a new copy."""
     if isinstance(obj, DeviceNDArray):
         return obj, False
     if is_cuda_array(obj):

@@ -1,1 +1,1 @@
-"""Calls become surface IR: `calls.py` first, then the functions that compiled code knows (`intrinsics.py`)."""
+"""Translates calls to surface IR, starting in `calls.py`; `intrinsics.py` lists the functions with a lowering."""

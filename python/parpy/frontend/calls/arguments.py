@@ -12,7 +12,7 @@ from .intrinsics import Intrinsic
 
 
 def fits(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> bool:
-    """Whether number and kind of the arguments are what the function takes."""
+    """Whether the function accepts this number and these kinds of arguments; reports an error if it does not."""
     name, least, most = intrinsic.name, intrinsic.least, intrinsic.most
     if intrinsic.lowering.startswith("misplaced_"):
         return True

@@ -1,5 +1,5 @@
-"""Lowers functions that give the elements of an array other axes or another shape, such as `np.transpose`,
-`x.reshape(…)`, `np.ravel` and `x.flat`.
+"""Lowers functions that change the axes or the shape of an array, such as `np.transpose`, `x.reshape(…)`, `np.ravel`
+and `x.flat`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def method_of_axes(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
 
 
 def _in_c_order(node: ast.Call) -> bool:
-    """x.ravel(order="C"): as without it."""
+    """Whether the only keyword is order="C", as in x.ravel(order="C"), which is the default."""
     given = [(each.arg, each.value.value) for each in node.keywords if isinstance(each.value, ast.Constant)]
     return given == [("order", "C")] and len(node.keywords) == 1
 

@@ -1,5 +1,5 @@
-"""Lowers calls: of functions that compiled code knows by itself (intrinsics.py), as
-languages.py lists them, and of other jit functions, which become helper functions of the module.
+"""Lowers calls of intrinsic functions (intrinsics.py) by the tables of languages.py, and calls of other jit functions,
+which become helper functions of the module.
 """
 
 from __future__ import annotations
@@ -47,20 +47,20 @@ from .python_methods import python_method
 from .random_numbers import method_of_generator, origins_of_call
 from .reductions import method_of_value, reduction_method
 
-# Methods that are functions of NumPy.
+# Methods of arrays that equal functions of NumPy.
 _FUNCTIONS = {"dot": np.dot, "clip": np.clip, "round": np.round, "conj": np.conj, "conjugate": np.conj}
 
-# What such subscripts consist of.
+# The nodes of subscripts that read nothing and cannot fail.
 _SETTLED = (
     ast.Name, ast.Constant, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.Add, ast.Sub, ast.Mult, ast.USub, ast.expr_context,
 )  # fmt: skip
 
-# As the core numbers them.
+# The back ends in the order of their numbers in the core.
 _BACKENDS = [CompileBackend.Cpu, CompileBackend.Cuda, CompileBackend.Metal]
 
 
 def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
-    """Whatever a call may be, as a value."""
+    """Lowers a call of any kind to a value."""
     if is_launch(fn, node):
         return fn.poison(node)
     if (function := foreign_called(fn, node)) is not None:
@@ -89,7 +89,7 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
 
 
 def _store_to(fn: FunctionScope, node: ast.Call, output: Output) -> _native.Expr:
-    """np.add(a, b, out=c): stores to the array, which is the value."""
+    """np.add(a, b, out=c): stores to the array c, which is also the value."""
     array, span = array_of(fn, output.target), fn.span(node)
     if array is None:
         return fn.poison(node)
@@ -104,7 +104,7 @@ def _store_to(fn: FunctionScope, node: ast.Call, output: Output) -> _native.Expr
 
 
 def _apply(fn: FunctionScope, node: ast.Call) -> _native.Expr:
-    """A call of a value."""
+    """A call of a value, such as a function that is an argument."""
     unpacked = next((a for a in (*node.args, *node.keywords) if isinstance(a, ast.Starred) or _is_dict(a)), None)
     if unpacked is not None:
         what = "a starred argument" if isinstance(unpacked, ast.Starred) else "arguments from a dict"
@@ -114,7 +114,7 @@ def _apply(fn: FunctionScope, node: ast.Call) -> _native.Expr:
     given |= {str(keyword.arg): keyword.value for keyword in node.keywords}
     fn.passed_on.update(given.values())
     fn.program.applied.add(len(given))
-    fn.program.attributes.add("__call__")  # if it is an object
+    fn.program.attributes.add("__call__")  # the value may be an object with this method
     called = lower(fn, node.func)
     in_order = any(_may_be_part(fn, each) for each in given.values()) and any(
         has_effects(fn, each) for each in given.values()
@@ -130,7 +130,7 @@ def _is_dict(argument: ast.AST) -> bool:
 
 
 def _call_named(fn: FunctionScope, node: ast.Call) -> _native.Expr:
-    """A call of what a name stands for outside the function."""
+    """A call of an object outside the function, which a name refers to."""
     binding = _called(fn, node)
     if binding is None:
         return fn.poison(node)
@@ -154,7 +154,7 @@ def _call_named(fn: FunctionScope, node: ast.Call) -> _native.Expr:
 
 
 def _called(fn: FunctionScope, node: ast.Call) -> Binding | None:
-    """What the call calls; None after an error. Compiled code relies on it from here on."""
+    """The called object; None after an error. The compiled code depends on it from here on."""
     binding = fn.resolve(node.func)
     if binding is not None:
         fn.rely_on(binding)
@@ -244,7 +244,7 @@ def _copy_or_conversion(fn: FunctionScope, node: ast.Call) -> _native.Expr | Non
         value = by_numpy(fn, converted(fn, lower(fn, func.value), node.args[0]), node)
     else:
         return None
-    # What the rest of the statement stores does not change the copy.
+    # The copy is made now, so that later stores of the same statement do not change it.
     return value if node is fn.whole_value else fn.module.read(fn.hold(value, node), fn.span(node))
 
 
@@ -260,7 +260,7 @@ def _method_of_library(fn: FunctionScope, node: ast.Call) -> _native.Expr | None
 
 
 def lower_convert(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """np.float32(x) and its kin."""
+    """np.float32(x) and conversions to other scalar types."""
     return _convert(fn, node, node.args[0], intrinsic.op)
 
 
@@ -294,7 +294,7 @@ def lower_convert_to(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native
     return _convert(fn, node, node.args[0], scalar)
 
 
-# ------------------------------------------------------------ decided when compiled
+# ------------------------------------------------------------ conditions that are decided at compile time
 
 
 def lower_backend_is(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
@@ -335,7 +335,7 @@ def lower_static_fail(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _nativ
 
 
 def lower_inline(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
-    """parpy.builtin.inline(f(x)): the call, marked."""
+    """parpy.builtin.inline(f(x)): the call, marked for inlining."""
     argument = node.args[0]
     if isinstance(argument, ast.Call) and fn.is_applied(argument):
         applied = _apply(fn, argument)
@@ -384,7 +384,7 @@ def lower_misplaced_range(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _n
 
 
 def lower_vidx(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
-    """Those that subscripts are made of are slices by now (syntax/vectors.py)."""
+    """Refuses a vidx() used as a value. syntax/vectors.py has already turned those in subscripts into slices."""
     fix = "write x[vidx(i, MVL, n)], or v = vidx(i, MVL, n) with one length and one bound, and x[v]"
     fn.error("P011", node, "a vector of subscripts is used as a value", fix)
     return fn.poison(node)
@@ -394,7 +394,7 @@ def lower_vidx(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
 
 
 def call_function(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> _native.Expr:
-    """A call of a function that is compiled with this one."""
+    """A call of a function that is compiled together with this one."""
     if takes_rest(source.function):
         node, source = packed(node, source.function), without_star(source)
     fn.passed_on.update((*node.args, *(keyword.value for keyword in node.keywords)))
@@ -413,7 +413,7 @@ def call_function(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> 
 def as_declared(
     fn: FunctionScope, value: _native.Expr, source: FunctionSource, name: str, node: ast.expr
 ) -> _native.Expr:
-    """A number that the function gets or gives, of the type that it declares."""
+    """An argument or a result of a function, converted to the type that the function declares for it."""
     wanted = source.declared.get(name)
     if wanted == "bool":
         return fn.module.op("truth", [value], fn.span(node))
@@ -423,8 +423,8 @@ def as_declared(
 def _bind(
     fn: FunctionScope, node: ast.Call, source: FunctionSource
 ) -> tuple[list[_native.Expr], Forms, dict[str, Any]] | None:
-    """The arguments of the call in the order of the callee's parameters, the forms of those that are records, and what
-    the frontend has to know of others; None after an error."""
+    """The arguments of the call in the order of the callee's parameters, the forms of records among them, and the facts
+    about other arguments for which the frontend specialises the callee; None after an error."""
     given = bound_arguments(fn, node, source.function)
     if given is None:
         return None
@@ -458,8 +458,8 @@ def _bind(
 
 
 def _known_of(fn: FunctionScope, source: FunctionSource, given: dict[str, ast.expr]) -> dict[str, Any]:
-    """What decides in the frontend what the function is: which parameters draw random numbers or are no generators, and
-    the axes of functions of the library."""
+    """The facts for which the frontend specialises the function: the parameters that draw random numbers or are no
+    generators, and the axes of functions of the library."""
     if fn.kernel:
         return {}
     known = fn.program.draws.known(source, given, fn.scope)
@@ -473,7 +473,7 @@ def _known_of(fn: FunctionScope, source: FunctionSource, given: dict[str, ast.ex
 
 
 def _in_order(fn: FunctionScope, given: dict[str, ast.expr]) -> dict[str, _native.Expr]:
-    """The arguments as they are now."""
+    """The arguments, each evaluated before the statement."""
     lowered = {}
     for each, argument in given.items():
         if _may_be_part(fn, argument):
@@ -485,7 +485,7 @@ def _in_order(fn: FunctionScope, given: dict[str, ast.expr]) -> dict[str, _nativ
 
 
 def _may_be_part(fn: FunctionScope, argument: ast.expr) -> bool:
-    """Whether the argument may be a part of an array, whose subscripts are to be evaluated in their place."""
+    """Whether the argument may be a part of an array whose subscripts must be evaluated in the order of the call."""
     if not isinstance(argument, ast.Subscript) or not subscripts_array(fn, argument):
         return False
     return has_slice(argument) or _reads_in_subscripts(argument)
@@ -496,8 +496,8 @@ def _reads_in_subscripts(node: ast.Subscript) -> bool:
 
 
 def _argument(fn: FunctionScope, node: ast.expr) -> _native.Expr:
-    """An argument as a value. Parts of arrays get their names in front of the statement, unless that is not the place
-    where they are evaluated: there what may be one has a name of its own."""
+    """An argument as a value. Under a condition, a part of an array is held under a name, unless it is an element whose
+    subscripts may be evaluated speculatively. In kernels, subscripts that read elements require a name as well."""
     if isinstance(node, ast.IfExp) and chooses_place(node) and not fn.kernel:
         return lower_ternary(fn, node, named=True)
     value = lower(fn, node)
@@ -511,5 +511,5 @@ def _argument(fn: FunctionScope, node: ast.expr) -> _native.Expr:
 
 
 def _is_settled(node: ast.expr) -> bool:
-    """Whether subscripts may be evaluated where the statement would not: they read nothing and cannot fail."""
+    """Whether subscripts may be evaluated speculatively, because they read nothing and cannot fail."""
     return all(isinstance(part, _SETTLED) for part in ast.walk(node))

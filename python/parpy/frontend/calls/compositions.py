@@ -1,8 +1,8 @@
-"""Lowers the functions of `math`, `cmath` and NumPy that others express: one method of _Composer for
+"""Lowers the functions of `math`, `cmath` and NumPy that are composed of other operators, by one method of _Composer
 each.
 
-Each argument is evaluated once: a number is held in a temporary. Slices and whole arrays, which nothing can hold, are
-spelled out each time.
+Each argument is evaluated once: a number is held in a temporary. Slices and whole arrays cannot be held, so they are
+lowered again for each use.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .functions import lower_float_fold, lower_op
 from .intrinsics import Intrinsic
 
 Term = Callable[[], _native.Expr]
-_MOST_COUNTED = 2000  # Python computes with integers of thousands of digits, which are refused anyway
+_MOST_COUNTED = 2000  # results for larger arguments exceed 64 bits anyway, and Python would compute them slowly
 
 
 def lower_composed(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
@@ -36,7 +36,7 @@ def lower_pair(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _nati
 
 
 def lower_counted(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """math.comb and its kin: of constants a constant, else what a function of counting.py returns."""
+    """math.comb, math.perm, math.factorial: a constant for constants, otherwise a call of a function in counting.py."""
     known = [whole_number(fn, part) for part in node.args]
     if not all(isinstance(value, int) and 0 <= value <= _MOST_COUNTED for value in known):
         return _Composer(fn, node, held=True).counted(intrinsic)
@@ -44,7 +44,7 @@ def lower_counted(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _n
 
 
 def lower_power(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """pow(a, b) is a ** b; pow(a, b, m) of constants a constant, else what counting.power returns."""
+    """pow(a, b) is a ** b; pow(a, b, m) is a constant for constants, otherwise a call of counting.power."""
     if len(node.args) == 2:
         return lower_op(fn, node, intrinsic)
     known = [whole_number(fn, part) for part in node.args]
@@ -83,7 +83,7 @@ def _elements(fn: FunctionScope, node: ast.expr) -> list[ast.expr]:
 
 
 class _Composer:
-    """Makes the expressions of one call; `held`: whatever the arguments are, they are numbers of now."""
+    """Makes the expressions of one call. `held` requires that all arguments are held, as numbers."""
 
     def __init__(self, fn: FunctionScope, node: ast.Call, held: bool = False) -> None:
         self.fn = fn
@@ -128,14 +128,14 @@ class _Composer:
         return result()
 
     def _called(self, function: object, numbers: list[Term]) -> Term:
-        """What a jit function returns."""
+        """The result of a call of a jit function, held in a temporary."""
         callee = self.fn.helper(source_of(function))
         value = self.fn.module.call(callee.function, [number() for number in numbers], self.span)
         self.fn.calls.append((value, callee, self.span))
         return self._held(value, self.node)
 
     def _refuse(self, code: str, test: Term, text: str, numbers: list[Term]) -> None:
-        """Ends the program where `test` holds."""
+        """Ends the program with an error if `test` is true."""
         module = self.fn.module
         values = [number() for number in numbers[: len(self.node.args)]]
         fail = module.fail(code, text, values, self.span)
@@ -150,11 +150,11 @@ class _Composer:
         if any(isinstance(part, ast.Slice) for part in parts):
             return True
         if self.fn.kernel and not any(self._names_array(part) for part in parts):
-            return False  # kernels make few arrays of their own
+            return False  # only names of arrays are arrays in kernels
         return not any(isinstance(part, ast.Subscript | ast.Call | ast.IfExp | ast.BoolOp) for part in parts)
 
     def _names_array(self, part: ast.AST) -> bool:
-        """Whether it is the name of an array of the kernel, or of a parameter, which may be one."""
+        """Whether the node is the name of an array of the kernel, or of a parameter that may be an array."""
         if not isinstance(part, ast.Name):
             return False
         return part.id in self.fn.parameters or self.fn.program.uses.takes_array(self.fn.source, part.id)
@@ -171,7 +171,7 @@ class _Composer:
         return lambda: self.fn.module.read(var, self.span)
 
     def let(self, name: str, *operands: Term | bool | int | float) -> Term:
-        """The term, computed once where that is possible."""
+        """The term, held in a temporary unless the arguments may be arrays."""
         term = self.term(name, *operands)
         return term if self.arrays else self._held(term(), self.node)
 
@@ -188,11 +188,11 @@ class _Composer:
         return lambda: module.convert(module.constant(value, self.span), scalar, self.span)
 
     def like(self, value: Term, *operands: Term) -> _native.Expr:
-        """`value` in the float type that NumPy's functions give of the operands."""
+        """`value` in the float type of a NumPy function of the operands."""
         return self.op("numpy", self.term("select", True, self.term("float", value), self._float_of(*operands)))
 
     def _float_of(self, *operands: Term) -> Term:
-        """A number of the float type that NumPy's functions give of the operands."""
+        """A number with the float type of a NumPy function of the operands."""
         return self.term("numpy", self.term("copysign", operands[0], operands[-1]))
 
     # ------------------------------------------------------------ functions with two results
@@ -227,7 +227,7 @@ class _Composer:
         return (lambda: self.like(part, x)), (lambda: module.convert(power(), "i32", self.span))
 
     def _frexp(self, x: Term) -> tuple[Term, Term]:
-        """Scaled by the power that the logarithm gives, the number may be off by a power or two."""
+        """frexp by the logarithm. The estimated power may be off by one or two, which `_above` corrects."""
         size = self.let("abs", x)
         ordinary = self.let("and", self.term("isfinite", x), self.term("!=", x, 0.0))
         small = self.let("<", size, 2.0**-1000)
@@ -249,7 +249,7 @@ class _Composer:
     # ------------------------------------------------------------ functions of `math`: Python floats
 
     def isclose(self, x: Term, y: Term, rel_tol: Term | None = None, abs_tol: Term | None = None) -> _native.Expr:
-        """Infinities are close to themselves alone."""
+        """math.isclose. An infinity is close only to itself."""
         for each in self.node.keywords:
             if not isinstance(each.value, ast.Constant):
                 tolerance = rel_tol if each.arg == "rel_tol" else abs_tol
@@ -264,7 +264,7 @@ class _Composer:
         return self.op("or", self.term("==", a, b), self.term("and", near, self.term("isfinite", most)))
 
     def isqrt(self, x: Term) -> _native.Expr:
-        """The root of the number as a float is off by one at most; squares would leave 64 bits."""
+        """math.isqrt. The float root is off by one at most; the test avoids squares, which may exceed 64 bits."""
         number = self.let("as_index", x)
         root = self.let("int", self.term("sqrt", self.term("float", number)))
         more = self.let("+", root, 1)
@@ -277,7 +277,7 @@ class _Composer:
         return self.op("float", self._scaled(x, self.let("as_index", power)))
 
     def remainder(self, x: Term, y: Term) -> _native.Expr:
-        """Exact, as fmod is: the rest of the magnitudes, or what is missing to the next multiple."""
+        """math.remainder, exact as fmod: the rest of the magnitudes, or the distance to the next multiple."""
         a, size = self.let("float", x), self.let("abs", self.term("float", y))
         whole = self.let("abs", a)
         rest = self.let("fmod", whole, size)
@@ -305,7 +305,7 @@ class _Composer:
         return self.op("atan2", y, x)
 
     def complex_rect(self, size: Term, angle: Term) -> _native.Expr:
-        """Along the axis there is no other part, whatever the size; nowhere at all what has no size, whatever the
+        """cmath.rect. For the angle 0 the imaginary part is 0 for any size, and for the size 0 the result is 0 for any
         angle."""
         r, phi = self.let("float", size), self.let("float", angle)
         along = self.let("==", phi, 0.0)
@@ -333,7 +333,7 @@ class _Composer:
         return self.like(self._scaled(x, self.let("as_index", self.term("+", power, 0))), x)
 
     def _scaled(self, x: Term, power: Term) -> Term:
-        """x * 2**power, rounded once: a step that may round is followed by one after which 0 is left."""
+        """x * 2**power, rounded once: after a step that may round, the next step can only lead to 0."""
         most = self.term("int", self.term("min", power, 2200))
         left = self.let("max", most, -2200)
         first, rest = self._step(left)
@@ -343,7 +343,7 @@ class _Composer:
         return self.term("select", self.term("==", rest, 0), value, further)
 
     def _step(self, power: Term) -> tuple[Term, Term]:
-        """An exponent of normal numbers, and what of `power` it leaves."""
+        """An exponent in the range of normal numbers, and the rest of `power`."""
         step = self.let("select", self.term("<", power, -1022), -969, self.term("min", power, 1023))
         return step, self.let("-", power, step)
 
@@ -357,17 +357,17 @@ class _Composer:
         return self._added_logs(x, y, "exp2", 1 / math.log(2), 1.0)
 
     def _added_logs(self, x: Term, y: Term, exp: str, unit: float, log_of_2: float) -> _native.Expr:
-        """The greater one and the logarithm of what the other adds, computed in 32 bits at least."""
+        """np.logaddexp: the maximum plus log1p of the scaled smaller operand, computed in at least 32 bits."""
         zero = self.term("select", True, self.constant(-0.0, "f32"), self._float_of(x, y))
         a, b = self.let("+", x, zero), self.let("+", y, zero)
         far = self.term("neg", self.term("abs", self.term("-", a, b)))
         added = self.term("*", self.term("log1p", self.term(exp, far)), unit)
-        equal = self.term("+", a, log_of_2)  # also where both are infinite
+        equal = self.term("+", a, log_of_2)  # also if both are infinite
         unequal = self.term("+", self.term("maximum", a, b), added)
         return self.like(self.term("select", self.term("==", a, b), equal, unequal), x, y)
 
     def heaviside(self, x: Term, y: Term) -> _native.Expr:
-        positive = self.term("select", self.term(">", x, 0), 1.0, self.term("float", x))  # NaN stays
+        positive = self.term("select", self.term(">", x, 0), 1.0, self.term("float", x))  # NaN stays NaN
         other = self.term("select", self.term("<", x, 0), 0.0, positive)
         return self.like(self.term("select", self.term("==", x, 0), self.term("float", y), other), x, y)
 
@@ -376,7 +376,7 @@ class _Composer:
         return self.op("**", self.term("*", x, one), self.term("*", y, one))
 
     def bitwise_count(self, x: Term) -> _native.Expr:
-        """The set bits of the magnitude; sums of neighbouring bits, pairs and nibbles, which the product adds up."""
+        """np.bitwise_count: adds up the bits of the magnitude in pairs, nibbles and bytes; a product adds the bytes."""
         module, span = self.fn.module, self.span
         size = self.term("abs", self.term("as_index", self.term("+", x, 0)))
         bits = self.let("pos", lambda: module.convert(size(), "u64", span))
@@ -388,7 +388,7 @@ class _Composer:
         return module.convert(count, "u8", span)
 
     def spacing(self, x: Term) -> _native.Expr:
-        """To the neighbour away from 0; that of float16 is the next greater number, in NumPy."""
+        """np.spacing: the distance to the neighbour away from 0 or, for float16, to the next greater number."""
         a = self.let("numpy", self.term("copysign", x, x))
         one = self.term("select", True, 1.0, a)
         wider = self.term("or", self.term("!=", self.term("+", one, 2.0**-20), 1.0), self.term("isinf", a))
@@ -397,7 +397,7 @@ class _Composer:
         return self.op("-", self.term("nextafter", a, toward), a)
 
 
-# By the operators of the rows whose lowering is "composed" and "pair".
+# The methods by the operators of the rows whose lowering is "composed" or "pair".
 _COMPOSED: dict[str, Callable[..., _native.Expr]] = {
     "isclose": _Composer.isclose,
     "isqrt": _Composer.isqrt,

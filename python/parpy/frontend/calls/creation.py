@@ -1,6 +1,6 @@
-"""Lowers the functions of NumPy that make arrays, in loops: `np.zeros`, `np.full_like`, `np.copy` and the like.
+"""Lowers NumPy's functions that make arrays, such as `np.zeros`, `np.full_like` and `np.copy`, outside of kernels.
 
-An array of one value is an operator like any other: where it is no name's value, it needs no memory.
+An array filled with one value is an operator like any other: it needs no memory unless it is assigned to a name.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _VALUES = {"zeros": 0, "ones": 1, "empty": 0}
 
 
 def lower_filled(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """np.zeros(shape, dtype), np.full(shape, value, dtype) and the same of the shape of an array, np.zeros_like(x)."""
+    """np.zeros(shape, dtype), np.full(shape, value, dtype), and functions with an array's shape: np.zeros_like(x)."""
     kind, like = intrinsic.op.removesuffix("_like"), intrinsic.op.endswith("_like")
     if fn.kernel:
         fn.error(
@@ -51,7 +51,7 @@ def lower_copy(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
 
 
 def lower_array(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """np.array of lists or tuples that are written out, or of an array."""
+    """np.array of a list or tuple display, or of an array."""
     if fn.kernel:
         fn.error(
             "P023", node, f"'{intrinsic.name}' makes no arrays in kernels", "use cuda.local.array or cuda.shared.array"
@@ -67,7 +67,7 @@ def lower_array(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _nat
 
 
 def converted(fn: FunctionScope, value: _native.Expr, dtype: ast.expr) -> _native.Expr:
-    """The value in the type that `dtype` stands for."""
+    """The value converted to the type that the expression `dtype` names."""
     span = fn.span(dtype)
     if isinstance(dtype, ast.Constant) and isinstance(dtype.value, str):
         scalar = scalar_of_text(dtype.value)

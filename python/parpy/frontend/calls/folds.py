@@ -1,5 +1,5 @@
-"""Lowers Python's `max`, `min` and `sum` of the elements of an array, or of a tuple: loops as Python runs them, so that
-NaN and the types of the results are Python's, unlike those of NumPy's functions (reductions.py)."""
+"""Lowers Python's `max`, `min` and `sum` over an array or a tuple to sequential loops, so that the treatment of NaN and
+the types of results are Python's, unlike those of NumPy's functions (reductions.py)."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def lower_extreme(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _n
 
 
 def _extreme_of_array(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """The first element, or the last one that is better than all before."""
+    """Python's max or min of an array: a later element replaces the best one only if it is strictly better."""
     array, span = _array(fn, node.args[0]), fn.span(node)
-    shown = f"{ast.unparse(node.args[0])}[0]"  # as messages call an element, which may be a row
+    shown = f"{ast.unparse(node.args[0])}[0]"  # the name of an element in messages; it may be a row
     best, taken, number = fn.temporary(span, shown), fn.temporary(span, shown), fn.temporary(span)
     fail = fn.module.fail("P427", f"{intrinsic.name}: the array has no elements", [], span)
     first = fn.module.assign(best, fn.module.load(array, [fn.integer(0, node)], span), None, span)
@@ -91,7 +91,7 @@ def _length(fn: FunctionScope, node: ast.Call, array: _native.Var) -> _native.Ex
 def _over(
     fn: FunctionScope, node: ast.Call, array: _native.Var, number: _native.Var, first: int, body: list[_native.Stmt]
 ) -> None:
-    """The loop over the numbers of the elements, from the first on."""
+    """Appends the loop over the indices of the elements, from `first` on."""
     span = fn.span(node)
     bounds = fn.integer(first, node), _length(fn, node, array), fn.integer(1, node)
     fn.out.append(fn.module.for_(number, *bounds, body, span))

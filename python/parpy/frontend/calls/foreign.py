@@ -1,4 +1,4 @@
-"""Lowers calls of functions that others define: of C++ that a header declares, of device code in files."""
+"""Lowers calls of foreign functions: C++ functions that a header declares, and functions in files of device code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .arguments import bound_arguments
 
 
 def is_launch(fn: FunctionScope, node: ast.Call) -> bool:
-    """Reports a call or launch of a kernel, which compiled code can do neither of; False for other calls."""
+    """Reports a call or launch of a kernel, because compiled code can make neither; False for other calls."""
     launched = isinstance(node.func, ast.Subscript)
     func = node.func.value if isinstance(node.func, ast.Subscript) else node.func
     binding = fn.resolve(func)
@@ -43,7 +43,7 @@ def is_launch(fn: FunctionScope, node: ast.Call) -> bool:
 
 
 def is_buffer_of_cffi(fn: FunctionScope, node: ast.Call) -> bool:
-    """Whether the call is `ffi.from_buffer(x)`, the address of an array for foreign functions, which take the array."""
+    """Whether the call is `ffi.from_buffer(x)`, an array's address. Foreign functions get the array x instead."""
     binding = fn.resolve(node.func) if isinstance(node.func, ast.Attribute) else None
     if binding is None or getattr(binding.value, "__name__", "") != "from_buffer" or len(node.args) != 1:
         return False
@@ -61,7 +61,7 @@ def foreign_called(fn: FunctionScope, node: ast.Call) -> ForeignFunction | None:
 
 
 def call_foreign(fn: FunctionScope, node: ast.Call, function: ForeignFunction) -> _native.Expr:
-    """A call of device code that `declare_device` names."""
+    """A call of a device function that `declare_device` has declared."""
     if not fn.in_kernel(function.shown, node):
         return fn.poison(node)
     if node.keywords or len(node.args) != len(function.types):
@@ -78,12 +78,12 @@ def call_foreign(fn: FunctionScope, node: ast.Call, function: ForeignFunction) -
 def call_declared(
     fn: FunctionScope, function: ForeignFunction, operands: list[_native.Expr], node: ast.Call
 ) -> _native.Expr:
-    """The call of it with these operands."""
+    """A call of a declared function with these operands."""
     return fn.module.call(_declare_foreign(fn, function, node), operands, fn.span(node))
 
 
 def _declare_foreign(fn: FunctionScope, function: ForeignFunction, node: ast.Call) -> _native.Function:
-    """The function in the module, made once; its place is the source that defines it."""
+    """The module's declaration of the function, made once. Its place is in the source that defines the function."""
     known = fn.program.foreign.get(function)
     if known is not None:
         return known
@@ -103,7 +103,7 @@ def _declare_foreign(fn: FunctionScope, function: ForeignFunction, node: ast.Cal
     _link(fn, paths, node)
     for path in paths:
         index, text = fn.program.linked[path]
-        if text is None:  # machine code: its linker knows
+        if text is None:  # the linker of machine code finds the function
             found = True
         elif not found and re.search(rf"\b{re.escape(name)}\s*\(", text):
             span, found = (index, 1, 1, 1, 1), True
@@ -124,8 +124,8 @@ def _declare_foreign(fn: FunctionScope, function: ForeignFunction, node: ast.Cal
 
 
 def _abi_of(function: ForeignFunction, text: str) -> str | None:
-    """How the function that the text defines gives its result: "numba" and "out" have a pointer more than the
-    declaration, in front of the parameters or behind them."""
+    """The way in which the function in the text returns its result. With "numba" and "out" it has one pointer more than
+    the declaration, before or after the parameters."""
     for found in re.finditer(rf"\b{re.escape(function.__name__)}\s*\(([^(){{}};]*)\)\s*\{{", text):
         parameters = [part.strip() for part in found[1].split(",") if part.strip() not in ("", "void")]
         if len(parameters) == len(function.types) + 1 and function.result != "void":
@@ -135,9 +135,9 @@ def _abi_of(function: ForeignFunction, text: str) -> str | None:
 
 
 def _declare_text(fn: FunctionScope, function: ForeignFunction, texts: tuple[str, ...]) -> _native.Function:
-    """A function that CUDA C++ knows, or that texts define, each of which stands in a program once."""
+    """The declaration of a function that is built into CUDA C++ or defined by texts; a program has each text once."""
     new = [text for text in texts if text and text not in fn.program.includes]
-    key = function.__name__ if new else ""  # one source for all functions that need none
+    key = function.__name__ if new else ""  # all functions without new text share one source
     if key not in fn.program.includes:
         name = f"{key or 'cuda'}.cu"
         fn.program.includes[key] = fn.module.add_source(name, f'#line 1 "{name}"\n{"".join(new)}', 1)
@@ -149,8 +149,8 @@ def _declare_text(fn: FunctionScope, function: ForeignFunction, texts: tuple[str
 
 
 def _link(fn: FunctionScope, paths: Sequence[str], node: ast.AST) -> None:
-    """Notes the text of each .cu file, and the module's source that holds it, one for those that are linked together:
-    they may call each other. Of machine code there is no text."""
+    """Notes the text of each .cu file and the module's source for it. Files that are linked together may call each
+    other and share one source. Machine code has no text."""
     texts: dict[str, str] = {}
     for path in paths:
         if not path.endswith(".cu"):
@@ -170,7 +170,7 @@ def _link(fn: FunctionScope, paths: Sequence[str], node: ast.AST) -> None:
 
 
 def call_external(fn: FunctionScope, node: ast.Call, function: External[..., Any]) -> _native.Expr:
-    """A call of C++ that a header declares."""
+    """A call of a C++ function that a header declares."""
     given = bound_arguments(fn, node, function.__wrapped__)
     if given is None:
         return fn.poison(node)
@@ -185,8 +185,8 @@ def call_external(fn: FunctionScope, node: ast.Call, function: External[..., Any
 
 
 def pointed(fn: FunctionScope, argument: ast.expr) -> _native.Expr:
-    """An argument of a foreign function, which gets the address of the first element of an array. In a kernel, a part,
-    `x[i, b:]`, gets a name first, which begins inside of the array."""
+    """An argument of a foreign function, which gets the address of an array's first element. In a kernel, a part of an
+    array such as `x[i, b:]` is first assigned to a name, whose begin is checked to be inside of the array."""
     value = lower(fn, argument)
     if not fn.kernel or not has_slice(argument) or not subscripts_array(fn, argument):
         return value
@@ -194,14 +194,14 @@ def pointed(fn: FunctionScope, argument: ast.expr) -> _native.Expr:
 
 
 def _declare(fn: FunctionScope, function: External[..., Any], node: ast.Call) -> _native.Function:
-    # Its source is the line that includes the header, one for all functions of it.
-    header = (function.header or "").strip('<">')  # `f.h` and `<f.h>` are one
+    # All functions of a header share one source, the line that includes it.
+    header = (function.header or "").strip('<">')  # `f.h` and `<f.h>` count as equal
     index = fn.program.includes.get(header)
     if index is None:
         name = f"{function.header or function.ext_name}.cu"
         index = fn.program.includes[header] = fn.module.add_source(name, function.include, 1)
     place = (index, 1, 1, 1, 1)
-    # A kernel written by hand says itself which threads make the call.
+    # In a kernel written by hand, the text determines the threads that make the call.
     threads = 0 if fn.kernel else function.threads
     types = list(function.types)
     name = _own_name(fn, function)
@@ -211,8 +211,8 @@ def _declare(fn: FunctionScope, function: External[..., Any], node: ast.Call) ->
 
 
 def _own_name(fn: FunctionScope, function: External[..., Any]) -> str:
-    """A spelling of the function's name that no other one of its back end has in the program: `f`, `::f`, `:: f`. They
-    are one name to C++, which chooses among functions of that name by what they are called with."""
+    """A spelling of the function's name that is unique for its back end in the program: `f`, `::f`, `:: f`. C++ sees
+    one name, and chooses among the overloads by the types of the arguments."""
     taken = {known.name for (*_, place, _, _), known in fn.program.externals.items() if place == function.place}
     name, whole = function.ext_name, function.ext_name.removeprefix("::")
     blanks = 0

@@ -1,5 +1,5 @@
-"""Lowers the functions of numbers, of `math`, of `np` and builtin ones, as languages.py lists them for the rows of
-intrinsics.py.
+"""Lowers functions of numbers: builtins, and functions of `math` and `np`. languages.py lists these functions for the
+rows of intrinsics.py.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from ..lowering import lower
 from ..scope import FunctionScope
 from .intrinsics import Intrinsic
 
-_MOST_DIGITS = 22  # powers of ten up to there are floats exactly
+_MOST_DIGITS = 22  # 10**22 is the largest power of ten that a float64 represents exactly
 _FLOAT_STRINGS = ("inf", "+inf", "-inf", "infinity", "-infinity", "+infinity", "nan")
 
 
 def call_library(
     fn: FunctionScope, function: Callable[..., Any], operands: list[_native.Expr], node: ast.expr
 ) -> _native.Expr:
-    """A call of a function of the library that is written in the language."""
+    """A call of a library function that is itself compiled from Python."""
     callee = fn.helper(_source(function))
     span = fn.span(node)
     call = fn.module.call(callee.function, operands, span)
@@ -42,7 +42,7 @@ def _source(function: Callable[..., Any]) -> FunctionSource:
 
 
 def lower_where(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """np.where(c, a, b), whose `a` and `b` are both evaluated."""
+    """np.where(c, a, b), which evaluates both `a` and `b`."""
     if any(has_effects(fn, argument) for argument in node.args):
         values = [lower_settled(fn, argument)() for argument in node.args]
     else:
@@ -51,7 +51,7 @@ def lower_where(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _nat
 
 
 def by_numpy(fn: FunctionScope, value: _native.Expr, node: ast.expr) -> _native.Expr:
-    """`value` as a function of NumPy gives it: of Python numbers alone its operator makes NumPy's."""
+    """`value` with the type of a NumPy function's result: a NumPy scalar even if all operands are Python numbers."""
     return fn.module.op("numpy", [value], fn.span(node))
 
 
@@ -65,7 +65,7 @@ def lower_op(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native
 
 
 def lower_dot(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """np.dot(a, b), which is `a @ b` where `b` has two dimensions at most."""
+    """np.dot(a, b), which is `a @ b` if `b` has at most two dimensions."""
     product = lower_op(fn, node, intrinsic)
     fn.module.set_dot(product)
     return product
@@ -142,11 +142,11 @@ def lower_round(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _nat
 def _in_range(
     fn: FunctionScope, number: Callable[[], _native.Expr], rounded: _native.Expr, node: ast.Call
 ) -> _native.Expr:
-    """What round(number, -1) gives. Of Python integers it has the other sign where 64 bits are too few. -2**63 is
-    no multiple of ten: NumPy's numbers become it."""
+    """The result of round(number, -1). For Python integers, a changed sign shows that 64 bits are too few. NumPy's
+    integers wrap around, and -2**63 is no multiple of ten."""
     span, module = fn.span(node), fn.module
     result = fn.hold(rounded, node)
-    real = partial(module.op, "real")  # of complex numbers there is an error already
+    real = partial(module.op, "real")  # an error for complex numbers is reported elsewhere
 
     def test(left: _native.Expr, op: str, right: int) -> _native.Expr:
         return module.op(op, [left, module.constant(right, span)], span)
@@ -161,7 +161,7 @@ def _in_range(
 
 
 def lower_whole(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """math.floor(x), …: a Python integer."""
+    """math.floor(x), math.ceil(x) and math.trunc(x), which return a Python integer."""
     span = fn.span(node)
     rounded = fn.module.op(intrinsic.op, [lower(fn, node.args[0])], span)
     return fn.module.op("int", [rounded], span)
@@ -172,7 +172,7 @@ def lower_fold(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _nati
 
 
 def lower_index_fold(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """math.gcd and math.lcm. Magnitudes: all of them are numbers of 64 bits without a sign."""
+    """math.gcd and math.lcm of the magnitudes, as unsigned numbers of 64 bits."""
     span = fn.span(node)
     operands = [
         fn.module.op("abs", [_python_index(fn, value, part)], span)
@@ -201,7 +201,7 @@ def _fold(fn: FunctionScope, node: ast.Call, op: str, operands: list[_native.Exp
 
 
 def lower_fabs(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
-    """np.fabs: as abs, but integers become floats. `True` as the sign leaves the type to the number."""
+    """np.fabs: abs with a float result also for integers. The sign `True` does not affect the type of copysign."""
     span = fn.span(node)
     sign = fn.module.constant(True, span)
     return by_numpy(fn, fn.module.op("copysign", [lower(fn, node.args[0]), sign], span), node)
@@ -220,7 +220,7 @@ def lower_logical(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _n
 
 
 def lower_clip(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
-    """np.clip(x, low, high), which makes an array of `x` first: a Python number counts as NumPy's."""
+    """np.clip(x, low, high), which treats a Python number `x` as a NumPy scalar."""
     value, low, high = lower_all(fn, node.args)
     span = fn.span(node)
     raised = fn.module.op("maximum", [by_numpy(fn, value, node.args[0]), low], span)

@@ -1,5 +1,5 @@
-"""Lowers `sum`, `min`, `max`, `any` and `all` of generator expressions and list comprehensions: the loops that Python
-runs, before the statement.
+"""Lowers `sum`, `min`, `max`, `any` and `all` of generator expressions and list comprehensions to loops before the
+statement.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def lower_truths(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _na
 
 
 def _each_of(given: ast.expr) -> Generated:
-    """The elements of what is given, a comprehension or something else."""
+    """The argument if it is a comprehension, otherwise a comprehension over the elements of the argument."""
     if isinstance(given, Generated):
         return given
     element = ast.copy_location(ast.Name("element", ast.Load()), given)
@@ -58,8 +58,8 @@ def _each_of(given: ast.expr) -> Generated:
 
 
 def comprehended(fn: FunctionScope, node: ast.For) -> ast.For | None:
-    """`for i, j in [(i, j) for i in range(n) for j in range(i)]: …` as loops over the ranges; None of other loops, and
-    where the list is to be made first: the loop may change what is in it."""
+    """`for i, j in [(i, j) for i in range(n) for j in range(i)]: …` as loops over the ranges; None for other loops, and
+    if the loop may change values that the list is made of, so that the list must be made first."""
     given = node.iter
     if not isinstance(given, Generated) or any(each.is_async for each in given.generators):
         return None
@@ -74,7 +74,7 @@ def comprehended(fn: FunctionScope, node: ast.For) -> ast.For | None:
 
 
 def _may_change(fn: FunctionScope, node: ast.For, given: ast.ListComp) -> bool:
-    """Whether the loop may change what the comprehension reads."""
+    """Whether the loop may change variables or elements that the comprehension reads."""
     read = {part.id for part in ast.walk(given) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
     for part in (part for each in (node.target, *node.body) for part in ast.walk(each)):
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store) and part.id in read - _own(given):
@@ -101,7 +101,7 @@ def _reads_elements(fn: FunctionScope, given: ast.ListComp) -> bool:
 
 
 def stores_elements(fn: FunctionScope, node: ast.For) -> bool:
-    """Whether the loop may store to more than local numbers: what it calls may, too."""
+    """Whether the loop, or a function that it calls, may store to anything but local numbers."""
     for part in (part for each in (node.target, *node.body) for part in ast.walk(each)):
         if isinstance(part, ast.Call):
             if not _only_computes(fn, part):
@@ -115,7 +115,7 @@ def stores_elements(fn: FunctionScope, node: ast.For) -> bool:
 
 
 def _only_computes(fn: FunctionScope, call: ast.Call) -> bool:
-    """Whether it calls a function of Python, math or NumPy that stores to nothing."""
+    """Whether it is a call of a function of Python, math or NumPy that stores to nothing."""
     binding = fn.resolve(call.func)
     if binding is None or has_effects(fn, call):
         return False
@@ -128,7 +128,7 @@ def _only_computes(fn: FunctionScope, call: ast.Call) -> bool:
 
 
 def _is_number(fn: FunctionScope, name: str) -> bool:
-    """Whether all that the function assigns to the name at first are constants: updates leave no array in its place."""
+    """Whether every plain assignment to the name has a constant, so that it is never an array, also after updates."""
     if name in fn.parameters:
         return False
     firsts: list[ast.expr] = []
@@ -152,7 +152,7 @@ def _is_stored(part: ast.AST) -> bool:
 
 
 def _is_size(part: ast.AST) -> bool:
-    """Whether it is x.shape, x.shape[0] or x.size."""
+    """Whether the node is x.shape, x.shape[0], x.size or x.ndim."""
     owner = part.value if isinstance(part, ast.Subscript) else part
     return isinstance(owner, ast.Attribute) and owner.attr in ("shape", "size", "ndim")
 
@@ -171,7 +171,7 @@ def _is_refused(fn: FunctionScope, given: Generated) -> bool:
 
 
 def _run(fn: FunctionScope, node: ast.Call, name: str, loops: _Loops, statements: list[ast.stmt]) -> _native.Expr:
-    """Runs the statements in front of the current one; what they find."""
+    """Adds the statements before the current one, and returns their result."""
     for part in (part for statement in statements for part in ast.walk(statement)):
         if not hasattr(part, "lineno"):
             ast.copy_location(part, node)
@@ -185,13 +185,13 @@ def _run(fn: FunctionScope, node: ast.Call, name: str, loops: _Loops, statements
 
 
 class _Loops(ast.NodeTransformer):
-    """The loops of a comprehension. Its names are its own, and no variables of the function around it; the variable
-    that gets the result is `found`, and the one that says whether there is any, `is_set`."""
+    """The loops of a comprehension, whose variables are renamed to new variables of the function. `found` is the
+    variable for the result, and `is_set` the variable that tells whether there is a result."""
 
     def __init__(self, fn: FunctionScope, given: Generated) -> None:
         self._fn = fn
         self._node = given
-        given = copy.deepcopy(given)  # the function may be lowered again
+        given = copy.deepcopy(given)  # the original is kept, because the function may be lowered again
         self._names: dict[str, str] = {}
         self._loops: list[ast.comprehension] = []
         for each in given.generators:
@@ -205,14 +205,14 @@ class _Loops(ast.NodeTransformer):
         self.is_set = ""
 
     def _variable(self, shown: str) -> str:
-        """A new variable of the function, which messages call `shown`."""
+        """A new variable of the function, whose name in messages is `shown`."""
         return self._fn.own_variable(shown, self._node)
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         return ast.copy_location(ast.Name(self._names.get(node.id, node.id), node.ctx), node)
 
     def _around(self, body: list[ast.stmt], left: ast.expr | None = None) -> list[ast.stmt]:
-        """The loops around the statements; a loop that another one is in is left as well if `left` holds."""
+        """The loops around the statements. If `left` holds after an inner loop, the loop around it ends as well."""
         for loop in reversed(self._loops):
             for test in reversed(loop.ifs):
                 body = [ast.If(test, body, [])]
@@ -222,7 +222,7 @@ class _Loops(ast.NodeTransformer):
         return body
 
     def nest(self, node: ast.For) -> ast.For:
-        """The loops around the body of a loop over what the comprehension gives."""
+        """The loops of the comprehension around the body of a for loop over the comprehension."""
         body: list[ast.stmt] = [ast.Assign([node.target], self._value), *node.body]
         leaves = breaks(node.body)
         for loop in reversed(self._loops):
@@ -245,7 +245,7 @@ class _Loops(ast.NodeTransformer):
         return self._decided(False, ast.UnaryOp(ast.Not(), self._value), ast.UnaryOp(ast.Not(), _read(self.found)))
 
     def _decided(self, result: bool, settles: ast.expr, settled: ast.expr) -> list[ast.stmt]:
-        """`result` as soon as a value `settles` it."""
+        """Statements that set the result to `result` if `settles` holds for a value, and otherwise to its opposite."""
         body: list[ast.stmt] = [ast.If(settles, [_set(self.found, ast.Constant(result)), ast.Break()], [])]
         return [_set(self.found, ast.Constant(not result)), *self._around(body, settled)]
 
@@ -256,7 +256,7 @@ class _Loops(ast.NodeTransformer):
         return self._best(ast.Gt())
 
     def best_by(self, key: ast.expr, greatest: bool) -> list[ast.stmt]:
-        """The first of the values of which the key is the greatest, or the least."""
+        """The first value with the greatest or the least key."""
         begin = self._nothing()
         value, found = self._variable("value"), self._variable("key")
         of_value, is_better = self._variable("key"), ast.Gt() if greatest else ast.Lt()
@@ -266,7 +266,7 @@ class _Loops(ast.NodeTransformer):
         return [*begin, _set(found, ast.Constant(False)), *self._around(loop)]
 
     def _best(self, is_better: ast.cmpop) -> list[ast.stmt]:
-        """The first value, or the last one that is better than all before."""
+        """The greatest or the least value: a value replaces the best one only if it is strictly better."""
         begin, value = self._nothing(), self._variable("value")
         test = self._if_better(value, is_better, self.found, [_set(self.found, _read(value))])
         return [*begin, *self._around([_set(value, self._value), test])]
@@ -276,7 +276,7 @@ class _Loops(ast.NodeTransformer):
         return [_set(self.is_set, ast.Constant(False)), _set(self.found, ast.Constant(False))]
 
     def _if_better(self, value: str, is_better: ast.cmpop, best: str, take: list[ast.stmt]) -> ast.stmt:
-        """`take`, where there is no best one yet, or the value is better."""
+        """Runs `take` if there is no best value yet, or if the value is better."""
         compared = ast.Compare(_read(value), [is_better], [_read(best)])
         test = ast.BoolOp(ast.Or(), [ast.UnaryOp(ast.Not(), _read(self.is_set)), compared])
         return ast.If(test, [*take, _set(self.is_set, ast.Constant(True))], [])

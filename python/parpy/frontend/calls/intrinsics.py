@@ -1,4 +1,4 @@
-"""The functions that compiled code knows by itself, found by identity under any name.
+"""The functions with a lowering of their own, found by the identity of the object under any name.
 
 One table from object to Intrinsic: Python's builtins, `math`, `cmath`, NumPy's ufuncs and scalar types, `parpy.math`
 and `parpy.builtin`. frontend/languages.py says which function lowers each.
@@ -24,15 +24,15 @@ from .other_libraries import twin_in_numpy
 
 
 class Intrinsic(NamedTuple):
-    """How calls of one object are lowered."""
+    """The lowering of the calls of one object."""
 
-    name: str  # as messages call it
-    lowering: str  # a row of INTRINSICS in languages.py
-    op: str  # an operator or scalar type, where the lowering needs one
-    least: int  # how many positional arguments
+    name: str  # the name in messages
+    lowering: str  # the key of a row of INTRINSICS in languages.py
+    op: str  # the operator or scalar type, if the lowering needs one
+    least: int  # the least and, next, the most number of positional arguments
     most: int
     keywords: tuple[str, ...] = ()
-    effect: bool = False  # a call does more than give a number
+    effect: bool = False  # whether a call has effects besides its result
 
     @staticmethod
     def of(function: DeviceFunction) -> Intrinsic:
@@ -42,9 +42,9 @@ class Intrinsic(NamedTuple):
 
 _MANY = 255
 TUPLE_METHODS = ("count", "index")
-_REDUCED = {"+": "sum", "*": "prod", "maximum": "max", "minimum": "min"}  # what the method `reduce` of ufuncs is
+_REDUCED = {"+": "sum", "*": "prod", "maximum": "max", "minimum": "min"}  # the reductions of ufuncs' method `reduce`
 
-# name in NumPy: operator. The operator's rule gives the result type.
+# By the name in NumPy, the operator, whose rule gives the result type.
 _UFUNCS = {
     1: {
         "absolute": "abs", "fabs": "fabs", "negative": "neg", "positive": "pos", "sqrt": "sqrt",
@@ -69,7 +69,7 @@ _UFUNCS = {
     },
 }  # fmt: skip
 
-# name in Python's math: operator, on operands taken as Python floats.
+# By the name in Python's math, the operator; operands are converted to Python floats.
 _MATH = {
     1: {
         "sqrt": "sqrt", "cbrt": "cbrt", "exp": "exp", "exp2": "exp2", "expm1": "expm1",
@@ -88,7 +88,7 @@ _MATH = {
 }  # fmt: skip
 
 
-# name in Python's operator: operator.
+# By the name in Python's module operator, the operator.
 _OPERATORS = {
     1: {"neg": "neg", "pos": "pos", "invert": "~", "not_": "not", "abs": "abs", "truth": "truth", "index": "as_index"},
     2: {
@@ -101,12 +101,12 @@ _OPERATORS = {
 
 @cache
 def table() -> dict[int, tuple[Any, Intrinsic]]:
-    """id of a known object: the object itself (kept alive) and how it is lowered."""
+    """By the id of an object, the object itself, which this keeps alive, and its lowering."""
     return {id(known): (known, intrinsic) for known, intrinsic in _rows()}
 
 
 def intrinsic_of(found: object) -> Intrinsic | None:
-    """How calls of `found` are lowered; None if compiled code does not know it."""
+    """The lowering of calls of `found`; None if it has none."""
     row = table().get(id(found))
     if row is not None:
         return row[1]
@@ -143,7 +143,7 @@ def _rows() -> Iterator[tuple[Any, Intrinsic]]:
             yield getattr(operator, name), Intrinsic(f"operator.{name}", "op", op, count, count)
     yield from _math_rows()
     yield from _cmath_rows()
-    # parpy.math before NumPy: most of its functions are NumPy's own, listed there.
+    # parpy.math comes before NumPy, because most of its functions are NumPy's own, which are listed there.
     for name in ("erf", "erfc", "gamma", "lgamma"):
         yield getattr(parpy_math, name), Intrinsic(f"parpy.math.{name}", "ufunc", name, 1, 1)
     yield operators.maximum, Intrinsic("maximum", "ufunc", "maximum", 2, 2)
@@ -185,7 +185,7 @@ def _builtin_rows() -> Iterator[tuple[Any, Intrinsic]]:
 def _math_rows() -> Iterator[tuple[Any, Intrinsic]]:
     for count, names in _MATH.items():
         for name, op in names.items():
-            if hasattr(math, name):  # cbrt and exp2 are of 3.11, fma of 3.13
+            if hasattr(math, name):  # Python has cbrt and exp2 since 3.11, and fma since 3.13
                 yield getattr(math, name), Intrinsic(f"math.{name}", "float_op", op, count, count)
     for name in ("floor", "ceil", "trunc"):
         yield getattr(math, name), Intrinsic(f"math.{name}", "whole", name, 1, 1)
@@ -207,7 +207,7 @@ def _math_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield math.lcm, Intrinsic("math.lcm", "index_fold", "lcm", 2, _MANY)
 
 
-# name in Python's cmath: operator, on operands taken as Python's complex numbers.
+# The functions of Python's cmath; operands are converted to Python's complex numbers.
 _CMATH = (
     "exp", "sqrt", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "asinh", "acosh",
     "atanh", "isnan", "isinf", "isfinite",
@@ -244,7 +244,7 @@ def _reduction_rows() -> Iterator[tuple[Any, Intrinsic]]:
 def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
     for count, names in _UFUNCS.items():
         for name, op in names.items():
-            of_part = op in ("real", "imag")  # those of the number itself
+            of_part = op in ("real", "imag")  # these keep the type of the number's parts
             lowering = "fabs" if op == "fabs" else "op" if of_part else "ufunc"
             yield getattr(np, name), Intrinsic(f"np.{name}", lowering, op, count, count)
     for name, method, count in (
@@ -252,7 +252,7 @@ def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
         ("heaviside", "heaviside", 2), ("float_power", "float_power", 2), ("bitwise_count", "bitwise_count", 1),
         ("spacing", "spacing", 1),
     ):  # fmt: skip
-        if hasattr(np, name):  # bitwise_count is of NumPy 2
+        if hasattr(np, name):  # NumPy has bitwise_count since version 2
             yield getattr(np, name), Intrinsic(f"np.{name}", "composed", method, count, count)
     for name in ("round", "around"):
         yield getattr(np, name), Intrinsic(f"np.{name}", "round", "numpy", 1, 2, ("decimals",))

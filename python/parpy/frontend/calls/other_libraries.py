@@ -1,4 +1,4 @@
-"""Functions of PyTorch and CuPy that do what NumPy's do: compiled code takes them for these."""
+"""Functions of PyTorch and CuPy with the meaning of NumPy functions, by which the frontend replaces them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-# Under another name, or of fewer parameters than NumPy's.
+# Functions with another name than NumPy's.
 _RENAMED = {"mv": "matmul", "mm": "matmul", "clamp": "clip", "pow": "power", "asin": "arcsin", "acos": "arccos"}
 _ALIKE = frozenset((
     "abs", "add", "arctan2", "ceil", "cos", "cosh", "dot", "exp", "exp2", "expm1", "fabs", "floor", "hypot", "isfinite",
@@ -18,7 +18,7 @@ _ALIKE = frozenset((
 
 
 def twin_in_numpy(found: Any) -> Any:
-    """NumPy's function of this name, if `found` is that of one of the libraries; else None."""
+    """The NumPy function that equals the function `found` of one of the libraries; None for other objects."""
     for library in ("torch", "cupy"):
         module = sys.modules.get(library)
         name = getattr(found, "__name__", "") if module is not None else ""

@@ -16,7 +16,7 @@ from .intrinsics import TUPLE_METHODS, Intrinsic
 
 
 def python_method(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
-    """The call of such a method of a local variable, or of another value; None for other calls."""
+    """The call of such a method of a value; None for other calls."""
     func = node.func
     if fn.kernel or not isinstance(func, ast.Attribute) or node.keywords or fn.resolve(func) is not None:
         return None
@@ -29,7 +29,7 @@ def python_method(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
 
 
 def lower_tuple_method(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """The same of a tuple outside of the function."""
+    """The call of such a method of a tuple outside of the function."""
     return _of_tuple(fn, node, intrinsic.op)
 
 
@@ -40,7 +40,7 @@ def _of_tuple(fn: FunctionScope, node: ast.Call, method: str) -> _native.Expr:
 
 
 def _is_tuple(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether the text alone, or the call, shows that it is a tuple, or a list that is only read."""
+    """Whether the text or the call's arguments show that the value is a tuple, or a list that is only read."""
     if isinstance(node, ast.Tuple | ast.List):
         return True
     if not isinstance(node, ast.Name) or node.id not in fn.scope.locals:

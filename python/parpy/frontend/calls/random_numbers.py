@@ -1,8 +1,8 @@
-"""Lowers draws of random numbers (docs/reference/random.md): to functions of library/random.py, of a key and a place.
+"""Lowers draws of random numbers (docs/reference/random.md) to functions of a key and a place in library/random.py.
 
-Each generator is a stream: a key, the number of the iteration, and how many words the iteration has drawn. A for loop
-draws a key before it, and each of its iterations has the sequence of that key and its own number; so has each call of a
-function that draws. No iteration knows what others have drawn: such loops are as parallel as without draws.
+Each generator is a stream: a key, the number of the iteration, and the number of words that the iteration has drawn. A
+key is drawn before a for loop, and each iteration has the sequence of that key and its own number. Likewise each call
+of a function that draws gets a key. No iteration depends on the draws of others, so loops stay parallel.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .functions import by_numpy, call_library
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Where the next draw comes from: `index` is the number of an iteration, None outside of loops."""
+    """The place of the next draw. `index` is the number of the iteration; None outside of loops."""
 
     key: _native.Var
     index: _native.Var | None
@@ -42,7 +42,7 @@ class Stream:
 
 
 def begin_streams(fn: FunctionScope) -> list[_native.Stmt]:
-    """What the function does first: the streams of its parameters and of generators outside of it."""
+    """The first statements of the function: the streams of its parameters and of generators outside of it."""
     if fn.kernel:
         return []
     known = fn.scope.known
@@ -78,7 +78,7 @@ def begin_streams(fn: FunctionScope) -> list[_native.Stmt]:
 
 
 def _stream(fn: FunctionScope, root: Root, var: _native.Var, span: Span) -> list[_native.Stmt]:
-    """A new stream of what the function gets: a key, or of Python the two halves of one."""
+    """A new stream from a parameter: a key, or in the entry a complex number with the two halves of a key."""
     statements = []
     key = var
     if fn.entry:
@@ -110,8 +110,8 @@ def _refuse_assignments(fn: FunctionScope, name: str) -> None:
 def streams_of_loop(
     fn: FunctionScope, node: ast.For, number: _native.Var
 ) -> Iterator[Callable[[list[_native.Stmt]], list[_native.Stmt]]]:
-    """Inside, each iteration of the loop has streams of its own. Gives what puts their beginning in front of the
-    body."""
+    """A context in which each iteration of the loop has streams of its own. Its value is a function that adds the
+    statements which begin these streams before the loop's body."""
     outer = dict(fn.streams)
     span = fn.span(node, node.iter)
     first: list[_native.Stmt] = []
@@ -142,7 +142,7 @@ def _called(fn: FunctionScope, name: str, operands: list[_native.Expr], node: An
 
 
 def _place(fn: FunctionScope, root: Root, node: Any) -> list[_native.Expr]:
-    """Key, iteration and place of the next word, which is drawn."""
+    """Draws the next word of a stream: its key, iteration and place."""
     stream, span = fn.streams[root], fn.span(node)
     if not root.place and root.name in fn.absent:
         fn.out.append(fn.module.fail("P232", f"'{root.name}' is None here, and draws random numbers", [], span))
@@ -154,12 +154,12 @@ def _place(fn: FunctionScope, root: Root, node: Any) -> list[_native.Expr]:
 
 
 def child(fn: FunctionScope, root: Root, node: Any) -> _native.Var:
-    """A new key, which the generator draws."""
+    """A new key that is drawn from the generator."""
     return fn.hold(_called(fn, "word", _place(fn, root, node), node), node)
 
 
 def generator_value(fn: FunctionScope, node: ast.Name) -> _native.Expr:
-    """A generator as an argument of a function: a key of its own."""
+    """A generator as an argument of a function, which gets a key drawn from it."""
     root = Root(node.id)
     if node.id in fn.absent:
         return fn.op("none", node)
@@ -176,7 +176,7 @@ def generator_value(fn: FunctionScope, node: ast.Name) -> _native.Expr:
 
 
 def is_generator_name(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether `node` is a variable that is a generator, unless it is None where that is decided."""
+    """Whether `node` is a variable that holds a generator; at run time it may also be None."""
     return isinstance(node, ast.Name) and Root(node.id) in fn.streams
 
 
@@ -197,7 +197,7 @@ def origins_of_call(
 
 
 def made_generator(fn: FunctionScope, node: ast.Call) -> _native.Expr:
-    """np.random.default_rng(seed) in a loop or in a function that is called: its key."""
+    """The key of np.random.default_rng(seed) in a loop or in a called function."""
     target = fn.made_generator
     span = fn.span(node)
     if target is not None:
@@ -222,7 +222,7 @@ def made_generator(fn: FunctionScope, node: ast.Call) -> _native.Expr:
 
 
 def refuse_seed(fn: FunctionScope, node: ast.Call) -> _native.Expr:
-    """np.random.seed where Python does not run it."""
+    """Reports a call of np.random.seed that Python does not run."""
     fn.error(
         "P022",
         node,
@@ -233,7 +233,7 @@ def refuse_seed(fn: FunctionScope, node: ast.Call) -> _native.Expr:
 
 
 def method_of_generator(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
-    """A draw, or what makes or seeds a generator; None for other calls."""
+    """A call that draws from, makes or seeds a generator; None for other calls."""
     draws = fn.program.draws
     if fn.kernel or not draws.may_draw(fn.source.function):
         return None
@@ -266,7 +266,7 @@ _PARAMETERS = {
     "choice": ("a", "size", "replace", "p"), "permutation": ("x",), "shuffle": ("x",),
 }  # fmt: skip
 _NEEDED = {"integers": "low", "randint": "low", "choice": "a", "permutation": "x", "shuffle": "x"}
-# What draws a number, and an array of them.
+# The names of the functions that draw one number and an array of numbers.
 _UNIT, _NORMAL, _EXPONENTIAL = ("unit", "units"), ("normal", "normals"), ("exponential", "exponentials")
 _STANDARD = {
     "random": _UNIT, "random_sample": _UNIT, "rand": _UNIT, "uniform": _UNIT,
@@ -317,8 +317,8 @@ def _of_size(
     size: ast.expr | None,
     operands: list[_native.Expr],
 ) -> _native.Expr:
-    """What the first function draws from these operands, or an array of the size from the second one; the size may be
-    x.shape."""
+    """A number that the first function draws for these operands, or with a size an array from the second function. The
+    size may be x.shape."""
     one, many = functions
     if isinstance(size, ast.Attribute) and size.attr == "shape":
         elements = ast.copy_location(ast.Attribute(size.value, "size", ast.Load()), size)
@@ -352,7 +352,7 @@ def _array(
 
 
 def _sizes(fn: FunctionScope, size: ast.expr | None) -> list[_native.Expr] | None:
-    """The extents that an argument `size` says; None: one number."""
+    """The extents of an argument `size`; None if one number is drawn."""
     if size is None or is_none(size):
         return None
     parts = list(size.elts) if isinstance(size, ast.Tuple | ast.List) else [size]

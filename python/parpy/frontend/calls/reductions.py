@@ -18,7 +18,7 @@ from .intrinsics import DEVIATION_KEYWORDS, DEVIATIONS, REDUCTIONS, Intrinsic
 
 
 def method_of_value(fn: FunctionScope, node: ast.Call) -> ast.Attribute | None:
-    """The method that is called if its owner is an array or a number."""
+    """The method of the call if its owner may be an array or a number; None for other calls."""
     func = node.func
     if not isinstance(func, ast.Attribute) or fn.resolve(func) is not None or fn.starts_undefined(func):
         return None
@@ -29,7 +29,7 @@ def method_of_value(fn: FunctionScope, node: ast.Call) -> ast.Attribute | None:
 
 
 def reduction_method(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
-    """x[:].sum(axis=1) and its kin; None for other calls."""
+    """x[:].sum(axis=1) and other reductions that are methods; None for other calls."""
     func = method_of_value(fn, node)
     if func is None or func.attr not in (*REDUCTIONS, *DEVIATIONS):
         return None
@@ -47,7 +47,7 @@ def lower_reduce(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _na
 
 
 def lower_reduce_first(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """np.add.reduce(x), which reduces the first axis unless it gets another one."""
+    """np.add.reduce(x), which reduces the first axis unless `axis` is given."""
     first = ast.copy_location(ast.Constant(0), node)
     given = node.args[1:] or ([] if any(each.arg == "axis" for each in node.keywords) else [first])
     return _reduce(fn, node, intrinsic.op, node.args[0], given)
@@ -59,7 +59,7 @@ def _reduce(fn: FunctionScope, node: ast.Call, name: str, operand: ast.expr, mor
 
 
 def _shape_of_result(fn: FunctionScope, node: ast.Call, name: str, more: list[ast.expr]) -> tuple[list[int], bool]:
-    """The axes that the call reduces, none for all, and whether they stay."""
+    """The axes that the call reduces (an empty list for all), and whether the result keeps them with size 1."""
     given = dict(zip(("axis", "keepdims"), more, strict=False))
     for keyword in node.keywords:
         assert keyword.arg is not None
@@ -80,7 +80,7 @@ def lower_deviation(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> 
 
 
 def _deviation(fn: FunctionScope, node: ast.Call, name: str, operand: ast.expr, more: list[ast.expr]) -> _native.Expr:
-    """The mean of the squares of what is left without the mean, as NumPy computes it, or its root."""
+    """The variance, as NumPy computes it, by the mean of the squared distances from the mean, or its root."""
     axes, keeps = _shape_of_result(fn, node, name, more)
     ddof = next((each.value for each in node.keywords if each.arg == "ddof"), None)
     span, module = fn.span(node), fn.module
@@ -102,7 +102,7 @@ def _deviation(fn: FunctionScope, node: ast.Call, name: str, operand: ast.expr, 
 
 
 def lower_ptp(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """np.ptp(x, axis=1): how far the largest element is from the smallest."""
+    """np.ptp(x, axis=1), the difference of the largest and the smallest element."""
     axes, keeps = _shape_of_result(fn, node, intrinsic.name, node.args[1:])
     span, module = fn.span(node), fn.module
     array = fn.hold(lower(fn, node.args[0]), node.args[0], shown=ast.unparse(node.args[0]))
@@ -119,7 +119,7 @@ def lower_count_nonzero(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic)
 
 
 def _axes(fn: FunctionScope, node: ast.expr) -> list[int]:
-    """The constants of `axis`; none: all axes."""
+    """The axes that the constant `axis` names; an empty list means all axes."""
     if is_none(node):
         return []
     parts = node.elts if isinstance(node, ast.Tuple) else [node]

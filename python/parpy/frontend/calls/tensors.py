@@ -1,5 +1,5 @@
-"""Python's `sum`, `max` and `min` of slices in functions with pragmas: tensor expressions, which reduce as NumPy's do,
-in any order, so that their loops run in vectors."""
+"""Lowers Python's `sum`, `max` and `min` of slices in functions with pragmas to tensor expressions, which reduce in any
+order, as NumPy's functions do, so that their loops can be vectorised."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..scope import FunctionScope
 
 
 def lower_tensor_reduction(fn: FunctionScope, node: ast.Call, name: str) -> _native.Expr | None:
-    """`max(a[i, :n])`; None where Python's function is meant: of names, of rows of two dimensions."""
+    """`max(a[i, :n])`; None for arguments such as names, for which the call is Python's function."""
     if not fn.source.pragmas or len(node.args) != 1 or node.keywords:
         return None
     slices = widest_slices(node.args[0])
@@ -26,12 +26,12 @@ def lower_tensor_reduction(fn: FunctionScope, node: ast.Call, name: str) -> _nat
 
 
 def reduced_axes(slices: list[ast.Slice], pragma: StatementPragma | None) -> list[int]:
-    """The dimensions of an operand that the pragma of its statement reduces: of `:M=>parallel :N=>reduce(sum)` in front
-    of `y[:M] = sum(A[:M, :N])` the second one."""
+    """The dimensions of an operand that the pragma of its statement reduces. For `:M=>parallel :N=>reduce(sum)` before
+    `y[:M] = sum(A[:M, :N])` this is the second one."""
     dims = [dim for dim in pragma.dims if dim.reduction] if pragma is not None else []
     return [number for number, part in enumerate(slices) if any(runs_over(dim, part) for dim in dims)]
 
 
 def widest_slices(node: ast.expr) -> list[ast.Slice]:
-    """Those of the operand with the most dimensions."""
+    """The slices of the operand that has the most slices."""
     return max((slices_of(part) for part in ast.walk(node) if isinstance(part, ast.expr)), key=len, default=[])

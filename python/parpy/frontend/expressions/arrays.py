@@ -1,8 +1,8 @@
-"""Finds the variable that an expression names, and spells its subscripts: arrays, entries of dicts, elements of tuples.
+"""Finds the variable that an expression names (an array, an entry of a dict, an element of a tuple), and lowers its
+subscripts.
 
-Python scalars and arrays look alike here; infer_types tells them apart. A dict argument is not a
-value of its own: each of its entries is a parameter.
-"""
+The frontend does not distinguish scalars from arrays; infer_types does. A dict argument is not a value:
+each of its entries is a parameter."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from .objects import field
 _MOST_ITEMS = 2**31
 
 
-# ------------------------------------------------------------ what an expression names
+# ------------------------------------------------------------ the variable of an expression
 
 
 def is_subscript(fn: FunctionScope, node: ast.Subscript) -> bool:
-    """Whether the node is a subscript of an array, and no name of one itself."""
+    """Whether the node subscripts an array, rather than naming an entry or an element that is an array."""
     return string_key(node) is None and fn.item(node) is None
 
 
 def is_field_of_element(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether `node` is p['x'] of an element of records."""
+    """Whether `node` is p['x'], and p is an element of an array of records."""
     base = node.value if isinstance(node, ast.Subscript) and string_key(node) is not None else None
     return isinstance(base, ast.Name) and base.id in fn.records and bool(fn.records[base.id].at)
 
@@ -49,7 +49,7 @@ def may_be_array(fn: FunctionScope, node: ast.expr) -> bool:
 
 
 def is_attribute(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether `node` is an attribute of an object that the function has, rather than one of arrays."""
+    """Whether `node` is an attribute of an object inside the function, rather than an attribute of an array."""
     if fn.kernel or not isinstance(node, ast.Attribute) or is_of_value(node) or fn.starts_undefined(node):
         return False
     return fn.resolve(node.value) is None
@@ -69,7 +69,7 @@ def is_array_name(fn: FunctionScope, node: ast.expr) -> bool:
 
 
 def subscripts_array(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether `node` is x[…] of an array; it may be an element."""
+    """Whether `node` is x[…] of an array: a part or an element of it."""
     if not fn.names_arrays or not isinstance(node, ast.Subscript):
         return False
     base: ast.expr = node
@@ -82,7 +82,7 @@ def subscripts_array(fn: FunctionScope, node: ast.expr) -> bool:
 
 
 def numbers_of(fn: FunctionScope, part: ast.expr) -> list[ast.expr]:
-    """The expressions of a subscript that have values: itself, or the bounds of a slice."""
+    """The expressions of a subscript that have values: the subscript itself, or the bounds of a slice."""
     if isinstance(part, ast.Slice):
         return [bound for bound in (part.lower, part.upper, part.step) if fn.is_given(bound)]
     if isinstance(part, ast.Starred):
@@ -91,7 +91,7 @@ def numbers_of(fn: FunctionScope, part: ast.expr) -> list[ast.expr]:
 
 
 def _bound(fn: FunctionScope, node: ast.expr, values: Iterator[_native.Expr]) -> _native.Expr | None:
-    """The next value, which is a bound of a slice, and used several times: what has effects is evaluated once."""
+    """The next value, a bound of a slice, which is used several times; a bound with effects is held in a temporary."""
     if not fn.is_given(node):
         return None
     value = next(values)
@@ -99,7 +99,7 @@ def _bound(fn: FunctionScope, node: ast.expr, values: Iterator[_native.Expr]) ->
 
 
 def index_part(fn: FunctionScope, part: ast.expr, values: Iterator[_native.Expr]) -> _native.Expr:
-    """A subscript of the array, with the next of the `values` where it has some."""
+    """One part of a subscript, which uses the next of the `values` if it has values."""
     if isinstance(part, ast.Slice):
         bounds = (part.lower, part.upper, part.step)
         begin, end, step = (_bound(fn, bound, values) if bound is not None else None for bound in bounds)
@@ -111,7 +111,7 @@ def index_part(fn: FunctionScope, part: ast.expr, values: Iterator[_native.Expr]
     return next(values)
 
 
-# ------------------------------------------------------------ what is outside the function
+# ------------------------------------------------------------ objects outside the function
 
 
 def captured_array(fn: FunctionScope, binding: Binding, shown: str, node: ast.expr) -> _native.Var | None:
@@ -127,7 +127,7 @@ def captured_array(fn: FunctionScope, binding: Binding, shown: str, node: ast.ex
 
 
 def outside_spelled_out(fn: FunctionScope, value: ast.expr) -> ast.expr:
-    """A tuple that `value` names outside the function, as one of its elements; else `value` itself."""
+    """If `value` names a tuple outside the function, a tuple display of its elements; otherwise `value` itself."""
     known = fn.tuple_of(value)
     if known is None:
         return value
@@ -137,8 +137,8 @@ def outside_spelled_out(fn: FunctionScope, value: ast.expr) -> ast.expr:
 
 
 def outside_items(fn: FunctionScope, node: ast.expr) -> list[ast.expr] | None:
-    """The elements of a tuple or list that is written out, of a tuple that has a name outside the function, or the
-    entries of a dict that is an argument; None of others."""
+    """The elements of a tuple or list display or of a named tuple object outside the function, or the entries of a dict
+    that is an argument; None for other expressions."""
     if (entries := entries_of(fn, node)) is not None:
         return entries
     node = outside_spelled_out(fn, node)
@@ -154,7 +154,7 @@ def outside_items(fn: FunctionScope, node: ast.expr) -> list[ast.expr] | None:
 
 
 def refuses_item(fn: FunctionScope, node: ast.Subscript) -> bool:
-    """Reports a subscript of a tuple that is none of its elements; False where there is no tuple."""
+    """Reports a subscript that selects no element of a tuple outside the function; False if nothing is reported."""
     binding = fn.resolve(node.value)
     if binding is None or not isinstance(binding.value, tuple):
         return False
@@ -163,7 +163,7 @@ def refuses_item(fn: FunctionScope, node: ast.Subscript) -> bool:
     if fn.tuple_of(node.value) is None:
         not_a_value(fn, binding.value, shown, node.value)
     elif index is None:
-        return False  # chosen when the function runs, or a part of it
+        return False  # the subscript is chosen at run time, or is a slice
     else:
         fn.error(
             "P025",
@@ -175,7 +175,7 @@ def refuses_item(fn: FunctionScope, node: ast.Subscript) -> bool:
 
 
 def refuse_store(fn: FunctionScope, node: ast.expr) -> None:
-    """`t[0] = 1` of a tuple outside the function."""
+    """Reports a store `t[0] = 1` to a tuple outside the function."""
     fn.error(
         "P016",
         node,
@@ -188,7 +188,7 @@ def refuse_store(fn: FunctionScope, node: ast.expr) -> None:
 
 
 def entry_outside(fn: FunctionScope, node: ast.expr) -> Binding | None:
-    """What `d["k"]` is of a dict outside the function; None of others."""
+    """The object `d["k"]` of a dict outside the function; None for other expressions."""
     key = string_key(node) if isinstance(node, ast.Subscript) else None
     if key is None or not isinstance(node, ast.Subscript):
         return None
@@ -200,7 +200,7 @@ def entry_outside(fn: FunctionScope, node: ast.expr) -> Binding | None:
 
 
 def dict_entry(fn: FunctionScope, node: ast.Subscript, key: str) -> _native.Var | None:
-    """d['k']: of a parameter, its own surface parameter; of a global dict, a captured value."""
+    """The variable of d['k']: a surface parameter if d is a parameter, and a captured value if d is a global dict."""
     base = node.value
     if isinstance(base, ast.Name) and base.id in fn.scope.locals:
         return _dict_param(fn, node, base, key)
@@ -238,7 +238,7 @@ def _dict_param(fn: FunctionScope, node: ast.Subscript, base: ast.Name, key: str
         var = _dict_param(holder, node, base, key)
         return None if var is None else fn.of_function_around(holder, var, ast.unparse(node), node)
     if name not in fn.parameter_names() or not fn.entry or name in fn.tuple_params:
-        owner = fn.local(base)  # of which the core knows whether it is there: it may be None
+        owner = fn.local(base)  # the core decides whether the variable is None
         if owner is None:
             return None
         entry = field(fn, fn.module.read(owner, fn.span(base)), key, node)
@@ -260,11 +260,11 @@ def _dict_param(fn: FunctionScope, node: ast.Subscript, base: ast.Name, key: str
     return param.entries[key]
 
 
-# ------------------------------------------------------------ what has no value
+# ------------------------------------------------------------ expressions without a value
 
 
 def refuse_shape(fn: FunctionScope, node: ast.expr) -> None:
-    """`(x + y).shape`"""
+    """Reports an attribute such as `(x + y).shape` of an expression."""
     if fn.starts_undefined(node):
         lower(fn, first_name(node))
         return

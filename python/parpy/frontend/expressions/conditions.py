@@ -12,7 +12,7 @@ from .effects import has_effects
 
 
 def condition(fn: FunctionScope, node: ast.expr) -> _native.Expr:
-    """`node` where only its truth counts: operands of `and`, `or` need no common type."""
+    """The truth of `node`. Only the truth counts, so operands of `and` and `or` need no common type."""
     if isinstance(node, ast.BoolOp):
         result = _truth(fn, node.values[0])
         for value in node.values[1:]:
@@ -25,7 +25,7 @@ def condition(fn: FunctionScope, node: ast.expr) -> _native.Expr:
 
 
 def lower_bool_op(fn: FunctionScope, node: ast.BoolOp) -> _native.Expr:
-    """`a and b` as a value: Python's, that of one of the operands."""
+    """`a and b` as a value, which is the value of one of the operands, as in Python."""
     if all(_is_boolean(value) for value in node.values):
         return condition(fn, node)
     result = _once(fn, node.values[0])
@@ -36,14 +36,14 @@ def lower_bool_op(fn: FunctionScope, node: ast.BoolOp) -> _native.Expr:
 
 
 def _once(fn: FunctionScope, node: ast.expr) -> _native.Expr:
-    """`node` as something that may be evaluated twice."""
+    """`node` as an expression that may be lowered twice: held in a temporary if it has effects."""
     if has_effects(fn, node):
         return fn.module.read(fn.hold(lower(fn, node), node), fn.span(node))
     return lower(fn, node)
 
 
 def _truth(fn: FunctionScope, node: ast.expr) -> _native.Expr:
-    """bool(node), as the operands of `and` and `or` in a condition."""
+    """bool(node), for an operand of `and` or `or` in a condition."""
     if isinstance(node, ast.BoolOp) or _is_boolean(node):
         return condition(fn, node)
     return fn.module.op("truth", [lower(fn, node)], fn.span(node))
@@ -52,7 +52,7 @@ def _truth(fn: FunctionScope, node: ast.expr) -> _native.Expr:
 def short_circuit(
     fn: FunctionScope, word: str, left: _native.Expr, right: tuple[_native.Expr, list[_native.Stmt]], node: ast.expr
 ) -> _native.Expr:
-    """`left and right` or `left or right`; what right needs in front runs only if it counts."""
+    """`left and right` or `left or right`. The statements of right run only if right is evaluated."""
     value, statements = right
     span = fn.span(node)
     if not statements:
@@ -68,7 +68,7 @@ def short_circuit(
 
 
 def lower_ternary(fn: FunctionScope, node: ast.IfExp, named: bool = False) -> _native.Expr:
-    """`named`: of two arrays the one that is chosen, under a name, rather than a new one."""
+    """`a if c else b`. With `named`, the result is a name of the chosen array rather than a new array."""
     test = condition(fn, node.test)
     chosen, before_chosen = fn.branch(lambda: lower(fn, node.body))
     other, before_other = fn.branch(lambda: lower(fn, node.orelse))
@@ -83,7 +83,7 @@ def _choose(
     node: ast.expr,
     named: bool = False,
 ) -> _native.Expr:
-    """test ? chosen : other; as a statement in front if one of them needs statements, or it is to be `named`."""
+    """test ? chosen : other. This is an if statement before the current one if `named`, or if a side has statements."""
     span = fn.span(node)
     if not named and not chosen[1] and not other[1]:
         return fn.module.op("select", [test, chosen[0], other[0]], span)
@@ -94,7 +94,7 @@ def _choose(
 
 
 def _is_boolean(node: ast.expr) -> bool:
-    """Whether `node` is True or False whatever the types of its operands are."""
+    """Whether `node` is a bool for all types of its operands."""
     if isinstance(node, ast.Compare):
         return True
     if isinstance(node, ast.UnaryOp):

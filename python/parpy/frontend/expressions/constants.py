@@ -1,4 +1,4 @@
-"""Numbers that are known when a function is compiled."""
+"""Numbers that are known at compile time."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def number_of(fn: FunctionScope, value: Any, node: ast.expr) -> _native.Expr:
 
 
 def limit_of(fn: FunctionScope, node: ast.Attribute) -> _native.Expr | None:
-    """``np.finfo(np.float32).max`` and the other numbers that NumPy knows of types; None if `node` is something
-    else."""
+    """``np.finfo(np.float32).max`` and the other attributes of np.finfo and np.iinfo; None if `node` is another
+    expression."""
     if (found := limit_asked(fn, node)) is None:
         return None
     asked, argument = found
@@ -86,8 +86,8 @@ def _beyond_64_bits(fn: FunctionScope, shown: str, node: ast.expr) -> None:
 
 
 def whole_number(fn: FunctionScope, node: ast.expr) -> int | float | None:
-    """The value of an expression of integer constants alone, of any size, or the quotient of two, as Python
-    computes it."""
+    """The exact value, as Python computes it, of an expression of integer constants of any size, or the quotient of two
+    such expressions."""
     if isinstance(node, ast.BinOp) and not fn.language.exact_integers:
         return None
     chain = [node]

@@ -15,7 +15,7 @@ from .pure_functions import only_computes
 
 
 def over_slices(fn: FunctionScope, node: ast.AST) -> bool:
-    """Whether `node` is computed over slices; those that functions get or that are subscripted again get names."""
+    """Whether `node` is an operation over slices. Slices that are arguments, or subscripted again, do not count."""
     left = [node]
     while left:
         part = left.pop()
@@ -34,8 +34,8 @@ def _is_applied(fn: FunctionScope, node: ast.AST) -> bool:
 
 
 def reads_elements(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether `node` may read elements of arrays, what may be assigned to of objects, or variables that expressions
-    assign, directly or in a function that it calls."""
+    """Whether `node`, or a function that it calls, may read elements of arrays, attributes of objects that are assigned
+    to, or variables that expressions assign."""
     return any(_reads_memory(fn, part) for part in ast.walk(node)) and not over_slices(fn, node)
 
 
@@ -50,12 +50,12 @@ def _reads_memory(fn: FunctionScope, node: ast.AST) -> bool:
 
 
 def has_effects(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether evaluating `node` may do more than give a value: it calls a jit function, changes memory, or assigns."""
+    """Whether evaluating `node` may have effects: it calls a jit function, changes memory, or assigns."""
     return any(_acts(fn, part) or _function_of(fn, part) is not None for part in ast.walk(node))
 
 
 def acts(fn: FunctionScope, node: ast.expr) -> bool:
-    """The same, but for calls of functions that do nothing but compute."""
+    """Whether evaluating `node` may have effects, where calls of functions that only compute a value have none."""
     for part in ast.walk(node):
         called = _function_of(fn, part)
         source = None if called is None or fn.kernel else callable_source(called)
@@ -65,7 +65,7 @@ def acts(fn: FunctionScope, node: ast.expr) -> bool:
 
 
 def _function_of(fn: FunctionScope, part: ast.AST) -> object | None:
-    """The function compiled with this one that is called."""
+    """The called function if it is compiled together with this one; otherwise None."""
     called = fn.resolve(part.func) if isinstance(part, ast.Call) else None
     return called.value if called is not None and fn.is_function(called.value) else None
 

@@ -1,5 +1,5 @@
-"""The entries of a dict that is an argument, as texts and subscripts: `d.items()` is `(("a", d["a"]), …)`, and
-`d.get("b", 0)` is 0 where there is no such entry."""
+"""Replaces methods of a dict that is an argument by texts and subscripts: `d.items()` is `(("a", d["a"]), …)`, and
+`d.get("b", 0)` is 0 if there is no such entry."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WAYS = ("items", "keys", "values")
 
 
 def entries_of(fn: FunctionScope, node: ast.expr) -> list[ast.expr] | None:
-    """What `d.items()`, `d.keys()`, `d.values()` and `d` give; None of others."""
+    """The elements of `d.items()`, `d.keys()`, `d.values()` or `d`; None for other expressions."""
     owner, way = _owner(node)
     names = names_in(fn, owner)
     if owner is None or names is None:
@@ -30,14 +30,14 @@ def entries_of(fn: FunctionScope, node: ast.expr) -> list[ast.expr] | None:
 
 
 def names_in(fn: FunctionScope, node: ast.expr | None) -> tuple[str, ...] | None:
-    """The keys of such a dict; None of others."""
+    """The keys of a dict that is an argument; None for other expressions."""
     kind = fn.program.known_kinds.get(node.id) if isinstance(node, ast.Name) and fn.entry else None
     known = isinstance(node, ast.Name) and isinstance(kind, RecordKind) and kind.is_whole
     return kind.names if known and not is_assigned(fn.node, node.id) else None  # type: ignore[union-attr]
 
 
 def entry_or_default(fn: FunctionScope, node: ast.Call) -> ast.expr | None:
-    """What `d.get("k", v)` is; None of other calls."""
+    """The value of `d.get("k", v)`; None for other calls."""
     if (got := got_entry(node)) is None or (names := names_in(fn, got.owner)) is None:
         return None
     made = got.default or ast.Constant(None)
@@ -47,7 +47,7 @@ def entry_or_default(fn: FunctionScope, node: ast.Call) -> ast.expr | None:
 
 
 def _owner(node: ast.expr) -> tuple[ast.Name | None, str]:
-    """The variable, and which of the entries."""
+    """The variable of the dict, and the method: "keys", "values" or "items"."""
     way = "keys"
     if isinstance(node, ast.Call) and not node.args and not node.keywords:
         func = node.func
@@ -59,5 +59,5 @@ def _owner(node: ast.expr) -> tuple[ast.Name | None, str]:
 
 
 def is_assigned(node: ast.AST, name: str) -> bool:
-    """Whether something in `node` gives the variable a value."""
+    """Whether `node` contains an assignment to the variable."""
     return any(isinstance(p, ast.Name) and p.id == name and not isinstance(p.ctx, ast.Load) for p in ast.walk(node))

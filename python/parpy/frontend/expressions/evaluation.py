@@ -1,7 +1,7 @@
 """Lowers several expressions in the order in which Python evaluates them.
 
-A lowered expression belongs to one place of the tree; what is needed twice is lowered twice, or, where that would run a
-call twice, held in a temporary assigned before the statement.
+A lowered expression belongs to one place of the tree. An expression that is needed twice is lowered twice or, if that
+would run a call twice, held in a temporary that is assigned before the statement.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ Lower = Callable[[FunctionScope, ast.expr], _native.Expr]
 def in_order(
     fn: FunctionScope, left: _native.Expr, node: ast.expr, make: Callable[[], _native.Expr]
 ) -> tuple[_native.Expr, _native.Expr]:
-    """`left`, which is `node`, and what `make` makes, evaluated in this order: statements that
-    the second needs in front must not change what the first reads."""
+    """`left`, the value of `node`, and the value of `make()`, evaluated in this order. If the second value needs
+    statements before it that may change elements which `node` reads, `left` is held in a temporary."""
     before = len(fn.out)
     right = make()
     if len(fn.out) > before and reads_elements(fn, node):
@@ -32,7 +32,7 @@ def in_order(
 
 
 def lower_all(fn: FunctionScope, nodes: list[ast.expr], make: Lower = lower) -> list[_native.Expr]:
-    """`nodes` as values, each made by `make`, evaluated from the left."""
+    """The values of `nodes`, each made by `make`, evaluated from left to right."""
     values: list[_native.Expr] = []
     for index, node in enumerate(nodes):
         before = len(fn.out)
@@ -47,8 +47,8 @@ def lower_all(fn: FunctionScope, nodes: list[ast.expr], make: Lower = lower) -> 
 def lower_arguments(
     fn: FunctionScope, given: dict[str, ast.expr], parameters: Iterable[str], make: Lower = lower
 ) -> dict[str, _native.Expr]:
-    """Arguments by parameter, each made by `make`, evaluated in the order of `given`, that of the call; compiled code
-    evaluates operands in the order of the `parameters`."""
+    """Arguments by parameter, each made by `make`, evaluated in the order of `given`, which is that of the call. The
+    operands of compiled calls are evaluated in the order of the `parameters`."""
     nodes = list(given.values())
     in_order = list(given) == [name for name in parameters if name in given]
     if in_order or not any(has_effects(fn, node) for node in nodes):
@@ -63,7 +63,7 @@ def lower_arguments(
 
 
 def lower_twice(fn: FunctionScope, node: ast.expr) -> tuple[_native.Expr, Callable[[], _native.Expr]]:
-    """`node`, and a function that makes the same value once more without its effects."""
+    """The value of `node`, and a function that makes the same value once more without repeating effects."""
     if not has_effects(fn, node):
         return lower(fn, node), lambda: lower(fn, node)
     var = fn.hold(lower(fn, node), node)
@@ -72,7 +72,7 @@ def lower_twice(fn: FunctionScope, node: ast.expr) -> tuple[_native.Expr, Callab
 
 
 def lower_settled(fn: FunctionScope, node: ast.expr) -> Callable[[], _native.Expr]:
-    """A function that makes the value that `node` has now, whatever later calls write."""
+    """A function that makes the present value of `node`, also after later calls have changed memory."""
     if not reads_elements(fn, node):
         return lambda: lower(fn, node)
     var = fn.hold(lower(fn, node), node)
@@ -80,7 +80,7 @@ def lower_settled(fn: FunctionScope, node: ast.expr) -> Callable[[], _native.Exp
 
 
 def lower_held(fn: FunctionScope, node: ast.expr, shown: str = "") -> Callable[[], _native.Expr]:
-    """A function that makes the value of `node`, evaluated now, as often as wanted. Messages call it `shown`."""
+    """A function that makes the value of `node` any number of times; `node` is evaluated now. Messages use `shown`."""
     if is_literal(node):
         return lambda: lower(fn, node)
     var = fn.hold(lower(fn, node), node, shown=shown)
@@ -90,9 +90,9 @@ def lower_held(fn: FunctionScope, node: ast.expr, shown: str = "") -> Callable[[
 def held_for(
     fn: FunctionScope, target: ast.expr, make: Callable[[], _native.Expr], source: ast.expr | None, node: ast.stmt
 ) -> Callable[[], _native.Expr]:
-    """A function that makes again what `make` makes now of `source`, for `target` of the statement `node`.
+    """A function that repeats the present value of `source`, made by `make`, for `target` of the statement `node`.
 
-    The name of a variable may turn out to be that of an array: then it is the statement that is refused.
+    If `source` is a name, it may turn out to be an array; the error is then located at the statement.
     """
     if source is not None and is_literal(source):
         return make

@@ -90,7 +90,7 @@ def lower_name(fn: FunctionScope, node: ast.Name) -> _native.Expr:
 
 
 def _value_of(fn: FunctionScope, binding: Binding, shown: str, node: ast.expr) -> _native.Expr:
-    """A non-local object as a value: a constant of a library, or a captured scalar or array."""
+    """The value of an object outside the function: a constant of a library, or a captured scalar or array."""
     value, own = binding.value, fn.language.value
     if own is not None and (made := own(fn, value, node)) is not None:
         return made
@@ -119,7 +119,7 @@ def _value_of(fn: FunctionScope, binding: Binding, shown: str, node: ast.expr) -
 
 
 def _symbol(fn: FunctionScope, symbol: Symbol, shown: str, node: ast.expr) -> _native.Expr:
-    """The extent that a symbol of the parameters' annotations stands for."""
+    """The extent that a symbol in the annotations of the parameters means."""
     place = fn.symbols.get(symbol)
     if place is None:
         fn.error(
@@ -137,7 +137,7 @@ def _symbol(fn: FunctionScope, symbol: Symbol, shown: str, node: ast.expr) -> _n
 
 
 def _is_constant(fn: FunctionScope, binding: Binding, node: ast.expr) -> bool:
-    """Whether a number is what it is for good: of a library, an enum or a tuple."""
+    """Whether a number never changes, because it belongs to a library, an enum or a tuple."""
     if fn.is_library_place(binding) or isinstance(node, ast.Subscript):
         return True
     if not isinstance(node, ast.Attribute):
@@ -160,7 +160,7 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
     if (asked := limit_asked(fn, node)) is not None and is_dtype(fn, asked[1]):
         return _limit_of_dtype(fn, node, *asked)
     span = fn.span(node)
-    fn.program.attributes.add(node.attr)  # if it is an object
+    fn.program.attributes.add(node.attr)  # the owner may be an object
     if node.attr in _ARRAY_ATTRIBUTES and is_array_name(fn, node.value):
         if is_record(fn, node.value):
             return _of_records(fn, node)
@@ -183,7 +183,7 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
     if node.attr == "strides" and fn.names_arrays and fn.kernel and owner is None and is_array_name(fn, node.value):
         array = array_of(fn, node.value)
         return fn.poison(node) if array is None else _strides(fn, array, node)
-    views = ("T", "flat") if fn.kernel else ("T",)  # in loops the elements would be copied each time
+    views = ("T", "flat") if fn.kernel else ("T",)  # x.flat in a loop would copy the elements each time
     if node.attr in views and fn.names_arrays and (owner is None or is_array(owner.value)):
         value = lower(fn, node.value)
         if node.attr == "T":
@@ -193,7 +193,7 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
         _no_attribute(fn, owner.value, node)
     elif fn.starts_undefined(node.value):
         lower(fn, first_name(node.value))
-    elif is_attribute(fn, node) or isinstance(node.value, ast.Call):  # f(x).y of a named tuple, in kernels too
+    elif is_attribute(fn, node) or isinstance(node.value, ast.Call):  # f(x).y of a named tuple, also in kernels
         return field(fn, lower(fn, node.value), node.attr, node)
     else:
         fn.error(
@@ -206,7 +206,7 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
 
 
 def _is_of_call(node: ast.expr) -> bool:
-    """Whether it is f(x), or f(x)[0]."""
+    """Whether the node is a call f(x), or a subscript of one, f(x)[0]."""
     while isinstance(node, ast.Subscript) and string_key(node) is None:
         node = node.value
     return isinstance(node, ast.Call)
@@ -224,7 +224,7 @@ def _strides(fn: FunctionScope, array: _native.Var, node: ast.expr) -> _native.E
 
 
 def _bytes(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
-    """x.itemsize and x.nbytes, which the types say."""
+    """x.itemsize and x.nbytes, which depend on the type of the elements."""
     span, array = fn.span(node), array_of(fn, node.value)
     if array is None:
         return fn.poison(node)
@@ -239,7 +239,7 @@ def _bytes(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
 
 
 def _of_records(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
-    """r.ndim, r.size and r.shape"""
+    """r.ndim, r.size and r.shape of an array of records."""
     path, record = record_path(fn, node.value), record_of(fn, node.value)
     if path is None or record is None:
         return fn.poison(node)
@@ -260,7 +260,7 @@ def _no_attribute(fn: FunctionScope, owner: object, node: ast.Attribute) -> None
 
 
 def lower_binary(fn: FunctionScope, node: ast.BinOp) -> _native.Expr:
-    # Sums of many terms nest deeply on the left: walk down there without recursion.
+    # Sums of many terms nest deeply on the left, so the left side is walked without recursion.
     value = whole_number(fn, node)
     if value is not None:
         return constant_of(fn, value, node)
@@ -317,9 +317,9 @@ def _identity(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
     if truth is not None:
         same = _is_truth(fn, sides[0] if truth is sides[1] else sides[1], truth, node)
         return same if isinstance(node.ops[0], ast.Is) else fn.op("not", node, same)
-    if any(is_record(fn, side) for side in sides):  # which None is not
+    if any(is_record(fn, side) for side in sides):  # a record is never None
         return constant_of(fn, isinstance(node.ops[0], ast.IsNot), node)
-    if any(isinstance(getattr(fn.resolve(side), "value", None), Enum) for side in sides):  # members are what they equal
+    if any(isinstance(getattr(fn.resolve(side), "value", None), Enum) for side in sides):  # equal members are identical
         same = fn.op("==", node, *lower_all(fn, sides))
         return same if isinstance(node.ops[0], ast.Is) else fn.op("not", node, same)
     generators = [side for side in sides if is_generator_name(fn, side)]
@@ -332,7 +332,7 @@ def _identity(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
 
 
 def _is_truth(fn: FunctionScope, side: ast.expr, truth: ast.Constant, node: ast.expr) -> _native.Expr:
-    """Whether it is a truth value, and this one."""
+    """Whether `side` is a bool and equals `truth`."""
     span = fn.span(node)
     value, wanted = fn.hold(lower(fn, side), side), partial(constant_of, fn, truth.value, truth)
     same = fn.hold(constant_of(fn, False, node), node)
@@ -370,7 +370,7 @@ def is_dtype(fn: FunctionScope, node: ast.expr) -> bool:
 
 def _comparisons(fn: FunctionScope, node: ast.Compare, index: int, left: Callable[[], _native.Expr]) -> _native.Expr:
     """`a < b < c` from its operator number `index` on, as `a < b and b < c` with b evaluated
-    once; `left` makes the operand in front of that operator."""
+    once; `left` makes the left operand of that operator."""
     first, right = ([node.left, *node.comparators])[index : index + 2]
     span = fn.span(first, right)
     text = _COMPARE[type(node.ops[index])]
@@ -378,7 +378,7 @@ def _comparisons(fn: FunctionScope, node: ast.Compare, index: int, left: Callabl
     if index == len(node.ops) - 1:
         return fn.module.op(text, [*in_order(fn, before, first, lambda: lower(fn, right))], span)
     held = isinstance(first, ast.Constant) or (index > 0 and has_effects(fn, first))
-    if has_effects(fn, right) and not held:  # its effects come in front of the statement
+    if has_effects(fn, right) and not held:  # the effects of `right` move before the statement
         before = fn.module.read(fn.hold(before, first), span)
     value, again = lower_twice(fn, right)
     compared = fn.module.op(text, [before, value], span)
@@ -421,7 +421,7 @@ def lower_subscript(fn: FunctionScope, node: ast.Subscript) -> _native.Expr:
 
 
 def type_operand(fn: FunctionScope, node: ast.expr) -> _native.Expr:
-    """Something that has the type that `node` stands for."""
+    """A value of the type that `node` names."""
     span = fn.span(node)
     if isinstance(node, ast.Attribute) and is_dtype(fn, node):
         if isinstance(node.value, ast.Subscript) and not fn.kernel and not is_record(fn, node.value):

@@ -1,5 +1,5 @@
-"""Functions, types and texts as values: names of variables, arguments, elements of tuples. The core finds out which one
-a value is, and calls it (lower_aggregates)."""
+"""Functions, types and texts as values of variables, arguments and elements of tuples. The core determines the function
+that a value is, and calls it (lower_aggregates)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from ..calls.intrinsics import intrinsic_of
 from ..scope import FunctionScope, describe
 from .constants import number_of
 
-# Of objects that are functions, jit functions among them; those of NumPy have a type of their own.
+# The types of function objects, among them those of NumPy's functions and of jit functions.
 FUNCTIONS = (FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum), External, DeviceFunction, _native.JitFunction)
 _PYTHON_TYPES = (int, float, complex)
-_MOST_ARGUMENTS = 8  # of functions that others express
+_MOST_ARGUMENTS = 8  # the most arguments of a function with a lowering, if it is used as a value
 
 
 def single(fn: FunctionScope, value: object, node: ast.expr | ast.arg) -> _native.Expr | None:
-    """A function, a type, a text or a member of an enum from outside the function as a value at `node`; None of other
+    """The value at `node` of a function, a type, a text or an enum member from outside the function; None for other
     objects."""
     span = fn.span(node)
     if isinstance(value, str):
@@ -48,7 +48,7 @@ def single(fn: FunctionScope, value: object, node: ast.expr | ast.arg) -> _nativ
 
 
 def _is_compiled(value: object) -> bool:
-    """Whether compiled code knows calls of the object."""
+    """Whether calls of the object can be compiled."""
     if isinstance(value, External | _native.JitFunction):
         return True
     intrinsic = intrinsic_of(value) if isinstance(value, FUNCTIONS) else None
@@ -62,7 +62,7 @@ def _of_source(fn: FunctionScope, source: FunctionSource, value: object, node: A
 
 
 def function_value(fn: FunctionScope, callee: FunctionScope, source: FunctionSource, node: Any) -> _native.Expr:
-    """A function that is compiled with this one as a value."""
+    """The value of a function that is compiled together with this one."""
     if takes_rest(source.function):
         name = source.function.__name__
         fix = "hand on a function of plain parameters that calls it"
@@ -75,22 +75,22 @@ def function_value(fn: FunctionScope, callee: FunctionScope, source: FunctionSou
 
 
 def defaults(fn: FunctionScope, source: FunctionSource, node: Any) -> list[_native.Expr]:
-    """Those of the last parameters of the function."""
+    """The values of the defaults of the function's last parameters."""
     parameters = inspect.signature(source.function, follow_wrapped=False).parameters.values()
     given = [each for each in parameters if each.default is not inspect.Parameter.empty]
     return [default_of(fn, each, source.function.__name__, node) for each in given]
 
 
 def _of_calls(fn: FunctionScope, value: Any, node: Any, given: list[_native.Expr]) -> _native.Expr:
-    """A function of which compiled code knows calls alone: `lambda a, b: np.maximum(a, b)`. How many arguments it is
-    called with is known at the end. `given`: defaults."""
+    """The value of a function that has only a lowering of calls, as `lambda a, b: np.maximum(a, b)`. The number of its
+    arguments is known after all calls of values are lowered. `given` are the defaults."""
     made = fn.module.function_value(fn.function, given, fn.span(node))
     fn.program.late.append((fn, made, value, node))
     return made
 
 
 def settle_late(fn: FunctionScope, made: _native.Expr, value: Any, node: Any) -> None:
-    """Makes the function that stands for calls of `value`."""
+    """Makes the function whose body calls `value`, for the value `made`."""
     least, names = _parameters(value)
     counts = set(range(least, len(names) + 1))
     count = max(counts & fn.program.applied, default=least)
@@ -100,7 +100,7 @@ def settle_late(fn: FunctionScope, made: _native.Expr, value: Any, node: Any) ->
 
 
 def _parameters(value: Any) -> tuple[int, list[str]]:
-    """How many arguments such a function takes at least, and what its parameters are called."""
+    """The least number of arguments of such a function, and the names of its parameters."""
     source, intrinsic = jit_source(value), intrinsic_of(value)
     if source is not None or isinstance(value, External):
         given = inspect.signature(value if source is None else source.function, follow_wrapped=False).parameters
@@ -115,7 +115,7 @@ def _parameters(value: Any) -> tuple[int, list[str]]:
 
 
 def _calling(fn: FunctionScope, value: Any, names: list[str]) -> FunctionSource:
-    """`lambda a, b: value(a, b)` as a function of its name."""
+    """The function `lambda a, b: value(a, b)` with the name of `value`."""
     key = (id(value), len(names))
     known = fn.program.calling.get(key)
     if known is None:
@@ -131,7 +131,7 @@ def _calling(fn: FunctionScope, value: Any, names: list[str]) -> FunctionSource:
 
 
 def default_of(fn: FunctionScope, parameter: inspect.Parameter, name: str, node: Any) -> _native.Expr:
-    """What a parameter gets that the call leaves out."""
+    """The value of a default, for a parameter that the call leaves out."""
 
     def of(value: Any) -> _native.Expr:
         if is_scalar(value):

@@ -1,4 +1,4 @@
-"""Lowers `a in t`: whether a number is an element of a tuple or an array, or a text a key of a dict."""
+"""Lowers `a in t`, where t is a tuple, an array or a dict."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def lower_membership(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
     keys = names_in(fn, given)
     if keys is not None:
         given = ast.copy_location(ast.Tuple([ast.copy_location(ast.Constant(key), given) for key in keys]), given)
-    if isinstance(given, ast.List | ast.Set):  # nothing keeps it
+    if isinstance(given, ast.List | ast.Set):  # a display that is only searched may be a tuple
         given = ast.copy_location(ast.Tuple(given.elts, ast.Load()), given)
     result = fn.op("in", node, *lower_all(fn, [node.left, given]))
     return result if isinstance(node.ops[0], ast.In) else fn.op("not", node, result)

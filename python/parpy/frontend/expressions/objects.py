@@ -1,4 +1,4 @@
-"""Objects and dicts as values: their attributes, methods and properties. The core finds out which object a value is
+"""Objects and dicts as values: their attributes, methods and properties. The core determines the object that a value is
 (lower_aggregates)."""
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from .function_values import default_of, function_value
 
 
 class Attributes:
-    """An object, of which those attributes are taken that the program reads: `attribute` makes the value of one, None
-    of what compiled code cannot use. `cells`: those that may be assigned to, in arrays of one element."""
+    """An object value, which gets the attributes that the program reads. `attribute` makes the value of an attribute,
+    or None if compiled code cannot use it. `cells` are attributes that may be assigned to, arrays of one element."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Attributes:
         fn.program.objects.append(self)
 
     def settle(self) -> None:
-        """Takes those that are read by now."""
+        """Adds the attributes that lowered code reads by now."""
         fn, span = self._fn, self._fn.span(self._node)
         for name in sorted(fn.program.attributes - self._taken):
             self._taken.add(name)
@@ -52,14 +52,14 @@ class Attributes:
                 self._add_function_of_base(name, *fn.program.of_bases[name])
                 continue
             found = inspect.getattr_static(self._class, name, None)
-            value = None if isinstance(found, property) else self._attribute(name)  # which hide its own
+            value = None if isinstance(found, property) else self._attribute(name)  # properties hide own attributes
             if value is not None:
                 add_attribute(fn, self.value, f"*{name}" if name in self._cells else name, value, span)
             elif (function := next(functions_of(self._class, name), None)) is not None:
                 self._add_function(name, name, self._class.__mro__, found, callable_source(function))
 
     def _add_function_of_base(self, name: str, below: type, attribute: str) -> None:
-        """What the classes of the object have behind that one."""
+        """Adds the function of this name of the next base after the class `below`, for super()."""
         classes = self._class.__mro__
         classes = classes[classes.index(below) + 1 :] if below in classes else ()
         kind = next((each for each in classes if attribute in vars(each)), None)
@@ -76,7 +76,7 @@ class Attributes:
 
 
 class Members:
-    """The methods and properties of a named tuple that the program reads, as far as they need no values besides their
+    """The methods and properties of a named tuple that the program reads and that need no values besides their
     arguments."""
 
     def __init__(self, fn: FunctionScope, node: Any, of_class: type, value: _native.Expr) -> None:
@@ -85,7 +85,7 @@ class Members:
         fn.program.objects.append(self)
 
     def settle(self) -> None:
-        """Takes those that are read by now."""
+        """Adds the members that lowered code reads by now."""
         for name in sorted(self._fn.program.attributes - self._taken):
             self._taken.add(name)
             found = inspect.getattr_static(self._class, name, None)
@@ -102,13 +102,13 @@ class Members:
 def _function_of_class(
     fn: FunctionScope, classes: tuple[type, ...], name: str, found: object, source: FunctionSource | None, node: Any
 ) -> tuple[str, _native.Expr] | None:
-    """The method, static method or property of this name that the first of the classes has, with the form of the names
-    by which the core tells these apart."""
+    """The method, static method or property of this name that the first of the classes defines, with the name by which
+    the core tells the three forms apart."""
     parameters = () if source is None else source.function.__code__.co_varnames
     is_static = isinstance(found, staticmethod)
     if source is None or not (is_static or parameters):
         return None
-    for kind in classes:  # later calls check that it is still this one
+    for kind in classes:  # later calls check that the attribute is unchanged
         space = fn.program.class_spaces.setdefault(kind, kind.__dict__)
         fn.scope.rely_on(Binding(space.get(name, MISSING), space, name))
         if name in space:
@@ -119,7 +119,7 @@ def _function_of_class(
 
 
 def attribute_of_base(fn: FunctionScope, node: ast.Attribute) -> _native.Expr | None:
-    """`super().f`; None of other attributes."""
+    """`super().f`; None for other attributes."""
     found = of_base(node.value)
     below = None if found is None else fn.resolve(found[0])
     if found is None or below is None or fn.kernel:
@@ -127,7 +127,7 @@ def attribute_of_base(fn: FunctionScope, node: ast.Attribute) -> _native.Expr | 
     fn.rely_on(below)
     name = f"{node.attr} of a base of {below.value.__qualname__}"
     while fn.program.of_bases.setdefault(name, (below.value, node.attr)) != (below.value, node.attr):
-        name += "_"  # of another class of this name
+        name += "_"  # another class with this name has the name already
     return field(fn, lower(fn, found[1]), name, node)
 
 
@@ -137,13 +137,13 @@ def add_attribute(fn: FunctionScope, record: _native.Expr, name: str, value: _na
 
 
 def field(fn: FunctionScope, owner: _native.Expr, name: str, node: ast.expr) -> _native.Expr:
-    """`owner.name`, or `owner["name"]`, which the core finds out."""
+    """`owner.name` or `owner["name"]`, which the core resolves."""
     fn.program.attributes.add(name)
     return fn.module.field(owner, name, isinstance(node, ast.Subscript), fn.span(node))
 
 
 def stored_field(fn: FunctionScope, target: ast.Attribute | ast.Subscript, in_place: bool) -> _native.Var:
-    """The array that `owner.name = …` writes: the one that holds the number; `in_place` also the array that it is."""
+    """The array that `owner.name = …` writes: the cell of a number or, with `in_place`, also an array attribute."""
     name = target.attr if isinstance(target, ast.Attribute) else string_key(target)
     assert name is not None
     fn.program.attributes.add(name)
@@ -156,7 +156,7 @@ def stored_field(fn: FunctionScope, target: ast.Attribute | ast.Subscript, in_pl
 
 
 def is_made_of_fields(value: object) -> bool:
-    """Whether it is a class of named tuples, or of dataclasses that consist of what they are made of."""
+    """Whether the value is a class of named tuples, or a dataclass whose instances consist of their fields alone."""
     if not isinstance(value, type):
         return False
     if issubclass(value, tuple):
@@ -173,7 +173,7 @@ def _is_plain(field: dataclasses.Field[Any]) -> bool:
 
 
 def new_object(fn: FunctionScope, node: ast.Call, made: Any) -> _native.Expr:
-    """`Point(x, y=1.0)` of such a class."""
+    """`Point(x, y=1.0)`, a new object of a class for which `is_made_of_fields` holds."""
     given = bound_arguments(fn, node, made)
     if given is None:
         return fn.poison(node)
@@ -198,7 +198,7 @@ def new_object(fn: FunctionScope, node: ast.Call, made: Any) -> _native.Expr:
 
 
 def begin_named_tuple(fn: FunctionScope, of_class: type, node: Any) -> _native.Expr:
-    """A named tuple, whose elements are to be added."""
+    """A new named tuple, to which the caller adds the elements."""
     if (hook := hook_of_tuples(of_class)) is not None:
         fix = "give the method another name, or call it outside of compiled code"
         fn.error("P022", node, f"the class '{of_class.__name__}' has its own {hook}", fix)
@@ -215,8 +215,8 @@ def begin_named_tuple(fn: FunctionScope, of_class: type, node: Any) -> _native.E
 def object_outside(
     fn: FunctionScope, binding: Binding, node: ast.expr, around: tuple[object, ...] = ()
 ) -> _native.Expr:
-    """An object outside the function, which `node` names, or which is in what it names, in the objects `around`.
-    Compiled code relies on it; its numbers and arrays are read at each call."""
+    """The value of an object outside the function that `node` names, or that is in the objects `around`. The program
+    depends on the object's identity; numbers and arrays in it are read at each call."""
     fn.rely_on(binding)
     owner = binding.value
     inside = (*around, owner)
@@ -253,7 +253,7 @@ def object_outside(
 
 
 def _is_usable(value: object) -> bool:
-    """Whether it is a value of compiled code; methods are found in their classes."""
+    """Whether compiled code has such values. Bound methods are not usable, since methods are found in classes."""
     if isinstance(value, tuple):
         return all(map(_is_usable, value))
     if isinstance(value, MethodType):
@@ -262,14 +262,14 @@ def _is_usable(value: object) -> bool:
 
 
 def _is_of_class(owner: object, name: str) -> bool:
-    """Whether the attribute is a method or a property of its class, which nothing of its own hides."""
+    """Whether the attribute is a method or a property of the class that no attribute of the object hides."""
     found = inspect.getattr_static(type(owner), name, None)
     hidden = name in getattr(owner, "__dict__", ()) and not isinstance(found, property)
     return not hidden and next(functions_of(type(owner), name), None) is not None
 
 
 def attribute_outside(fn: FunctionScope, node: ast.expr) -> _native.Expr | None:
-    """A method or a property of an object outside the function; None if `node` is something else."""
+    """A method or a property of an object outside the function; None for other expressions."""
     if fn.kernel or not isinstance(node, ast.Attribute):
         return None
     owner = fn.resolve(node.value)

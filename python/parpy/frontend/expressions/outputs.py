@@ -1,5 +1,5 @@
-"""Calls of functions and methods of NumPy that store their results to an array, `np.add(a, b, out=c)`; that is their
-value."""
+"""Calls of NumPy's functions and methods that store their result to an array and return that array, such as
+`np.add(a, b, out=c)`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ..calls.intrinsics import intrinsic_of
 from ..lowering import lower
 from ..scope import FunctionScope
 
-# Where the array stands among the arguments; of ufuncs behind the operands.
+# The position of the output among the arguments; ufuncs have it after the operands.
 _PLACES = {np.clip: 3, np.dot: 2}
-_KEEP_KIND = (np.clip, np.dot, np.round, np.std, np.var)  # besides ufuncs
+_KEEP_KIND = (np.clip, np.dot, np.round, np.std, np.var)  # functions that, like ufuncs, refuse conversions of kinds
 _ADDS = ("sum", "prod", "mean", "cumsum", "cumprod")
 
 
 class Output(NamedTuple):
-    """The array, the call without it, the mask of the elements that are stored to, and whether these must be able to
-    hold the kind of the results: reductions convert theirs, float64 to int64 as well."""
+    """The array, the call without it, the mask of the stored elements, and whether the array's type must hold the kind
+    of the results. Reductions convert their results to any type, also float64 to int64."""
 
     target: ast.expr
     call: ast.Call
@@ -32,12 +32,12 @@ class Output(NamedTuple):
 
 
 def accumulates(fn: FunctionScope, call: ast.Call) -> bool:
-    """Whether the call computes a sum or a product, whose type is also that of what it is stored to."""
+    """Whether the call computes a sum or a product, which is accumulated in a type that depends on the output array."""
     return isinstance(call.func, ast.Attribute | ast.Name) and _name_of(fn, call.func) in _ADDS
 
 
 def accumulated(fn: FunctionScope, output: Output, array: _native.Var) -> ast.Call:
-    """The call, for elements converted to the type that holds both these and those of the array if it accumulates."""
+    """The call. If it accumulates, its elements are converted to the common type of the elements and the array."""
     call, func = output.call, output.call.func
     if not accumulates(fn, call):
         return call
@@ -57,7 +57,7 @@ def accumulated(fn: FunctionScope, output: Output, array: _native.Var) -> ast.Ca
 
 
 def _name_of(fn: FunctionScope, func: ast.Attribute | ast.Name) -> str:
-    """What NumPy calls the function or method."""
+    """NumPy's name of an accumulating function or of a method; empty for other functions."""
     binding = fn.resolve(func)
     if binding is None:
         return func.attr if isinstance(func, ast.Attribute) else ""
@@ -65,7 +65,7 @@ def _name_of(fn: FunctionScope, func: ast.Attribute | ast.Name) -> str:
 
 
 def output_of(fn: FunctionScope, call: ast.Call) -> Output | None:
-    """What such a call stores to; None of others."""
+    """The output of a call that stores its result to an array; None for other calls."""
     if fn.kernel or not _may_store(fn, call):
         return None
     binding = fn.resolve(call.func)
@@ -88,7 +88,7 @@ def output_of(fn: FunctionScope, call: ast.Call) -> Output | None:
 
 
 def _may_store(fn: FunctionScope, call: ast.Call) -> bool:
-    """Whether it is a function of NumPy, or a method of an array."""
+    """Whether the call is one of a NumPy function, or of a method of an array."""
     binding = fn.resolve(call.func)
     if binding is None:
         func = call.func

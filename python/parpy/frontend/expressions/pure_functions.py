@@ -1,4 +1,4 @@
-"""Functions that do nothing but compute: whether and when they are called, nobody notices."""
+"""Finds pure functions, which only compute a value, so that calls may be moved, repeated or dropped."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ...syntax.source import FunctionSource
 from ..calls.intrinsics import intrinsic_of
 
 _STATEMENTS = (ast.Assign, ast.AugAssign, ast.Return, ast.If, ast.For, ast.While, ast.Break, ast.Continue, ast.Pass)
-_NEW = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare)  # values that are no other name for an array
+_NEW = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare)  # values that are no alias of an array
 
 
 def only_computes(source: FunctionSource, seen: frozenset[FunctionType] = frozenset()) -> bool:
-    """Whether the function gives names values and returns one, with operators and functions that do no more either."""
+    """Whether the function only assigns to variables and returns a value, by operators and other pure functions."""
     function = source.function
     if function in seen:
         return True
@@ -44,7 +44,7 @@ def _is_pure(part: ast.AST, tree: ast.AST, scope: Scope, seen: frozenset[Functio
 
 
 def _changes_array(node: ast.stmt, tree: ast.AST) -> bool:
-    """Whether `a += b` may change an array that others know."""
+    """Whether `a += b` may change an array that has other names."""
     if not isinstance(node, ast.AugAssign) or not isinstance(node.target, ast.Name):
         return False
     given = [
@@ -56,7 +56,7 @@ def _changes_array(node: ast.stmt, tree: ast.AST) -> bool:
 
 
 def _found(node: ast.expr, scope: Scope) -> Any:
-    """What the called function is: a name from outside, or an attribute of a module."""
+    """The object that a called name from outside, or an attribute of a module, refers to."""
     if isinstance(node, ast.Name):
         binding = None if node.id in scope.locals else scope.lookup(node.id)
         return None if binding is None else binding.value

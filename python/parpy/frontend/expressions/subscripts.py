@@ -1,4 +1,4 @@
-"""The array of an expression and its subscripts, for whole arrays, parts of arrays, and fields of records."""
+"""Finds the array and the subscripts of an expression: a whole array, a part of an array, or a field of records."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from .arrays import (
 from .evaluation import lower_all, lower_settled
 from .tuples import new_array, number_or_list
 
-# What may be subscripted though it has no name.
+# Expressions that may be subscripted though they are no names.
 _VALUES = ast.Call | ast.BinOp | ast.UnaryOp | ast.Compare | ast.BoolOp | ast.IfExp | ast.Tuple
 
 
 def array_of(fn: FunctionScope, node: ast.expr) -> _native.Var | None:
-    """The variable that `node` names as a whole, x, d['k'] or module.x, or a new one that names the part of an array,
-    or the value, that it is. None after an error."""
+    """The variable that `node` names (x, d['k'], module.x), or a new variable for the value of `node`, which may be a
+    part of an array. None after an error."""
     if isinstance(node, ast.Name):
         if node.id not in fn.records and record_path(fn, node) is not None:
             fn.error("P204", node, f"the records '{node.id}' are used as numbers", f"take a field, {node.id}[0].x")
@@ -77,7 +77,7 @@ def array_of(fn: FunctionScope, node: ast.expr) -> _native.Var | None:
 
 
 def _outside(fn: FunctionScope, binding: Binding, shown: str, node: ast.expr) -> _native.Var | None:
-    """A variable that is an array outside the function, or has the value of a tuple there."""
+    """The variable of an array outside the function, or a new variable with the value of a tuple there."""
     if isinstance(binding.value, tuple) and fn.tuple_of(node) is not None:
         return _named(fn, node)
     return captured_array(fn, binding, shown, node)
@@ -88,7 +88,7 @@ def _named(fn: FunctionScope, node: ast.expr) -> _native.Var:
 
 
 def elements_of(fn: FunctionScope, node: ast.expr) -> _native.Var | None:
-    """An array whose elements have the type of those that `node` is: it may be a part of this one. None after an
+    """An array whose elements have the type of the elements of `node`, which may be a part of the array. None after an
     error."""
     while isinstance(node, ast.Subscript) and subscripts_array(fn, node) and is_subscript(fn, node):
         node = node.value
@@ -97,7 +97,7 @@ def elements_of(fn: FunctionScope, node: ast.expr) -> _native.Var | None:
 
 
 def _field_of_records(fn: FunctionScope, node: ast.expr) -> tuple[_native.Var | None, tuple[_native.Var, ...]]:
-    """The field of records that have a name, r['x'], and the subscripts that these stand for; None if it is none."""
+    """The variable of a field r['x'] of named records, and the subscripts of these records; None for others."""
     path = record_path(fn, node) if isinstance(node, ast.Subscript) else None
     if path is None or path.key_node is not node or path.root.id not in fn.records:
         return None, ()
@@ -158,15 +158,15 @@ def element_of(fn: FunctionScope, node: ast.Subscript) -> tuple[_native.Var | No
 
 
 def held_element(fn: FunctionScope, node: ast.Subscript) -> tuple[_native.Var | None, Callable[[], list[_native.Expr]]]:
-    """The array, and a function that makes the subscripts, evaluated now, as often as wanted."""
+    """The array, and a function that makes the subscripts any number of times. The subscripts are evaluated now."""
     array, at, parts = _subscripts_of(fn, node)
     makers = [_settled_subscript(fn, n) for part in parts for n in numbers_of(fn, part)]
     return array, lambda: _all_subscripts(fn, at, parts, iter([make() for make in makers]), node)
 
 
 def _is_number(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether an expression is a number whatever the types of variables are: it is made of constants, lengths, and
-    variables of loops that count."""
+    """Whether an expression is a number for all types of variables, because it consists of constants, lengths, and
+    variables of loops over ranges."""
     if isinstance(node, ast.Constant):
         return type(node.value) is int
     if isinstance(node, ast.Name):
@@ -197,7 +197,7 @@ def _all_subscripts(
     values: Iterator[_native.Expr],
     node: ast.expr,
 ) -> list[_native.Expr]:
-    """Those that records have already, and `parts`, with the `values` of their numbers."""
+    """The subscripts `at` of the records, followed by `parts` with the `values` of their numbers."""
     place = fn.span(parts[0] if parts else node)
     return [*(fn.module.read(var, place) for var in at), *(index_part(fn, part, values) for part in parts)]
 
@@ -205,7 +205,7 @@ def _all_subscripts(
 def _subscripts_of(
     fn: FunctionScope, node: ast.Subscript
 ) -> tuple[_native.Var | None, tuple[_native.Var, ...], list[ast.expr]]:
-    """The array, the subscripts that records have already, and the others."""
+    """The array, the subscripts of the records, and the other subscripts."""
     parts: list[ast.expr] = []
     base: ast.expr = node
     while isinstance(base, ast.Subscript) and is_subscript(fn, base):
@@ -215,7 +215,7 @@ def _subscripts_of(
         sliced = any(isinstance(part, ast.Slice) or is_ellipsis(part) for part in own)
         joins = all(_is_number(fn, part) for part in own) or (not sliced and record_path(fn, base) is not None)
         if parts and fn.names_arrays and not joins:
-            return _named(fn, base), (), parts  # x[k][j] is x[k, j] of a number k alone
+            return _named(fn, base), (), parts  # x[k][j] equals x[k, j] only if k is a number
         if parts and sliced:
             fn.error("P025", base, "a slice is subscripted again", "give all subscripts at once: x[i, 1:]")
         parts[:0] = own
@@ -226,5 +226,5 @@ def _subscripts_of(
     field, at = _field_of_records(fn, base)
     array = array_of(fn, base) if field is None else field
     if parts and is_ellipsis(parts[-1]) and not any(map(is_ellipsis, parts[:-1])):
-        parts.pop()  # all of the dimensions that are left, as without it
+        parts.pop()  # a trailing ellipsis has no effect
     return array, at, parts

@@ -1,5 +1,5 @@
-"""Tuples, None, shapes and lengths as values. The frontend says what the source says; the core finds out what
-each value consists of, and takes it apart (lower_aggregates)."""
+"""Tuples, None, shapes and lengths as values. The frontend translates the text; the core determines the elements
+of each value and replaces the value by them (lower_aggregates)."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def lower_tuple(fn: FunctionScope, node: ast.Tuple) -> _native.Expr:
 
 
 def new_array(fn: FunctionScope, node: ast.expr) -> _native.Expr:
-    """np.array(`node`), of lists and tuples that are written out, or of a tuple or an array."""
+    """np.array(node), where node is a list or tuple display, a tuple or an array."""
     return fn.op("array_of", node, spelled_out(fn, node))
 
 
 def number_or_list(fn: FunctionScope, node: ast.expr) -> _native.Expr:
-    """A number or an array of them, which may be a list that is written out: `x[[i, j]]`."""
+    """A number, or an array of numbers, which may be a list display: `x[[i, j]]`."""
     return new_array(fn, node) if isinstance(node, ast.List) else lower(fn, node)
 
 
 def spelled_out(fn: FunctionScope, node: ast.expr) -> _native.Expr:
-    """A value as a tuple where it is a list."""
+    """The value of `node`, with tuples in place of list displays."""
     if isinstance(node, ast.List | ast.Tuple) and not any(isinstance(part, ast.Starred) for part in node.elts):
         return fn.op("tuple", node, *lower_all(fn, node.elts, spelled_out))
     return lower(fn, node)
@@ -48,8 +48,8 @@ def none(fn: FunctionScope, node: ast.expr) -> _native.Expr:
 
 
 def parts_given(node: ast.expr) -> list[ast.expr]:
-    """The elements of a tuple or list that is written out, and tuples that it takes elements of, as operands of what
-    takes a tuple; else the value, which may be one."""
+    """The elements of a tuple or list display, with the operands of stars among them, as operands of an operator on a
+    tuple; for other expressions the value, which may be a tuple."""
     parts = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
     return [part.value if isinstance(part, ast.Starred) else part for part in parts]
 
@@ -57,8 +57,8 @@ def parts_given(node: ast.expr) -> list[ast.expr]:
 def items_of(
     fn: FunctionScope, node: ast.expr, count: int, stored: Collection[str]
 ) -> list[Callable[[], _native.Expr]]:
-    """What makes the elements that `node`, a tuple or an array, is taken apart into; the first evaluates it, unless it
-    is a variable that is none of those `stored` meanwhile."""
+    """Functions that make the elements into which `node`, a tuple or an array, is unpacked. The first call evaluates
+    `node`, unless `node` is a variable that is not in `stored`, the variables that the unpacking assigns."""
     if isinstance(node, ast.Name) and node.id in fn.scope.locals and node.id not in stored:
         return [partial(_item, fn, partial(lower, fn, node), node, index, count) for index in range(count)]
     return items_of_value(fn, partial(lower, fn, node), node, count)
@@ -71,7 +71,7 @@ def _item(fn: FunctionScope, make: Callable[[], _native.Expr], node: ast.expr, i
 def items_of_value(
     fn: FunctionScope, make: Callable[[], _native.Expr], node: ast.expr, count: int
 ) -> list[Callable[[], _native.Expr]]:
-    """The same of what `make` makes, a part of `node`."""
+    """Functions that make the elements of the value that `make` makes, a part of `node`."""
     found: list[_native.Var] = []
 
     def item(index: int) -> _native.Expr:

@@ -1,7 +1,7 @@
-"""Names of kernels that stand for one of several arrays: ``data = a if c else b``, ``src, dst = dst, src``.
+"""Names in kernels that refer to one of several arrays: ``data = a if c else b``, ``src, dst = dst, src``.
 
-Compiled code knows arrays, not names for several of them. So each such name becomes the number of an array, and what
-uses the name chooses by it, where it is evaluated:
+A name in compiled code refers to one array only. So each such name is replaced by the number of an array, and each use
+of the name becomes a choice by that number at the place of its evaluation:
 
     data = a if c else b               array_of_data = 0 if c else 1
     y = data[i] + 1                    y = (a[i] if array_of_data == 0 else b[i]) + 1
@@ -10,8 +10,8 @@ uses the name chooses by it, where it is evaluated:
                                        else:
                                            b[i] = y
 
-Unlike turns (syntax/turns.py) nothing is repeated but accesses: threads of a block may choose differently, and no
-barrier may come to stand in a branch.
+Unlike in syntax/turns.py, only accesses are duplicated, because the threads of a block may choose differently and no
+barrier may be moved into a branch.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from ...syntax.patterns import Function, chosen_names, names_given, names_in, no
 
 _T = TypeVar("_T", bound=ast.AST)
 _MARK = " as it was given"
-_ARRAYS = "parpy_arrays"  # those that a use of a name may mean
-_MOST = 8  # arrays of a name
+_ARRAYS = "parpy_arrays"  # the attribute of a node with the arrays that the name may refer to there
+_MOST = 8  # the most arrays of a name
 _OPAQUE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Try, ast.Global, ast.Nonlocal)
 
 
@@ -35,8 +35,8 @@ class _GiveUp(Exception):
 
 
 def with_chosen_arrays(node: Function) -> tuple[Function, frozenset[str]]:
-    """The function without names for several arrays, and the variables that it has instead; the tree that is given is
-    left as it is."""
+    """A copy of the function without names that refer to several arrays, and the variables that replace these names.
+    The given tree does not change."""
     groups = _groups(node)
     added: set[str] = set()
     for names, arrays in groups:
@@ -50,7 +50,7 @@ def with_chosen_arrays(node: Function) -> tuple[Function, frozenset[str]]:
 
 
 def _groups(node: Function) -> list[tuple[set[str], list[str]]]:
-    """Names that are assigned to each other, with the arrays that they stand for, of which there are several."""
+    """The groups of names that are assigned to each other and refer to several arrays, with these arrays."""
     parts = [part for part in ast.walk(node) if part is not node]
     assigned = [(name, value) for part in parts for name, value in names_given(part)]
     if not assigned or any(isinstance(part, _OPAQUE) for part in parts):
@@ -84,7 +84,7 @@ def _groups(node: Function) -> list[tuple[set[str], list[str]]]:
 
 
 def _used_as_arrays(parts: Iterable[ast.AST], group: set[str]) -> bool:
-    """Whether a name of the group is subscripted, has an attribute, or is what a loop runs over."""
+    """Whether a name of the group is subscripted, is the owner of an attribute, or is iterated over by a loop."""
     owners = (part.value for part in parts if isinstance(part, ast.Subscript | ast.Attribute))
     walked = (part.iter for part in parts if isinstance(part, ast.For))
     return any(isinstance(each, ast.Name) and each.id in group for each in (*owners, *walked))
@@ -104,13 +104,13 @@ def _optional(node: Function) -> set[str]:
 
 
 class _Chosen(ast.NodeTransformer):
-    """The names of one group."""
+    """Rewrites the uses of the names of one group."""
 
     def __init__(self, names: set[str], arrays: list[str], node: Function) -> None:
-        # Arguments that may be None are asked for that first, so that no access to them is left where they are.
+        # Arrays that may be None come first, so that each is tested and no access to it is an else branch.
         self._optional = _optional(node)
         arrays = sorted(arrays, key=lambda array: array not in self._optional)
-        # Of parameters that are names as well, the arrays are marked until all is rewritten.
+        # If a parameter is also such a name, its array is marked until everything is rewritten.
         self._arrays = [f"{name}{_MARK}" if name in names else name for name in arrays]
         taken = names_in(node)
         self._taken = taken
@@ -119,7 +119,7 @@ class _Chosen(ast.NodeTransformer):
         self.added = {*self.numbers.values()}
 
     def rewritten(self, node: Function) -> Function:
-        """The function with the numbers in place of the names. Raises _GiveUp where a name is used as a whole."""
+        """The function with numbers in place of the names. Raises _GiveUp if a name is used in an unsupported way."""
         made = copy.deepcopy(node)
         _Paths(self.numbers, self._arrays).annotate(made.body)
         body = [each for statement in made.body for each in self._statement(statement)]
@@ -188,7 +188,7 @@ class _Chosen(ast.NodeTransformer):
         return self._place(value.id)
 
     def _stored(self, node: ast.stmt) -> ast.Name | None:
-        """A name through which the statement stores, or that it hands to a function for the sake of what that does."""
+        """A name through which the statement stores, or that it passes to a function called for its effects."""
         targets: list[ast.AST] = []
         if isinstance(node, ast.Assign):
             targets = [*node.targets]
@@ -209,7 +209,7 @@ class _Chosen(ast.NodeTransformer):
         return None
 
     def _branches(self, node: ast.stmt, use: ast.Name) -> list[ast.stmt]:
-        """The statement for each array that the name may be there."""
+        """The branches of the statement, one for each array that the name may refer to."""
         *others, last = self._possible(use)
         whole = self._statement(_with_array(node, use.id, last))
         for array in reversed(others):
@@ -245,7 +245,7 @@ class _Chosen(ast.NodeTransformer):
         return whole
 
     def _chosen_by(self, node: ast.AST) -> ast.Name | None:
-        """The name of which the expression is an element, an attribute, or the result of a function."""
+        """The name that the expression subscripts, takes an attribute of, or passes to a function."""
         if isinstance(node, ast.Call):
             found = next((each for each in node.args if isinstance(each, ast.Name) and self._is_name(each)), None)
             if found is not None:
@@ -264,7 +264,7 @@ class _Chosen(ast.NodeTransformer):
     def _possible(self, use: ast.Name) -> list[str]:
         found: list[str] = getattr(use, _ARRAYS, [])
         if not found:
-            raise _GiveUp  # it has none yet
+            raise _GiveUp  # the name has no array yet
         return found
 
     def _is(self, name: str, array: str) -> ast.expr:
@@ -276,11 +276,11 @@ class _Chosen(ast.NodeTransformer):
         return ast.BoolOp(ast.And(), [given, test])
 
 
-State = dict[str, frozenset[str]]  # the arrays that each name may be
+State = dict[str, frozenset[str]]  # the arrays that each name may refer to
 
 
 class _Paths:
-    """Which arrays each name may be where it is used, along the paths that lead there."""
+    """Data flow analysis of the arrays that each name may refer to at its uses."""
 
     def __init__(self, names: dict[str, str], arrays: list[str]) -> None:
         self._names, self._arrays = names, arrays
@@ -289,7 +289,7 @@ class _Paths:
         self._continues: list[list[State]] = []
 
     def annotate(self, body: list[ast.stmt]) -> None:
-        """Notes the arrays at each use. Raises _GiveUp where every use has one array: names of one are nothing new."""
+        """Notes the arrays at each use. Raises _GiveUp if every use has one array, which needs no rewriting."""
         parameters = {each.removesuffix(_MARK): frozenset([each]) for each in self._arrays if each.endswith(_MARK)}
         self._block(body, parameters)
         if not self._several:

@@ -17,8 +17,8 @@ from .records import copied_record, copies_record, copy_leaf, is_no_record, is_r
 
 
 def record_chain(fn: FunctionScope, node: ast.Assign) -> bool:
-    """`r[i] = s[j] = r[k]`: whether the assignment copies a record to several places. They have the same type, so
-    none of them is a part of the record."""
+    """`r[i] = s[j] = r[k]`: whether the assignment copies a record to several places. All places have the same type, so
+    no place is a part of another one."""
     if not any(_gets_record(fn, target, node.value) for target in node.targets):
         return False
     name = next((target for target in node.targets if not isinstance(target, ast.Subscript)), None)
@@ -34,8 +34,8 @@ def record_chain(fn: FunctionScope, node: ast.Assign) -> bool:
 
 
 def record_exchange(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.stmt) -> bool:
-    """`r[i], s[j].x = r[k], 5.0`: whether records are copied by an assignment to several targets. All of the right
-    side is read first."""
+    """`r[i], s[j].x = r[k], 5.0`: whether the assignment to several targets copies records. The whole right side is
+    read first."""
     pairs = _single_pairs(target, value)
     if not any(_gets_record(fn, *pair) for pair in pairs):
         return False
@@ -75,12 +75,12 @@ def _refuse_name(fn: FunctionScope, target: ast.expr) -> None:
 
 
 def _held_record(fn: FunctionScope, source: Record, node: ast.stmt) -> Record | None:
-    """A copy of its own of the record; None after an error."""
+    """A new copy of the record; None after an error."""
     if source.dtype is None:
         fn.want_kinds(node)
         return None
     if not source.is_element:
-        return source  # refused where it is stored
+        return source  # the store reports the error
     span = fn.span(node)
     fields = {leaf.key: fn.temporary(span) for leaf in leaves(source.dtype)}
     held = Record(fields, "", "", (), 0, source.dtype)
@@ -94,7 +94,7 @@ def _held_record(fn: FunctionScope, source: Record, node: ast.stmt) -> Record | 
 
 
 def _single_pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    """Each target with its value; none where they differ in number."""
+    """Each target with its value; an empty list if their numbers differ."""
     sequence = ast.Tuple | ast.List
     if not isinstance(target, sequence):
         return [(target, value)]

@@ -1,5 +1,5 @@
-"""Names for fields of records: ``r[i][FIELD]`` becomes ``r[i]['x']``, where the name stands for one text alone. A loop
-over a tuple of such texts, ``for field in ("x", "y")``, becomes its body for each of them.
+"""Replaces names of fields of records: ``r[i][FIELD]`` becomes ``r[i]['x']`` if the name has one text only. A loop over
+a tuple of such texts, ``for field in ("x", "y")``, is unrolled.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def with_field_names(node: Function, scope: Scope) -> tuple[Function, list[Binding]]:
-    """The function with texts in place of names in subscripts, and the objects outside of it that it relies on. Names
-    are globals, variables of functions around, elements of tuples among these by constants, and local variables that
-    get one such text."""
+    """The function with texts in place of names in subscripts, and the objects outside that this depends on. The names
+    are globals, variables of enclosing functions, elements of such tuples at constant indices, and local variables with
+    one such text."""
     found = _Texts(node, scope)
     if any(isinstance(part, ast.For) for part in ast.walk(node)):
         unrolled: Function = _Unrolled(found).visit(copy.deepcopy(node))
@@ -31,13 +31,13 @@ def with_field_names(node: Function, scope: Scope) -> tuple[Function, list[Bindi
 
 
 class _Texts:
-    """The texts that expressions of one function stand for."""
+    """The texts that are values of expressions of one function."""
 
     def __init__(self, node: Function, scope: Scope, relied: Sequence[Binding] = ()) -> None:
         self._scope = scope
-        self.loops: list[ast.For] = []  # those over texts
+        self.loops: list[ast.For] = []  # the loops over texts
         self.before = bool(relied)
-        self._values: dict[str, list[ast.expr | None]] = {}  # of local variables; None: something else
+        self._values: dict[str, list[ast.expr | None]] = {}  # by local variable; None for other assignments
         self.relied = list(relied)
         for part in ast.walk(node):
             if isinstance(part, ast.Assign):
@@ -51,7 +51,7 @@ class _Texts:
                 self._values[name] = [None]
 
     def text(self, node: ast.expr) -> str | None:
-        """The text that the expression stands for; None if it is something else, or a text that is written out."""
+        """The text that a name or an element has as its value; None for other expressions and for literals."""
         if isinstance(node, ast.Name) and node.id in self._scope.locals:
             values = self._values.get(node.id, [None])
             value = values[0] if len(values) == 1 else None
@@ -62,7 +62,7 @@ class _Texts:
         return value if isinstance(value, str) else None
 
     def texts(self, node: ast.expr) -> list[str]:
-        """The texts of a tuple that is written out, or outside the function; none: it is something else."""
+        """The texts of a tuple display or of a tuple outside the function; empty for other expressions."""
         whole = None if isinstance(node, ast.Tuple) else self._outside(node)
         found: list[Any] = [*whole] if isinstance(whole, tuple) else []
         for each in node.elts if isinstance(node, ast.Tuple) else []:
@@ -70,7 +70,7 @@ class _Texts:
         return found if all(isinstance(each, str) for each in found) else []
 
     def _outside(self, node: ast.expr) -> Any:
-        """The object outside the function that a name, or an element of a tuple, stands for."""
+        """The object outside the function that a name, or an element of a tuple, refers to."""
         if isinstance(node, ast.Name) and node.id not in self._scope.locals:
             binding = self._scope.lookup(node.id)
             if binding is None or not isinstance(binding.value, str | tuple):
@@ -85,7 +85,7 @@ class _Texts:
 
 
 class _Unrolled(ast.NodeTransformer):
-    """Loops over texts that name fields in their bodies, written out."""
+    """Unrolls loops over texts whose bodies use the texts as names of fields."""
 
     def __init__(self, texts: _Texts) -> None:
         self._texts = texts

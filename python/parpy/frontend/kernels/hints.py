@@ -1,4 +1,4 @@
-"""Lowers loads and stores that say how they go through the caches: `cuda.ldcg(x, i)`, `cuda.stwt(x, (i, j), v)`."""
+"""Lowers loads and stores with cache operators: `cuda.ldcg(x, i)`, `cuda.stwt(x, (i, j), v)`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..expressions.subscripts import array_of
 from ..lowering import lower
 from ..scope import FunctionScope
 
-# The types that CUDA C++ has such loads and stores of.
+# The types for which CUDA C++ has such loads and stores.
 _C_TYPES = {
     "i8": "signed char", "u8": "unsigned char", "i16": "short", "u16": "unsigned short", "i32": "int",
     "u32": "unsigned", "i64": "long long", "u64": "unsigned long long", "f32": "float", "f64": "double",
@@ -32,14 +32,14 @@ def _access(hint: str, scalar: str) -> ForeignFunction:
 
 
 def lower_hinted(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """The load or store for the type of the array's elements, which the core knows."""
+    """The load or store for the type of the array's elements; the core chooses it, since the type is unknown here."""
     if not fn.in_kernel(intrinsic.name, node):
         return fn.poison(node)
     span, hint = fn.span(node), intrinsic.op
     array = array_of(fn, node.args[0])
     if array is None:
         return fn.poison(node)
-    # From the element on: what begins there.
+    # The part of the array that begins at the element, whose address the function gets.
     index = node.args[1]
     parts = [*index.elts] if isinstance(index, ast.Tuple) else [index]
     parts[-1] = ast.copy_location(ast.Slice(parts[-1]), parts[-1])

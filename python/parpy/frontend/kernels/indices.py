@@ -1,4 +1,4 @@
-"""Lowers hardware indices: the place of a thread in its block, its warp and the launch."""
+"""Lowers hardware indices: the indices of a thread in its block, its warp and the launch."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def lower_register(fn: FunctionScope, value: Register, node: ast.expr) -> _nativ
 
 
 def register(fn: FunctionScope, text: str, node: ast.expr) -> _native.Expr:
-    """A number that the hardware knows, by its name in IR text."""
+    """A hardware register, by its name in IR text."""
     return fn.module.register(text, fn.span(node))
 
 
 def lane(fn: FunctionScope, node: ast.expr) -> _native.Expr:
-    """Threads are numbered with x fastest, and a warp is so many in a row."""
+    """The lane of a thread. Threads are numbered with x fastest, and consecutive threads form a warp."""
     number = register(fn, "thread.z", node)
     for axis in "yx":
         row = fn.op("*", node, number, register(fn, f"blockdim.{axis}", node))

@@ -1,4 +1,4 @@
-"""Lowers what only kernels written by hand contain: barriers, exchanges between lanes, atomic operations, print."""
+"""Lowers the operations of kernels written by hand: barriers, exchanges between lanes, atomic operations, print."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def lower_match_all(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> 
 
 
 def kernel_statement(fn: FunctionScope, node: ast.Expr) -> bool:
-    """Barriers and print: whether the statement is one."""
+    """Lowers a barrier or print; False if the statement is another one."""
     call = node.value
     if not isinstance(call, ast.Call):
         return False
@@ -75,7 +75,7 @@ def kernel_statement(fn: FunctionScope, node: ast.Expr) -> bool:
 
 
 def _ufunc(fn: FunctionScope, call: ast.Call) -> None:
-    """`np.sin(x, out)`: out[:] = np.sin(x), by each thread."""
+    """`np.sin(x, out)` as a statement: each thread runs out[:] = np.sin(x)."""
 
     *given, out = call.args
     value = ast.copy_location(ast.Call(call.func, given, call.keywords), call)
@@ -84,7 +84,7 @@ def _ufunc(fn: FunctionScope, call: ast.Call) -> None:
 
 
 def _grid_sync(fn: FunctionScope, call: ast.Call) -> DeviceFunction | None:
-    """`cg.this_grid().sync()`, or `g.sync()` behind `g = cg.this_grid()`."""
+    """`cg.this_grid().sync()`, or `g.sync()` after `g = cg.this_grid()`."""
     func = call.func
     if not isinstance(func, ast.Attribute) or func.attr != "sync":
         return None
@@ -138,7 +138,7 @@ def _print(fn: FunctionScope, call: ast.Call) -> None:
 
 
 def _pieces(fn: FunctionScope, part: ast.expr) -> list[ast.expr]:
-    """What is printed for it: of f"n = {n}" the texts and the values."""
+    """The texts and values to print for an argument of print, such as f"n = {n}"."""
     if not isinstance(part, ast.JoinedStr):
         return [part]
     pieces: list[ast.expr] = []
@@ -166,7 +166,7 @@ def lower_exchange(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _
 
 
 def _exchange(fn: FunctionScope, node: ast.Call, op: str) -> _native.Expr:
-    """numba's order is (mask, value, …), ours (value, mask, …)."""
+    """An exchange between lanes. Numba's order of arguments is (mask, value, …), that of the IR (value, mask, …)."""
     masks = [_mask(fn, argument) for argument in node.args[:1]]
     if op == "sync_warp" and not masks:
         masks = [fn.integer(_FULL, node)]
@@ -179,12 +179,12 @@ def _exchange(fn: FunctionScope, node: ast.Call, op: str) -> _native.Expr:
 
 
 def _mask(fn: FunctionScope, node: ast.expr) -> _native.Expr:
-    """Lanes, a bit each; -1 is all of them."""
+    """A mask of lanes with one bit each; -1 selects all lanes."""
     return fn.integer(_FULL, node) if integer_constant(node) == -1 else lower(fn, node)
 
 
 def lower_vote_equal(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """All or none: what the ballot gives is the mask or 0."""
+    """A vote whether the truth is equal in all lanes of the mask: it holds in all of them or in none."""
     if not fn.in_kernel(intrinsic.name, node):
         return fn.poison(node)
     mask = fn.hold(_mask(fn, node.args[0]), node.args[0])

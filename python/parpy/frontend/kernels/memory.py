@@ -1,4 +1,4 @@
-"""Lowers the arrays that kernels written by hand make: of a block, of a thread, and constant ones."""
+"""Lowers the arrays that kernels written by hand make: shared, local and constant arrays."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ from .record_paths import are_records, field, leaves
 from .records import add_field, name_captured
 
 _SIZES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4}
-_MOST_ELEMENTS = 1 << 40  # of an array of a kernel: beyond what any memory or any C++ compiler takes
+_MOST_ELEMENTS = 1 << 40  # larger arrays of a kernel exceed any memory and the limits of C++ compilers
 
 
 def device_function(fn: FunctionScope, value: ast.expr, *lowerings: str) -> DeviceFunction | None:
-    """The function of parpy.cuda that `value` calls, if it is lowered in one of these ways."""
+    """The function of parpy.cuda that `value` calls, if it has one of these lowerings; otherwise None."""
     binding = fn.resolve(value.func) if isinstance(value, ast.Call) else None
     known = binding.value if binding is not None else None
     return known if isinstance(known, DeviceFunction) and known.lowering in lowerings else None
 
 
 def makes_array(fn: FunctionScope, value: ast.expr) -> bool:
-    """Whether the value is such an array."""
+    """Whether the value is a new array of a kernel, or a part of one."""
     made = value.value if isinstance(value, ast.Subscript) else value
     return device_function(fn, made, "array", "const_array") is not None
 
 
 def kernel_array(fn: FunctionScope, target: ast.expr, value: ast.expr, _: ast.stmt) -> bool:
-    """`a = cuda.shared.array(…)` and its kin, also with subscripts behind: whether the assignment is one."""
+    """`a = cuda.shared.array(…)` and similar assignments, also with subscripts; False for other assignments."""
     parts: list[ast.expr] = []
     if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Call):
         parts = subscripts_of(value)
@@ -93,7 +93,7 @@ def _name_part(fn: FunctionScope, target: ast.Name, array: _native.Var, parts: l
 
 
 def _constant_array(fn: FunctionScope, node: ast.expr) -> _native.Var | None:
-    """A global array as it is now; parameters are what they are."""
+    """The constant copy of a global array's present elements; a parameter is used itself."""
     make = fn.program.make_constant
     is_local = isinstance(node, ast.Name) and node.id in fn.scope.locals
     binding = fn.resolve(node) if isinstance(node, ast.Name | ast.Attribute) and not is_local else None
@@ -112,7 +112,7 @@ def _constant_array(fn: FunctionScope, node: ast.expr) -> _native.Var | None:
 
 
 def _constant_records(fn: FunctionScope, name: str, node: ast.expr) -> bool:
-    """The same of an array of records, of which each field is an array of its own."""
+    """The constant copy of an array of records, in which each field is a separate array."""
     binding = fn.resolve(node) if isinstance(node, ast.Name | ast.Attribute) else None
     if binding is None or not are_records(binding.value):
         return False
@@ -127,7 +127,7 @@ def _constant_records(fn: FunctionScope, name: str, node: ast.expr) -> bool:
 
 
 def _allocate(fn: FunctionScope, target: ast.Name, call: ast.Call, space: str, name: str) -> _native.Var | None:
-    """The array that the call makes, which messages call as the target; None after an error."""
+    """The array that the call makes, which has the target's name in messages; None after an error."""
     given = dict(zip(("shape", "dtype", "alignment"), call.args, strict=False))
     given.update({k.arg: k.value for k in call.keywords if k.arg is not None})
     if "shape" not in given or "dtype" not in given:
@@ -175,7 +175,7 @@ def _allocate(fn: FunctionScope, target: ast.Name, call: ast.Call, space: str, n
 
 
 def _extents(fn: FunctionScope, shape: ast.expr) -> Sequence[ast.expr | int]:
-    """The parts of a shape: of a tuple that is written out, a global one, or a variable that is assigned one once."""
+    """The parts of a shape: a tuple display, a global tuple, or a variable with one assignment of a tuple."""
     if isinstance(shape, ast.Tuple):
         return shape.elts
     if isinstance(shape, ast.Name) and shape.id in fn.scope.locals:
@@ -202,7 +202,7 @@ def _record_type(fn: FunctionScope, node: ast.expr) -> np.dtype[Any] | None:
 def _allocate_records(
     fn: FunctionScope, target: ast.Name, call: ast.Call, space: str, sizes: list[int], record: np.dtype[Any] | None
 ) -> None:
-    """An array for each field that the function uses; others where they are first needed (make_field)."""
+    """Makes an array for each field that the function uses. Other arrays are made when needed (make_field)."""
     made: dict[str, _native.Var] = {}
     fn.record_arrays[target.id] = RecordArray(target, call, space, sizes, record, made)
     fn.records[target.id] = Record(made, "", "", (), len(sizes), record)
@@ -212,8 +212,8 @@ def _allocate_records(
 
 
 def _element_type(fn: FunctionScope, node: ast.expr) -> str | None:
-    """The number type that `node` names, as NumPy does: a type, a dtype, its text, or the dtype of an array that is
-    known here."""
+    """The number type that `node` names: a type, a dtype, NumPy's text for one, or the dtype of an array of known
+    kind."""
     if isinstance(node, ast.Constant):
         return _type_of_text(node.value)
     if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
@@ -223,7 +223,7 @@ def _element_type(fn: FunctionScope, node: ast.expr) -> str | None:
         name = node.value.id if isinstance(node.value, ast.Name) else ""
         if name in fn.element_types:
             return fn.element_types[name]
-        if name in fn.tuple_params:  # None perhaps, which asks for nothing where it is never reached
+        if name in fn.tuple_params:  # perhaps None, which is an error only if the code is reached
             whole = fn.module.read(fn.variable(name, node), fn.span(node))
             fn.out.append(fn.module.evaluate(fn.op("pos", node, whole), fn.span(node)))
             return "f64"
@@ -244,7 +244,7 @@ def _element_type(fn: FunctionScope, node: ast.expr) -> str | None:
 
 
 def _dynamic_size(fn: FunctionScope, scalar: str, node: ast.Call) -> _native.Var:
-    """How many elements the shared memory of the launch has: set on the host, in front of the kernel."""
+    """The number of elements in the launch's dynamic shared memory, computed on the host before the kernel."""
     if not fn.entry:
         fn.error(
             "P023", node, "a device function cannot ask for the launch's shared memory", "pass the array as an argument"
@@ -259,7 +259,7 @@ def _dynamic_size(fn: FunctionScope, scalar: str, node: ast.Call) -> _native.Var
 
 
 def _constant_value(fn: FunctionScope, node: ast.expr) -> int | None:
-    """An integer known now: a constant, a global, a variable assigned one once, and what is made of those."""
+    """The value of an integer expression of constants, globals and variables with one assignment of such a value."""
     if isinstance(node, ast.Constant):
         return node.value if type(node.value) is int else None
     if isinstance(node, ast.BinOp):
@@ -286,7 +286,7 @@ def _constant_value(fn: FunctionScope, node: ast.expr) -> int | None:
 
 
 def _only_value(fn: FunctionScope, name: str) -> ast.expr | None:
-    """What a local variable is assigned, if that is one expression."""
+    """The expression of the only assignment to a local variable; None if there are several."""
     values = [
         part.value if isinstance(part, ast.Assign) and len(part.targets) == 1 else None
         for part in ast.walk(fn.node)
@@ -306,7 +306,7 @@ def lower_array(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _nat
 
 
 def _type_of_text(text: object) -> str | None:
-    """The number type that NumPy knows under this name."""
+    """The number type with this NumPy name; None if there is none."""
     if text == "bfloat16":
         return "bf16"
     try:

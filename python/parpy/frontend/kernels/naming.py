@@ -1,4 +1,4 @@
-"""Assignments that give a name to records, which are not values of the program."""
+"""Lowers assignments that name records. Records are no values of the program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .records import assign_record, is_record_value
 
 
 def record_assignment(fn: FunctionScope, target: ast.expr, value: ast.expr, _: ast.stmt) -> bool:
-    """`p = r[i]` of records: whether the assignment names some."""
+    """`p = r[i]`: whether the assignment names records."""
     if not isinstance(target, ast.Name) or not _is_record_value(fn, target, value):
         return False
     assign_record(fn, target, value)
@@ -22,7 +22,7 @@ def _is_record_value(fn: FunctionScope, target: ast.Name, value: ast.expr) -> bo
 
 
 def names_records(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.expr) -> bool:
-    """Whether `p, q = r[i], r[j]` names records, and none of the names stands on the right as well."""
+    """Whether `p, q = r[i], r[j]` names records and no name occurs on both sides."""
     if not isinstance(value, ast.Tuple | ast.List) or len(value.elts) != len(target.elts):
         return False
     found = [part.id for one in target.elts for part in ast.walk(one) if isinstance(part, ast.Name)]

@@ -1,8 +1,8 @@
-"""Records in kernels, on the syntax tree: every access to a field becomes one of the form ``r['x'][i]``.
+"""Records in kernels, on the syntax tree: gives every access to a field the form ``r['x'][i]``.
 
-``r[i].x``, ``r[i]['x']`` and ``r['x'][i]`` are the same, ``p.x`` is ``p['x']``, and ``r[i].pos.x`` is
-``r['pos.x'][i]``: a field of records in records has a key of its own. So there are no records in compiled code: each
-field that is used is an array, or a number, of its own (records.py).
+``r[i].x``, ``r[i]['x']`` and ``r['x'][i]`` are equal, ``p.x`` is ``p['x']``, and ``r[i].pos.x`` is
+``r['pos.x'][i]``: a field of nested records has a key of its own. Compiled code has no records: each field that is
+used is a separate array or number (records.py).
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ import numpy as np
 from ...syntax.names import Container, Scope, is_array, read
 from ...syntax.patterns import Function, slices_of, string_key
 
-# Attributes of numbers and views, not of records.
+# Attributes of numbers and views, which are no fields of records.
 _OF_ELEMENTS = ("real", "imag", "conjugate", "dtype", "shape", "ndim")
 _OF_ARRAYS = frozenset(dir(np.ndarray))
 
 
 def with_separate_fields(node: Function, names: frozenset[str]) -> Function:
-    """A copy of the function, whose local variables have the ``names``, in which fields are accessed so."""
+    """A copy of the function with fields accessed in this form; ``names`` are the function's local variables."""
     made = _Separate(names).visit(copy.deepcopy(node))
     assert isinstance(made, Function)
     return made
 
 
 def record_names(scope: Scope, code: CodeType) -> frozenset[str]:
-    """The names outside a function that stand for arrays of records, of those that it uses."""
+    """The names that the function uses and that refer to arrays of records outside the function."""
     found = ((name, scope.lookup(name)) for name in (*code.co_names, *code.co_freevars))
     return frozenset(name for name, binding in found if binding is not None and are_records(binding.value))
 
@@ -101,7 +101,7 @@ def has_slice(node: ast.expr) -> bool:
 
 
 class Path(NamedTuple):
-    """``r['pos'][i, j]``, taken apart: the variable, the field and where that stands, and the subscripts."""
+    """The parts of ``r['pos'][i, j]``: the variable, the field with the node of its key, and the subscripts."""
 
     root: ast.Name
     key: str
@@ -110,7 +110,7 @@ class Path(NamedTuple):
 
 
 def path_of(node: ast.expr) -> Path | None:
-    """What ``node`` is of a variable, which may stand for records; None if it is something else."""
+    """The path of ``node`` from a variable, which may refer to records; None if it does not begin with a variable."""
     indices: list[ast.expr] = []
     while isinstance(node, ast.Subscript) and string_key(node) is None:
         indices.insert(0, node.slice)
@@ -123,12 +123,12 @@ def path_of(node: ast.expr) -> Path | None:
 
 
 def joined(prefix: str, key: str) -> str:
-    """The key of a field of a field."""
+    """The key of the field ``key`` in the field ``prefix``."""
     return f"{prefix}.{key}" if prefix and key else prefix or key
 
 
 class Leaf(NamedTuple):
-    """A field of numbers: its key, their type, and the shape that it has in each record."""
+    """A field of numbers: its key, the type of the numbers, and the field's shape in each record."""
 
     key: str
     dtype: np.dtype[Any]
@@ -136,7 +136,7 @@ class Leaf(NamedTuple):
 
 
 def leaves(dtype: np.dtype[Any], prefix: str = "", shape: tuple[int, ...] = ()) -> list[Leaf]:
-    """All fields of numbers of records, those of records in them included."""
+    """All fields of numbers in records of this type, including those of nested records."""
     if dtype.names is None:
         return [Leaf(prefix, dtype, shape)]
     fields = [(joined(prefix, name), dtype[name]) for name in dtype.names]
@@ -144,8 +144,8 @@ def leaves(dtype: np.dtype[Any], prefix: str = "", shape: tuple[int, ...] = ()) 
 
 
 def place_type(dtype: np.dtype[Any], key: str) -> tuple[np.dtype[Any], tuple[int, ...]] | None:
-    """The type that the field ``pos.x`` has, which may be one of records, and its shape in each record; None where
-    there is none."""
+    """The type of the field with the key ``pos.x``, which may be a record type, and its shape in each record; None if
+    there is no such field."""
     shape: tuple[int, ...] = ()
     for name in key.split(".") if key else ():
         if dtype.names is None or name not in dtype.names:
@@ -155,20 +155,20 @@ def place_type(dtype: np.dtype[Any], key: str) -> tuple[np.dtype[Any], tuple[int
 
 
 def field_type(dtype: np.dtype[Any] | None, key: str) -> tuple[np.dtype[Any], tuple[int, ...]] | None:
-    """The same of a field of numbers."""
+    """The type and the shape of a field of numbers; None for other fields."""
     found = None if dtype is None else place_type(dtype, key)
     return None if found is None or found[0].names is not None else found
 
 
 def field(records: Any, key: str) -> Any:
-    """The field that has the key ``pos.x``, of an array of records or one of them."""
+    """The field with the key ``pos.x`` of an array of records or of one record."""
     for name in key.split("."):
         records = records[name]
     return records
 
 
 class FieldsOf(Mapping[str, Any]):
-    """The fields of records in some place, by key, as they are now."""
+    """The present fields, by key, of the records at a place (a container and a key)."""
 
     def __init__(self, container: Container, key: str) -> None:
         self._container, self._key = container, key

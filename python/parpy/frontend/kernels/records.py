@@ -1,9 +1,9 @@
-"""Records in kernels: arrays of them, `p = r[i]`, `q = r[1:]`, records in records, and all of these as arguments of
+"""Records in kernels: arrays of records, `p = r[i]`, `q = r[1:]`, nested records, and all of these as arguments of
 device functions.
 
-The fields that are used are arrays, or numbers, of their own: parameters of the entry (as the entries of a dict are),
-arrays that the kernel makes, or parameters of the function that gets them. An element of records is the subscripts of
-all of them; a slice of records is a name for that part of each.
+Each used field is a separate array or number: a parameter of the entry (like the entries of a dict), an array that the
+kernel makes, or a parameter of a device function. An element of records is a list of subscripts for all fields, and a
+slice of records is a name for that part of each field.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from ..forms import CapturedRecords, Record, RecordArray, RecordForm
 from ..scope import FunctionScope
 from .record_paths import FieldsOf, Leaf, Path, are_records, field_type, joined, leaves, path_of, place_type
 
-# ------------------------------------------------------------ what is one
+# ------------------------------------------------------------ expressions that are records
 
 
 def record_path(fn: FunctionScope, node: ast.expr) -> Path | None:
-    """`node` taken apart, if it starts at a name that stands for records; it may be a field of them."""
+    """The path of `node`, if it begins with a name that refers to records; the path may end at a field."""
     path = path_of(node) if fn.has_records else None
     return path if path is not None and _stands_for_records(fn, path.root.id) else None
 
@@ -44,18 +44,18 @@ def _stands_for_records(fn: FunctionScope, name: str) -> bool:
 
 
 def _known_records(fn: FunctionScope, name: str) -> np.dtype[Any] | None:
-    """The type of a parameter of the kernel that is known to be records."""
+    """The record type of a parameter of the kernel; None if the parameter is not known to be records."""
     kind = fn.kind_of(name)
     return kind.element if kind is not None and isinstance(kind.element, np.dtype) else None
 
 
 def is_unused_record(fn: FunctionScope, name: str) -> bool:
-    """Whether a parameter of the kernel is records of which it uses nothing."""
+    """Whether a parameter of the kernel is records of which the kernel uses no field."""
     return _known_records(fn, name) is not None and name not in fn.dict_params
 
 
 def is_record(fn: FunctionScope, node: ast.expr, used: frozenset[str] = frozenset()) -> bool:
-    """Whether `node` is records or one of them, of which the fields `used` are used."""
+    """Whether `node` is records or a single record, of which the fields `used` are used."""
     path = record_path(fn, node)
     if path is None:
         return False
@@ -67,7 +67,7 @@ def is_record(fn: FunctionScope, node: ast.expr, used: frozenset[str] = frozense
 
 
 def _base(fn: FunctionScope, path: Path) -> Record:
-    """The records that the name stands for."""
+    """The records that the root of the path refers to."""
     known = fn.records.get(path.root.id)
     if known is not None:
         return known
@@ -76,7 +76,7 @@ def _base(fn: FunctionScope, path: Path) -> Record:
 
 
 def dimensions_of(record: Record) -> int | None:
-    """How many dimensions records have that are not subscripted; None if that is not known."""
+    """The number of dimensions of records that are not subscripted; None if it is unknown."""
     return None if record.rank is None else record.rank - len(record.at)
 
 
@@ -84,8 +84,8 @@ def dimensions_of(record: Record) -> int | None:
 
 
 def record_of(fn: FunctionScope, node: ast.expr, shown: str = "", used: frozenset[str] = frozenset()) -> Record | None:
-    """The records that `node` is, subscripted as it is now, of which the fields `used` are used as far as that is
-    known; None after an error. Messages call it `shown`."""
+    """The records that `node` refers to, with the present values of the subscripts; None after an error. `used` are the
+    fields that are known to be used, and `shown` is the name in messages."""
     path = record_path(fn, node)
     assert path is not None
     if not fn.is_assigned(path.root):
@@ -136,21 +136,21 @@ def _subscripted(
 
 
 def _keys_used(fn: FunctionScope, record: Record, path: Path, used: frozenset[str]) -> list[str]:
-    """The fields of numbers that parts of the records are made of."""
+    """The keys of the fields of numbers for which a slice of the records names parts."""
     if record.dtype is not None:
         return [leaf.key for leaf in leaves(record.dtype)]
     return sorted(used or _fields_through(fn, path))
 
 
 def _fields_through(fn: FunctionScope, path: Path) -> set[str]:
-    """The fields that the function uses of what the path names."""
+    """The keys below the path of the fields that the function uses."""
     ahead = path.key + "." if path.key else ""
     used = fn.program.uses.fields(fn.source, path.root.id)
     return {key[len(ahead) :] for key in used if key.startswith(ahead)}
 
 
 def _inside_field(fn: FunctionScope, record: Record, path: Path) -> Record | None:
-    """The records in the field of records that the path has."""
+    """The nested records in the field of the path, or the records themselves if the path has no field."""
     if not path.key:
         return record
     made = record._replace(prefix=joined(record.prefix, path.key))
@@ -177,7 +177,7 @@ def some_field(fn: FunctionScope, record: Record, path: Path) -> _native.Var | N
 
 
 def field_of(fn: FunctionScope, record: Record, key: str, node: ast.expr) -> _native.Var | None:
-    """The array, or number, that a field is; None after an error."""
+    """The variable of a field, an array or a number; None after an error."""
     key = joined(record.prefix, key)
     if not record.owner:
         if key not in record.fields and make_field(fn, record, key, node) is None:
@@ -221,7 +221,7 @@ def record_size(fn: FunctionScope, record: Record, path: Path, node: ast.expr) -
     return fn.poison(node) if known is None else total
 
 
-# ------------------------------------------------------------ from outside
+# ------------------------------------------------------------ records outside the function
 
 
 def _capture_records(fn: FunctionScope, name: str) -> bool:
@@ -237,7 +237,7 @@ def _capture_records(fn: FunctionScope, name: str) -> bool:
 
 
 def name_captured(fn: FunctionScope, name: str, shown: str, records: Any, container: Mapping[str, Any]) -> None:
-    """The name stands for records from outside, whose fields are in the container."""
+    """Makes the name refer to records from outside the function, whose fields the container holds."""
     fields: dict[str, _native.Var] = {}
     fn.captured_records.append(CapturedRecords(shown, container, fields, records.ndim, records.dtype))
     fn.records[name] = Record(fields, "", "", (), records.ndim, records.dtype)
@@ -245,7 +245,7 @@ def name_captured(fn: FunctionScope, name: str, shown: str, records: Any, contai
 
 
 def _captured_field(fn: FunctionScope, record: Record, key: str, node: ast.expr) -> _native.Var | None:
-    """A field of records from outside; None of others."""
+    """A field of records from outside the function; None for other records."""
     found = next((each for each in fn.captured_records if each.fields is record.fields), None)
     if found is None:
         return None
@@ -276,7 +276,7 @@ def assign_record(fn: FunctionScope, target: ast.Name, value: ast.expr) -> None:
 
 
 def _chosen_record(fn: FunctionScope, node: ast.expr, target: ast.Name, used: frozenset[str]) -> Record | None:
-    """`r[i] if c else r[j]`, of records of one array."""
+    """`r[i] if c else r[j]` for records of one array."""
     if not isinstance(node, ast.IfExp):
         return record_of(fn, node, target.id, used)
     span, test = fn.span(node), condition(fn, node.test)
@@ -305,7 +305,7 @@ def _name_record(fn: FunctionScope, target: ast.Name, made: Record) -> None:
 
 
 def _become(fn: FunctionScope, variables: list[_native.Var], record: Record, target: ast.Name) -> list[_native.Stmt]:
-    """The variables say from here on that it is this record."""
+    """Assigns the variables of the record to these variables."""
     span = fn.span(target)
     return [
         fn.module.assign(old, fn.module.read(new, span), None, span)
@@ -326,7 +326,7 @@ def _refuse_other(fn: FunctionScope, target: ast.Name) -> None:
 
 
 def record_copy(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.stmt) -> bool:
-    """`r[i] = s[j]`: whether the assignment copies a record, or would if what is there were right."""
+    """`r[i] = s[j]`: whether the assignment copies a record; also True after an error in such an assignment."""
     if not copies_record(fn, target, value):
         return False
     source = copied_record(fn, target, value, node)
@@ -336,7 +336,7 @@ def record_copy(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.
 
 
 def copies_record(fn: FunctionScope, target: ast.expr, value: ast.expr) -> bool:
-    """Whether `target = value` is such a copy, as far as is known."""
+    """Whether `target = value` copies a record, as far as kinds are known."""
     return isinstance(target, ast.Subscript) and (_is_copied(fn, target) or _is_copied(fn, value))
 
 
@@ -352,7 +352,7 @@ def copied_record(fn: FunctionScope, target: ast.expr, value: ast.expr, node: as
 
 
 def store_record(fn: FunctionScope, target: ast.expr, source: Record, node: ast.stmt) -> None:
-    """The target becomes a copy of the record."""
+    """Copies the record to the target."""
     made = record_of(fn, target)
     if made is None:
         return
@@ -368,13 +368,13 @@ def store_record(fn: FunctionScope, target: ast.expr, source: Record, node: ast.
 
 
 def _is_copied(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether `node` is certainly records, as far as is known."""
+    """Whether `node` is known to be records."""
     path = record_path(fn, node)
     return path is not None and (not path.key or is_record(fn, node))
 
 
 def is_no_record(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether `node` is certainly no record."""
+    """Whether `node` is known to be no record."""
     path = record_path(fn, node)
     dtype = None if path is None else _base(fn, path).dtype
     found = place_type(dtype, path.key) if path is not None and dtype is not None and path.key else None
@@ -406,14 +406,14 @@ def copy_leaf(fn: FunctionScope, target: Record, source: Record, leaf: Leaf, nod
 
 
 def is_record_argument(fn: FunctionScope, argument: ast.expr, source: FunctionSource, parameter: str) -> bool:
-    """Whether records are given to a function."""
+    """Whether the argument is records."""
     return fn.has_records and is_record(fn, argument, fn.program.uses.fields(source, parameter))
 
 
 def record_apart(
     fn: FunctionScope, node: ast.expr, source: FunctionSource, parameter: str
 ) -> tuple[RecordForm, list[_native.Var]] | None:
-    """What a function gets of the records; None after an error."""
+    """The form of the records and the variables that are passed to a function; None after an error."""
     record = record_of(fn, node, used=fn.program.uses.fields(source, parameter))
     if record is None:
         return None
@@ -433,7 +433,7 @@ def record_apart(
 
 
 def receive_records(fn: FunctionScope, name: str, form: RecordForm) -> None:
-    """The parameter is records: their fields, and variables that say how they are subscripted."""
+    """Receives a parameter that is records: variables for its fields and for its subscripts."""
     fields = [fn.received_variable(name, key, f"{name}.{key}") for key in form.keys]
     at = [fn.received_variable(name, f"at{number}") for number in range(form.taken)]
     fn.received[name] = [*fields, *at]
@@ -443,12 +443,12 @@ def receive_records(fn: FunctionScope, name: str, form: RecordForm) -> None:
 def take_record(
     fn: FunctionScope, name: str, form: RecordForm, fields: list[_native.Var], at: list[_native.Var]
 ) -> None:
-    """The name stands for the records that consist of these variables."""
+    """Makes the name refer to the records that consist of these variables."""
     fn.records[name] = Record(dict(zip(form.keys, fields, strict=True)), "", "", tuple(at), form.rank, form.dtype)
 
 
 def make_field(fn: FunctionScope, record: Record, key: str, node: ast.expr) -> _native.Var | None:
-    """A further field of records that the kernel makes or captures; None of others."""
+    """The variable of a further field of records that the kernel makes or captures; None for other records."""
     for array in fn.record_arrays.values():
         if array.fields is record.fields:
             return add_field(fn, array, key, fn.allocations.append)

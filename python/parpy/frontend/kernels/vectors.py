@@ -14,7 +14,7 @@ from ..scope import FunctionScope
 
 
 def lower_vector(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """A vector of elements, and of those of other vectors."""
+    """A vector that is made of numbers and of the elements of other vectors."""
     if not fn.in_kernel(intrinsic.name, node):
         return fn.poison(node)
     vector, span = VECTORS[intrinsic.op], fn.span(node)
@@ -44,7 +44,7 @@ def lower_vector(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _na
 
 
 def _lengths(fn: FunctionScope, arguments: list[ast.expr], count: int) -> list[int] | None:
-    """How many elements each argument gives, 0: it is a number; None where they do not make up the vector."""
+    """The number of elements of each argument, 0 for a number; None if the sum is not the vector's length."""
     if len(arguments) == count and (count > 1 or _length(fn, arguments[0]) == 0):
         return [0] * count
     lengths = [_length(fn, each) for each in arguments]
@@ -52,7 +52,7 @@ def _lengths(fn: FunctionScope, arguments: list[ast.expr], count: int) -> list[i
 
 
 def _length(fn: FunctionScope, node: ast.expr) -> int:
-    """How many elements a vector has that is made here, or to which a name was given before; 0 of other values."""
+    """The length of a vector expression, or of a name with one length in all assignments; 0 for other values."""
     if isinstance(node, ast.Name) and node.id in fn.scope.locals:
         found = {
             _length(fn, part.value)

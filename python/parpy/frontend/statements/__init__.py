@@ -1,1 +1,1 @@
-"""Statements become surface IR: `statements.py`, `assignments.py` and `loops.py` have a function for each kind."""
+"""Translates statements to surface IR, by a function for each kind in `statements.py`, `assignments.py`, `loops.py`."""

@@ -27,7 +27,7 @@ from ..scope import FunctionScope
 from .nested_functions import is_nested_definition
 from .targets import assign_entry, assign_value, entry_of
 
-# A single target, what makes its value, and the expression that is read for it.
+# A single target, the function that makes its value, and the expression that is read for it.
 Pair = tuple[ast.expr, Callable[[], _native.Expr], ast.expr | None]
 
 
@@ -50,7 +50,7 @@ def lower_assign(fn: FunctionScope, node: ast.Assign) -> None:
         assign_value(fn, target, again(), node)
 
 
-# What `target = value` may be besides an assignment of numbers. The first that applies lowers it, and says so.
+# Meanings of `target = value` besides an assignment of numbers. The first function that applies lowers it: True.
 _ALTERNATIVES = (kernel_array, record_assignment, record_copy, grid_assignment)
 
 
@@ -62,7 +62,7 @@ def _assign_one(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.
 
 
 def assign(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.stmt) -> None:
-    """target = value of numbers or arrays."""
+    """Lowers `target = value` for numbers and arrays."""
     if isinstance(target, ast.Tuple | ast.List):
         _assign_tuple(fn, target, value, node)
     elif isinstance(value, ast.List) and _is_spelled_out(fn, target):
@@ -72,7 +72,7 @@ def assign(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.stmt)
 
 
 def _is_spelled_out(fn: FunctionScope, target: ast.expr) -> bool:
-    """Whether a list that the target gets is a tuple: as a name that is only read, or as the elements of a row."""
+    """Whether a list that the target gets is lowered as a tuple: a list that is only read, or the elements of a row."""
     if isinstance(target, ast.Name):
         return target.id in fixed_lists(ast.walk(fn.node))
     return isinstance(target, ast.Subscript) and not fn.kernel
@@ -82,8 +82,8 @@ def _is_spelled_out(fn: FunctionScope, target: ast.expr) -> bool:
 
 
 def _assign_tuple(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> None:
-    """All right sides first, then the targets from the left."""
-    values = value.elts if isinstance(value, ast.Tuple | ast.List) else None  # None: one value is taken apart
+    """Evaluates all right sides first, then assigns the targets from left to right."""
+    values = value.elts if isinstance(value, ast.Tuple | ast.List) else None  # None if one value is unpacked
     if values is not None and len(values) == len(target.elts) and all(makes_array(fn, each) for each in values):
         for one, part in zip(target.elts, values, strict=True):
             kernel_array(fn, one, part, node)
@@ -111,8 +111,8 @@ def _assign_tuple(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.ex
 
 
 def _pairs(fn: FunctionScope, target: ast.expr, value: ast.expr) -> list[Pair] | None:
-    """Each single target with what makes its value and the expression that is read for it (None where it
-    reads no variable that could be a target). None after an error."""
+    """Each single target with the function that makes its value and the expression that is read for it (None
+    if it reads no variable that could be a target). None after an error."""
     if not isinstance(target, ast.Tuple | ast.List):
         return [(target, lambda: lower(fn, value), value)]
     starred = next((t for t in target.elts if isinstance(t, ast.Starred)), None)
@@ -138,7 +138,7 @@ def _pairs(fn: FunctionScope, target: ast.expr, value: ast.expr) -> list[Pair] |
 def _taken_apart(
     fn: FunctionScope, targets: list[ast.expr], makers: list[Callable[[], _native.Expr]], value: ast.expr
 ) -> list[Pair] | None:
-    """The targets with the elements of one value: `(a, b), c = t`. The first of them evaluates it."""
+    """The targets with the elements of one value: `(a, b), c = t`. The first of them evaluates the value."""
     pairs: list[Pair] = []
     for index, (target, make) in enumerate(zip(targets, makers, strict=True)):
         source = value if index == 0 else None
@@ -166,7 +166,7 @@ def _unequal(fn: FunctionScope, node: ast.expr, targets: int, values: int) -> No
 
 
 def lower_named(fn: FunctionScope, node: ast.NamedExpr) -> _native.Expr:
-    """`(a := v)`: the assignment, in front of the statement, and what the name stands for then."""
+    """`(a := v)`: adds the assignment before the statement, and returns the new value of the name."""
     statement = ast.copy_location(ast.Assign([node.target], node.value), node)
     assign_value(fn, node.target, lower(fn, node.value), statement)
     return lower(fn, ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
@@ -180,7 +180,7 @@ def lower_augmented(fn: FunctionScope, node: ast.AugAssign) -> None:
         fn.error("P011", node, "the update '@=' cannot be compiled", "write x[:, :] = x @ y")
         return
     if isinstance(node.target, ast.Name) and node.target.id not in fn.assigned:
-        # Python reads the target first.
+        # Python reads the target first, so an unassigned target is reported.
         fn.local(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
     fn.program.attributes.update(operator_methods(node))
     entry = None if fn.kernel else entry_of(fn, node.target)
@@ -197,7 +197,7 @@ def lower_augmented(fn: FunctionScope, node: ast.AugAssign) -> None:
 
 
 def _update_entry(fn: FunctionScope, node: ast.AugAssign, target: ast.Attribute | ast.Subscript) -> None:
-    """An update of an entry or an attribute whose value may write what Python has read by then."""
+    """An update of an entry or an attribute whose right side may change the entry, which Python reads first."""
     read = copy.copy(target)
     read.ctx = ast.Load()
     old = fn.module.read(fn.hold(lower(fn, read), target), fn.span(target))
@@ -208,8 +208,8 @@ def _update_entry(fn: FunctionScope, node: ast.AugAssign, target: ast.Attribute 
 def _update_early(
     fn: FunctionScope, node: ast.AugAssign, target: ast.Subscript, value: _native.Expr, before: list[_native.Stmt]
 ) -> None:
-    """An update whose value needs statements `before` it, which may write what Python has read by then: the
-    subscripts and, unless they are slices, the old value."""
+    """An update whose value needs statements `before` it. These may change values that Python reads earlier: the
+    subscripts and, unless they are slices, the old element. So these are held first."""
     array, indices = held_element(fn, target)
     if array is None:
         return
@@ -223,13 +223,13 @@ def _update_early(
 
 
 def lower_annotated(fn: FunctionScope, node: ast.AnnAssign) -> None:
-    """x: T = value. The annotation is for readers; the type follows from the values."""
+    """x: T = value. The annotation has no effect; the type follows from the values."""
     if node.value is not None:
         _assign_one(fn, node.target, node.value, node)
 
 
 def _interfere(fn: FunctionScope, pairs: list[Pair]) -> bool:
-    """Whether assigning an earlier target may change, or be seen by, a later value."""
+    """Whether the assignment to an earlier target may affect a later value."""
     names: set[str] = set()
     stored = False
     for target, _, source in pairs:
@@ -248,8 +248,8 @@ def _interfere(fn: FunctionScope, pairs: list[Pair]) -> bool:
 
 
 def _reads_variables(fn: FunctionScope, source: ast.expr) -> bool:
-    """Whether a value depends on variables, any of which may be the name of an array, or on what stands outside of the
-    function, but for numbers and what modules have that is no array."""
+    """Whether a value depends on local variables, which may all be arrays, or on objects outside of the function other
+    than numbers and members of modules that are no arrays."""
     for part in ast.walk(source):
         if isinstance(part, ast.Name):
             binding = None if part.id in fn.scope.locals else fn.scope.lookup(part.id)

@@ -1,5 +1,5 @@
-"""Loops over the entries of a dict that is an argument: the body once for each entry, in which the key is a text and
-the value an entry, `d["a"]`."""
+"""Unrolls loops over the entries of a dict that is an argument: the body is repeated for each entry, with the key as a
+text and the value as an entry, `d["a"]`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..scope import FunctionScope
 
 
 def over_entries(fn: FunctionScope, node: ast.For) -> list[ast.stmt] | None:
-    """The statements that a loop over `d`, `d.keys()`, `d.values()` or `d.items()` is; None of other loops."""
+    """The statements for a loop over `d`, `d.keys()`, `d.values()` or `d.items()`; None for other loops."""
     entries = entries_of(fn, node.iter)
     if entries is None:
         return None
@@ -26,7 +26,7 @@ def over_entries(fn: FunctionScope, node: ast.For) -> list[ast.stmt] | None:
 
 
 def _body(fn: FunctionScope, node: ast.For, entry: ast.expr) -> list[ast.stmt]:
-    """The body for one entry. A name that the loop alone reads, and nothing in it assigns, is what it stands for."""
+    """The body for one entry. A target that only the loop reads and that the body never assigns is replaced."""
     whole, target = ast.Module(node.body, []), node.target
     stores = any(isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store) for part in ast.walk(whole))
     pairs = [(target, entry)]
@@ -45,14 +45,14 @@ def _body(fn: FunctionScope, node: ast.For, entry: ast.expr) -> list[ast.stmt]:
 
 
 def _is_read_elsewhere(fn: FunctionScope, node: ast.For, name: str) -> bool:
-    """Whether the variable stands outside of the loop, too."""
+    """Whether the variable also occurs outside of the loop."""
     everywhere, here = (Counter(p.id for p in ast.walk(each) if isinstance(p, ast.Name)) for each in (fn.node, node))
     return everywhere[name] > here[name]
 
 
 def _in_turn(fn: FunctionScope, node: ast.For, bodies: list[list[ast.stmt]]) -> list[ast.stmt]:
-    """The bodies, one after the other. A break leaves what follows out, which is the else branch of a loop with one
-    iteration then."""
+    """The bodies in sequence. If there are breaks, each body is a loop with one iteration, whose else branch has the
+    following bodies."""
     if not breaks(node.body) and not continues(node.body):
         return [each for body in (*bodies, node.orelse) for each in body]
     behind = node.orelse
@@ -63,7 +63,7 @@ def _in_turn(fn: FunctionScope, node: ast.For, bodies: list[list[ast.stmt]]) -> 
 
 
 class _Named(ast.NodeTransformer):
-    """Puts what names stand for in their places."""
+    """Replaces names by expressions."""
 
     def __init__(self, found: Mapping[str, ast.expr]) -> None:
         self._found = found

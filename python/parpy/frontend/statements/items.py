@@ -1,7 +1,7 @@
-"""The items of a loop over a tuple or list that is written out, or over a tuple with a name outside the function.
+"""The items of a loop over a tuple or list display, or over a named tuple object outside the function.
 
-The items are evaluated before the loop. Integers at equal distances are computed from their number, other
-constants are chosen by it; of values that are known when the function runs, one is assigned.
+The items are evaluated before the loop. Equidistant integers are computed from the number of the iteration, other
+constants are selected by it, and values that are known only at run time are assigned by branches.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from ..expressions.constants import whole_number
 from ..lowering import lower
 from ..scope import FunctionScope
 
-_MOST_WHOLE = 2**62  # differences of such integers have 64 bits
+_MOST_WHOLE = 2**62  # the differences of smaller integers fit 64 bits
 
-# The value that belongs to a number, which is made as often as wanted, or a tuple of such values.
+# Makes a number any number of times; makes the value for a number.
 Number = Callable[[], _native.Expr]
 Maker = Callable[[Number], _native.Expr]
 Values = Maker | tuple["Values", ...]
 
 
 def item_values(fn: FunctionScope, node: ast.expr, items: list[ast.expr]) -> Values:
-    """The values by number of the item."""
+    """The values by the number of the item."""
     rows = [outside_items(fn, item) for item in items]
     found = [row for row in rows if row is not None]
     if not found:
@@ -41,7 +41,7 @@ def item_values(fn: FunctionScope, node: ast.expr, items: list[ast.expr]) -> Val
 
 
 def may_be_arrays(fn: FunctionScope, items: list[ast.expr]) -> bool:
-    """Whether only a call tells that some of these items, or of the tuples among them, are numbers."""
+    """Whether some of these items, or items of tuples among them, may be arrays as far as the text shows."""
     for item in items:
         row = outside_items(fn, item)
         if may_be_arrays(fn, row) if row is not None else not (is_literal(item) or _is_number(fn, item)):
@@ -68,7 +68,7 @@ def _refused(fn: FunctionScope, node: ast.expr, what: str) -> Values:
 
 
 def mirrored(values: Values, mirror: Callable[[Number], Number]) -> Values:
-    """The values that belong to what `mirror` makes of a number."""
+    """The values for mirrored numbers: the value for n becomes the one for mirror(n)."""
     if isinstance(values, tuple):
         return tuple(mirrored(each, mirror) for each in values)
     return lambda number: values(mirror(number))
@@ -87,7 +87,7 @@ def _numbers(fn: FunctionScope, node: ast.expr, items: list[ast.expr]) -> Maker:
 
 
 def _whole(fn: FunctionScope, item: ast.expr) -> int | None:
-    """The integer that `item` is, if that is known."""
+    """The value of `item` if it is a known integer; otherwise None."""
     binding = fn.item(item)
     known = whole_number(fn, item) if binding is None else binding.value
     return known if type(known) is int and abs(known) < _MOST_WHOLE else None
@@ -110,7 +110,7 @@ def _progression(fn: FunctionScope, node: ast.expr, first: int, step: int) -> Ma
 
 
 def _chosen(fn: FunctionScope, node: ast.expr, items: list[ast.expr], first: int, number: Number) -> _native.Expr:
-    """The constant of this number, the first of which has the number `first`."""
+    """The constant with this number, selected by a binary search; the first one has the number `first`."""
     if len(items) == 1:
         return lower(fn, items[0])
     half = len(items) // 2
@@ -120,7 +120,7 @@ def _chosen(fn: FunctionScope, node: ast.expr, items: list[ast.expr], first: int
 
 
 def _assigned(fn: FunctionScope, node: ast.expr, held: list[_native.Var], number: Number) -> _native.Expr:
-    """The variable of this number, under one name."""
+    """The value of the held variable with this number, assigned to a temporary."""
     span = fn.span(node)
     var = fn.temporary(span, "item")
 

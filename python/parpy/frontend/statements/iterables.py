@@ -1,5 +1,5 @@
-"""Lowers for loops over the elements of arrays and of tuples, `enumerate`, `zip` and `reversed`, outside of kernels: a
-loop over the numbers of the elements, which the body begins by taking."""
+"""Lowers for loops over arrays and tuples, `enumerate`, `zip` and `reversed` to loops over indices, whose bodies begin
+with the assignment of the element to the target."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .targets import assign_value
 
 @dataclass
 class Iterable:
-    """What a loop runs over: the lengths of its parts, the shortest of which counts, and what it gives."""
+    """The iterable of a loop: the lengths of its parts, of which the shortest counts, and the values by number."""
 
     lengths: list[_native.Expr]
     values: Values
@@ -29,8 +29,8 @@ class Iterable:
 
 
 def iterable_of(fn: FunctionScope, node: ast.expr, as_copy: bool = False) -> Iterable | None:
-    """What a for loop over `node` gives; None where that is no array, no tuple and none of the known functions.
-    `as_copy`: what it gives now, whatever the loop stores."""
+    """The iterable of a for loop over `node`; None if it is no array, no tuple and none of the known functions.
+    `as_copy` keeps the present elements, also if the loop stores to them."""
     called = _called(fn, node)
     if called is None:
         return _elements(fn, node, as_copy)
@@ -75,7 +75,7 @@ def _refuses_keywords(node: ast.Call, called: object) -> bool:
 
 
 def _called(fn: FunctionScope, node: ast.expr) -> object | None:
-    """The function of Python that `node` calls, if it is one of those known here."""
+    """The function that `node` calls, if it is enumerate, zip or reversed; otherwise None."""
     binding = fn.resolve(node.func) if isinstance(node, ast.Call) else None
     known = (builtins.enumerate, builtins.zip, builtins.reversed)
     if binding is None or not any(binding.value is each for each in known):
@@ -86,7 +86,7 @@ def _called(fn: FunctionScope, node: ast.expr) -> object | None:
 
 
 def part_of(fn: FunctionScope, node: ast.expr, as_copy: bool = False) -> Iterable | None:
-    """What an argument of enumerate, zip and the like gives, which may be a range; `as_copy`: what it gives now."""
+    """The iterable of an argument of such a function, which may also be a range. `as_copy` keeps present elements."""
     if _called(fn, node) is not None:
         return iterable_of(fn, node, as_copy)
     if isinstance(node, ast.Call) and (binding := fn.resolve(node.func)) is not None and is_range(binding.value):
@@ -95,7 +95,7 @@ def part_of(fn: FunctionScope, node: ast.expr, as_copy: bool = False) -> Iterabl
 
 
 def _gives_array(fn: FunctionScope, node: ast.Call) -> bool:
-    """Whether the call may give an array: it calls a method, a function of the user's, or one that is known."""
+    """Whether the call may return an array: it calls a method, a user's function, or one with a lowering."""
     binding = fn.resolve(node.func)
     if binding is None:
         return not fn.starts_undefined(node.func)
@@ -106,7 +106,7 @@ def _gives_array(fn: FunctionScope, node: ast.Call) -> bool:
 
 
 def _elements(fn: FunctionScope, node: ast.expr, as_copy: bool = False) -> Iterable | None:
-    """A tuple of numbers, or an array, which the loop runs over whatever its name stands for later."""
+    """The iterable of a tuple of numbers or of an array, which is held, since the loop may assign to its name."""
     span = fn.span(node)
     if (items := outside_items(fn, node)) is not None and (fn.kernel or not may_be_arrays(fn, items)):
         return Iterable([fn.integer(len(items), node)], item_values(fn, node, items), node)
@@ -140,7 +140,7 @@ def _range(fn: FunctionScope, node: ast.Call) -> Iterable | None:
 
 
 def _backwards(fn: FunctionScope, given: Iterable) -> Iterable:
-    """An array, a tuple or a range from its end."""
+    """The reversed iterable of an array, a tuple or a range."""
     span, (own,) = fn.span(given.node), given.lengths
     length = fn.hold(own, given.node)
     last = fn.module.op("-", [fn.module.read(length, span), fn.module.constant(1, span)], span)
@@ -153,7 +153,7 @@ def _backwards(fn: FunctionScope, given: Iterable) -> Iterable:
 
 
 def length_of(fn: FunctionScope, given: Iterable) -> _native.Expr:
-    """How many iterations there are."""
+    """The number of iterations."""
     length, *others = given.lengths
     for other in others:
         length = fn.module.op("min", [length, other], fn.span(given.node))
@@ -161,7 +161,7 @@ def length_of(fn: FunctionScope, given: Iterable) -> _native.Expr:
 
 
 def take(fn: FunctionScope, target: ast.expr, values: Values, number: Number, node: ast.For) -> None:
-    """target = what the iteration of this number gives"""
+    """Assigns the value of the iteration with this number to the target."""
     span = fn.span(target)
     if isinstance(values, tuple) and isinstance(target, ast.Name):
         assign_value(fn, target, _as_value(fn, values, number, target), node)
@@ -179,7 +179,7 @@ def take(fn: FunctionScope, target: ast.expr, values: Values, number: Number, no
             take(fn, one, value, number, node)
         return
     taken = values(number)
-    if isinstance(target, ast.Tuple | ast.List):  # a row of an array, in its elements
+    if isinstance(target, ast.Tuple | ast.List):  # unpacks a row of an array
         row = fn.hold(taken, target)
         for index, one in enumerate(target.elts):
             part = fn.module.load(row, [fn.module.constant(index, span)], span)

@@ -20,12 +20,12 @@ from .pragmas import check_promises, pragma_labels, pragma_of
 from .returns import return_value
 from .statements import as_assignment
 
-# The name that parpy.label gives, and where.
+# The name of a parpy.label, and its place.
 Label = tuple[str, ast.expr]
 
 
 def lower_block(fn: FunctionScope, nodes: list[ast.stmt]) -> list[_native.Stmt]:
-    """The statements of a block, each with the labels in front of it."""
+    """The statements of a block, each with the labels before it."""
     outer, fn.out = fn.out, []
     labels: list[Label] = []
     for node in nodes:
@@ -42,7 +42,7 @@ def lower_block(fn: FunctionScope, nodes: list[ast.stmt]) -> list[_native.Stmt]:
 
 
 def _label(fn: FunctionScope, node: ast.stmt) -> Label | None:
-    """The name that `parpy.label('name')` gives to what follows, with its place."""
+    """The name in `parpy.label('name')`, with its place; None for other statements."""
     if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
         return None
     call = node.value
@@ -67,8 +67,8 @@ def _label(fn: FunctionScope, node: ast.stmt) -> Label | None:
 
 
 def _labelled(fn: FunctionScope, labels: list[Label], node: ast.stmt) -> None:
-    """The statement behind these labels: of a for loop there is one, a statement over slices has
-    one for each of its dimensions."""
+    """Lowers the statement after these labels. A for loop has one label, and a statement over slices
+    one label for each of its dimensions."""
     over_slices = _runs_over_slices(fn, node)
     if labels and over_slices and isinstance(node, ast.Return) and not isinstance(node.value, ast.Tuple):
         assert node.value is not None
@@ -107,8 +107,8 @@ def _labelled(fn: FunctionScope, labels: list[Label], node: ast.stmt) -> None:
 
 
 def _shape_labels(fn: FunctionScope, node: ast.stmt) -> list[str]:
-    """The labels that the symbols of extents give to what runs over them, which count under
-    `implicit_shape_labels` (normalize_labels.h); '' where there is none."""
+    """The labels of loops and dimensions that run over extents with symbols, which count under
+    `implicit_shape_labels` (normalize_labels.h); '' for a loop or dimension without a symbol."""
     if not fn.symbols:
         return []
     names = []
@@ -125,7 +125,7 @@ def _constant(node: ast.expr) -> int | None:
 
 
 def _range_name(fn: FunctionScope, arguments: list[ast.expr]) -> str:
-    """The symbol that the number of iterations is, or is but for a constant."""
+    """The name of the symbol that equals the number of iterations up to a constant; '' if there is none."""
     ends = arguments[:2]
     if not ends or (len(arguments) == 3 and _constant(arguments[2]) not in (1, -1)):
         return ""
@@ -134,7 +134,7 @@ def _range_name(fn: FunctionScope, arguments: list[ast.expr]) -> str:
 
 
 def _slice_names(fn: FunctionScope, node: ast.expr) -> list[str]:
-    """The names of what x[…] runs over, dimension by dimension."""
+    """The names of the symbols that x[…] runs over, for each dimension with a slice."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
         return []
     parts = subscripts_of(node)
@@ -144,7 +144,7 @@ def _slice_names(fn: FunctionScope, node: ast.expr) -> list[str]:
     annotation = fn.annotations.get(node.value.id)
     if not names or not isinstance(annotation, BufferType):
         return names
-    left = range(len(parts), len(annotation.shape))  # dimensions without a subscript are taken whole
+    left = range(len(parts), len(annotation.shape))  # the statement runs over dimensions without a subscript
     return names + [_dimension_name(fn, node.value.id, number) for number in left]
 
 
@@ -187,12 +187,12 @@ def _names_of_reduction(fn: FunctionScope, call: ast.Call) -> list[str]:
 
 
 def _operand_names(fn: FunctionScope, node: ast.expr) -> list[str]:
-    """The names of the slices that an expression is computed over: those of the operand with the most dimensions."""
+    """The names of the slices of an expression's operand with the most dimensions."""
     return max((_slice_names(fn, part) for part in ast.walk(node) if isinstance(part, ast.expr)), key=len)
 
 
 def _extent_name(fn: FunctionScope, node: ast.expr | None) -> str:
-    """What the function calls the symbol that an expression is, but for a constant; '' if it is none."""
+    """The name of the symbol that equals an expression up to a constant; '' if there is none."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
         if _constant(node.right) is not None:
             return _extent_name(fn, node.left)
@@ -214,7 +214,7 @@ def _extent_name(fn: FunctionScope, node: ast.expr | None) -> str:
 
 
 def _dimension_name(fn: FunctionScope, array: str, dimension: int) -> str:
-    """What the function calls the symbol of this dimension; '' if it has none."""
+    """The name of the symbol of this dimension in the function; '' if it has none."""
     annotation = fn.annotations.get(array)
     if not isinstance(annotation, BufferType) or not -len(annotation.shape) <= dimension < len(annotation.shape):
         return ""
@@ -223,8 +223,8 @@ def _dimension_name(fn: FunctionScope, array: str, dimension: int) -> str:
 
 
 def _runs_over_slices(fn: FunctionScope, node: ast.stmt) -> bool:
-    """Whether the statement may run over the elements of arrays: where it gives a name a value that is computed, types
-    decide."""
+    """Whether the statement may run over the elements of arrays. If it assigns a computed value to a name, the types
+    decide later."""
     if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return):
         return False
     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
@@ -240,7 +240,7 @@ def _runs_over_slices(fn: FunctionScope, node: ast.stmt) -> bool:
 
 
 def _reduces(fn: FunctionScope, call: ast.Call) -> bool:
-    """Whether the call is that of a reduction, a contraction, or a method of that name."""
+    """Whether the call is one of a reduction, a contraction, or a method with the name of a reduction."""
     binding = fn.resolve(call.func)
     if binding is None:
         return isinstance(call.func, ast.Attribute) and call.func.attr in REDUCTIONS

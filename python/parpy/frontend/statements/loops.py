@@ -1,4 +1,4 @@
-"""Lowers loops and their else branches: a variable tells whether a break has left the loop, where one may."""
+"""Lowers loops and their else branches. If a break may leave such a loop, a variable tells whether it did."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def lower_for(fn: FunctionScope, node: ast.For) -> None:
 
 
 def _lower_nests(fn: FunctionScope, node: ast.For, choices: list[Choice]) -> None:
-    """Loops over what is no range."""
+    """Lowers a loop over anything but a range."""
     *first, last = choices
     before = set(fn.assigned)
     fn.lowered_loops[node] = []
@@ -78,7 +78,7 @@ def _lower_nests(fn: FunctionScope, node: ast.For, choices: list[Choice]) -> Non
 
 
 def _lower_nest(fn: FunctionScope, node: ast.For, nest: Nest) -> None:
-    """Loops over the numbers of what the nest gives; the innermost one begins by taking it."""
+    """Loops over the indices of the nest; the innermost body begins with the assignment of the value to the target."""
     span = fn.span(node, node.iter)
     names = [part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)]
     wishes = [*names, *["element"] * len(nest.loops)][: len(nest.loops)]
@@ -88,7 +88,7 @@ def _lower_nest(fn: FunctionScope, node: ast.For, nest: Nest) -> None:
     left = _note_breaks(fn, node) if node.orelse or len(nest.loops) > 1 else None
 
     def lower_from(level: int) -> list[_native.Stmt]:
-        """The loop of this number in the nest, with those in it, and what follows it in the one around."""
+        """The loop of this level with its inner loops, and a test after it by which a break also leaves outer loops."""
         if level == len(nest.loops):
             _, taken = fn.branch(lambda: take(fn, node.target, nest.values(numbers), numbers[0], node))
             return [*taken, *_inside(fn, node, node.body)]
@@ -115,7 +115,7 @@ def _inside(fn: FunctionScope, loop: ast.For | ast.While, nodes: list[ast.stmt])
 
 
 def _bounds(fn: FunctionScope, node: ast.For) -> tuple[_native.Expr, _native.Expr, _native.Expr] | None:
-    """begin, end and step of the loop; None after an error."""
+    """The begin, the end and the step of the loop; None after an error."""
     call = node.iter
     binding = fn.resolve(call.func) if isinstance(call, ast.Call) else None
     if not isinstance(call, ast.Call) or binding is None or not is_range(binding.value):
@@ -154,7 +154,7 @@ def _bounds(fn: FunctionScope, node: ast.For) -> tuple[_native.Expr, _native.Exp
 
 
 def _bound(fn: FunctionScope, node: ast.expr) -> _native.Expr:
-    """A bound or the step of a range; the loop may read it several times, its effects come once."""
+    """A bound or the step of a range, which the loop may read several times; its effects happen once."""
     return lower_twice(fn, node)[0]
 
 
@@ -164,7 +164,7 @@ def lower_while(fn: FunctionScope, node: ast.While) -> None:
     test, before = fn.branch(lambda: condition(fn, node.test))
     body = _inside(fn, node, node.body)
     if before:
-        # The condition needs statements: they run anew at the head of each iteration.
+        # The statements of the condition run at the head of each iteration.
         leave = fn.module.if_(fn.module.op("not", [test], span), [fn.module.break_(span)], [], span)
         test = fn.module.constant(True, span)
         body = [*before, leave, *body]
@@ -181,7 +181,7 @@ def lower_continue(fn: FunctionScope, node: ast.Continue) -> None:
 
 
 def _place(fn: FunctionScope, node: ast.For | ast.While, loop: _native.Stmt) -> None:
-    """The loop, and what stands behind it."""
+    """Appends the loop and its else branch."""
     fn.out.append(loop)
     if isinstance(node, ast.For):
         fn.lowered_loops[node] = [loop]
@@ -189,13 +189,13 @@ def _place(fn: FunctionScope, node: ast.For | ast.While, loop: _native.Stmt) -> 
 
 
 def _before_else(fn: FunctionScope, node: ast.For | ast.While) -> None:
-    """In front of a loop that may have an else branch."""
+    """Prepares a loop that may have an else branch."""
     if node.orelse:
         _note_breaks(fn, node)
 
 
 def _note_breaks(fn: FunctionScope, node: ast.For | ast.While) -> _native.Var | None:
-    """The variable that tells whether a break has left the loop, where one may."""
+    """The variable that tells whether a break has left the loop; None if the loop has no break."""
     if not breaks(node.body):
         return None
     span = fn.span((node.orelse or node.body)[0])
@@ -218,7 +218,7 @@ def _lower_else(fn: FunctionScope, node: ast.For | ast.While) -> None:
 
 
 def _note_break(fn: FunctionScope, node: ast.Break) -> None:
-    """In front of a break."""
+    """Sets the variable of the loop, if it has one, before a break."""
     var = fn.left_by_break.get(fn.loops[-1][0]) if fn.loops else None
     if var is not None:
         span = fn.span(node)

@@ -1,8 +1,8 @@
-"""Functions that functions define, and lambdas: values that read the variables around them, as these are when they are
-called.
+"""Nested functions and lambdas. They are values that read the variables of enclosing functions at the time of each
+call.
 
-To a nested function these are variables like its own, parameters that calls add. A name that is given one function, and
-nothing else, means that function wherever it is called.
+A nested function gets these variables as additional parameters, which calls pass. A name with one nested function, and
+no other assignment, refers to that function in all calls.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .targets import assign_value
 
 
 def begin_nested(fn: FunctionScope) -> None:
-    """Finds the names that stand for one nested function."""
+    """Finds the names that refer to one nested function."""
     if not any(isinstance(each, ast.FunctionDef | ast.Lambda) for each in walk_inside(fn.node)):
         return
     for name, _, node in definitions(fn.node, own_nodes(fn.node)):
-        with suppress(ValueError):  # of which defaults are values
+        with suppress(ValueError):  # a default is no literal
             defaults = [ast.literal_eval(each) for each in node.args.defaults]
             source = nested_source(fn.source, fn.scope.locals, node, name)
             source.function.__defaults__ = tuple(defaults) or None
@@ -35,7 +35,7 @@ def begin_nested(fn: FunctionScope) -> None:
 
 
 def lower_definition(fn: FunctionScope, node: ast.FunctionDef) -> None:
-    """`def g(v): …` in a function."""
+    """Lowers `def g(v): …` in a function."""
     if node.name in fn.nested:
         return
     if not is_plain(node):
@@ -55,13 +55,13 @@ def lower_lambda(fn: FunctionScope, node: ast.Lambda) -> _native.Expr:
 
 
 def is_nested_definition(fn: FunctionScope, node: ast.Assign) -> bool:
-    """Whether it gives a name the lambda that it stands for."""
+    """Whether the statement assigns to a name the lambda that the name always refers to."""
     target = node.targets[0]
     return isinstance(node.value, ast.Lambda) and isinstance(target, ast.Name) and target.id in fn.nested
 
 
 def _value(fn: FunctionScope, node: ast.FunctionDef | ast.Lambda, name: str) -> _native.Expr:
-    """The function, with its defaults as they are now."""
+    """The value of the function, with the present values of its defaults."""
     defaults = [lower(fn, each) for each in node.args.defaults]
     source = nested_source(fn.source, fn.scope.locals, node, name)
     enclose(fn, source.function)
@@ -73,7 +73,7 @@ def _value(fn: FunctionScope, node: ast.FunctionDef | ast.Lambda, name: str) -> 
 
 
 def enclose(fn: FunctionScope, function: FunctionType) -> None:
-    """The variables of `fn` are those that the function reads."""
+    """Makes `fn` the owner of the variables that the nested function reads."""
     fn.program.owners[function] = fn
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         if name in fn.nested:

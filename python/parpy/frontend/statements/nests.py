@@ -1,5 +1,5 @@
-"""Iterables that make a for loop a nest of loops: `itertools.product`, `np.ndindex`, `np.ndenumerate`; any other
-iterable is a nest of one loop.
+"""Iterables for which a for loop becomes a nest of loops: `itertools.product`, `np.ndindex`, `np.ndenumerate`. Any
+other iterable is a nest of one loop.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from ..scope import FunctionScope
 from .items import Number, Values, mirrored
 from .iterables import Iterable, iterable_of, part_of
 
-_MOST_DIMENSIONS = 4  # where the core alone knows how many there are
+_MOST_DIMENSIONS = 4  # the most dimensions if their number is unknown to the frontend
 
 
 @dataclass
 class Nest:
-    """The loops, from the outermost one on, and what an iteration gives, by the numbers of theirs."""
+    """The loops, outermost first, and the values of an iteration by the indices of all loops."""
 
     loops: list[Iterable]
     values: Callable[[list[Number]], Values]
@@ -36,15 +36,15 @@ class Nest:
 
 @dataclass
 class Choice:
-    """A nest, made where it is to run; if there is a test, only where that holds."""
+    """A nest, which runs only if the test holds, if there is one. `make` is called at the place of the nest."""
 
     make: Callable[[], Nest]
     test: Callable[[], _native.Expr] | None = None
 
 
 def nests_of(fn: FunctionScope, node: ast.For) -> list[Choice] | None:
-    """The nests of which the first is run whose test holds, or the last one; None where `node` is a loop over a range,
-    or over what no loop takes."""
+    """The nests, of which the first one whose test holds runs, or else the last. None if `node` is a loop over a range
+    or over an object that is not iterable here."""
     binding = fn.resolve(node.iter.func) if isinstance(node.iter, ast.Call) else None
     if isinstance(node.iter, ast.Call) and binding is not None and is_nest(binding.value, node.iter):
         fn.rely_on(binding)
@@ -56,7 +56,7 @@ def nests_of(fn: FunctionScope, node: ast.For) -> list[Choice] | None:
 
 
 def _changes_arrays(fn: FunctionScope, nodes: list[ast.stmt]) -> bool:
-    """Whether the statements may store to arrays, or call functions of the user that may."""
+    """Whether the statements may store to arrays, directly or through calls."""
     for part in (part for each in nodes for part in ast.walk(each)):
         if isinstance(part, ast.AugAssign):
             return True
@@ -70,8 +70,8 @@ def _changes_arrays(fn: FunctionScope, nodes: list[ast.stmt]) -> bool:
 
 
 def is_nest(called: object, call: ast.Call) -> bool:
-    """Whether a loop over this call of an object is a nest of loops. np.ndindex alone may be handed the elements of a
-    tuple: it takes the tuple as well."""
+    """Whether a loop over this call of an object is a nest of loops. A starred argument is allowed only for np.ndindex,
+    which also accepts the tuple itself."""
     if called is itertools.product:
         repeats = [integer_constant(each.value) for each in call.keywords if each.arg == "repeat"]
         literal = any(isinstance(each, ast.Starred | ast.Constant) for each in call.args)
@@ -83,18 +83,18 @@ def is_nest(called: object, call: ast.Call) -> bool:
 
 
 def _of(given: Iterable, number: Number) -> Values:
-    """What the iterable gives for this number."""
+    """The values of the iterable for this number."""
     return mirrored(given.values, lambda _: number)
 
 
 def _of_each(loops: list[Iterable]) -> Nest:
-    """Each loop gives a value of its own."""
+    """The nest in which each loop has a value of its own."""
     return Nest(loops, lambda numbers: tuple(map(_of, loops, numbers)))
 
 
 def _product(fn: FunctionScope, node: ast.Call, changes: bool) -> list[Choice] | None:
-    """itertools.product(range(n), x), itertools.product(range(2), repeat=3): it takes all elements before the loop,
-    which a loop that changes arrays must not see changed."""
+    """itertools.product(range(n), x), itertools.product(range(2), repeat=3). It reads all elements before the loop, so
+    arrays are copied if the loop changes arrays."""
     times = [integer_constant(each.value) or 0 for each in node.keywords]
     arguments = node.args * sum(times, 0 if times else 1)
     parts = [part_of(fn, argument, as_copy=changes) for argument in arguments]
@@ -138,8 +138,8 @@ def _ndenumerate(fn: FunctionScope, node: ast.Call, target: ast.expr) -> list[Ch
 def _by_rank(
     fn: FunctionScope, array: _native.Var, node: ast.expr, target: ast.expr, make: Callable[[list[Iterable]], Nest]
 ) -> list[Choice]:
-    """The loops over an array with as many dimensions as the target has parts; for a name, one for each number of
-    them."""
+    """The loops over an array. Its number of dimensions is the number of targets or, for a single name, one choice for
+    each possible number."""
     span = fn.span(node)
 
     def of_rank(rank: int) -> Nest:
@@ -154,7 +154,7 @@ def _by_rank(
 
 
 def _counted(fn: FunctionScope, length: _native.Expr, node: ast.expr) -> Iterable:
-    """The numbers below this one."""
+    """The iterable of the integers from 0 below this length."""
     end = fn.module.read(fn.hold(length, node), fn.span(node))
     return Iterable([end], lambda number: number(), node)
 

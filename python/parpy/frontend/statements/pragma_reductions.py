@@ -1,5 +1,5 @@
-"""Finds the dimensions over which the reductions and contractions in an expression over slices run, for the pragmas
-that name them.
+"""Finds the dimensions that the reductions and contractions in an expression over slices reduce, for the pragmas that
+name them.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from ..scope import FunctionScope
 Dimension = ast.Slice | None
 """The slice that runs over it; None where an array without slices does."""
 
-_SUMS = ("sum", "mean")  # what a pragma calls sum
+_SUMS = ("sum", "mean")  # the functions for which a pragma has the word sum
 
 
 class Reduced(NamedTuple):
-    """A dimension that is reduced, and how; '' where that is not known."""
+    """A reduced dimension, and the operator; '' if the operator is unknown."""
 
     part: Dimension
     operator: str
 
 
 class Reductions:
-    """Those in the value of a statement. `without_axis` is told of functions of NumPy that reduce more dimensions than
-    the pragma says."""
+    """The reductions in the value of a statement. `without_axis` is called for NumPy functions that reduce more
+    dimensions than the pragma names."""
 
     def __init__(
         self, fn: FunctionScope, pragma: StatementPragma, without_axis: Callable[[ast.Call, str, list[int]], None]
@@ -37,7 +37,7 @@ class Reductions:
         self._fn, self._pragma, self._without_axis = fn, pragma, without_axis
 
     def of(self, node: ast.AST) -> list[Reduced]:
-        """In the order of their loops."""
+        """The reduced dimensions in the order of their loops."""
         found: list[Reduced] = []
         factors = self._factors(node)
         if factors is not None:
@@ -54,7 +54,7 @@ class Reductions:
         return None if binding is None else intrinsic_of(binding.value)
 
     def _factors(self, node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
-        """Those of `A @ x`, mv(A, x), np.dot(A, x)."""
+        """The factors of `A @ x`, mv(A, x), np.dot(A, x); None for other expressions."""
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             return node.left, node.right
         if isinstance(node, ast.Call) and len(node.args) == 2:
@@ -64,7 +64,7 @@ class Reductions:
         return None
 
     def _reduction(self, call: ast.Call) -> tuple[ast.expr, str, list[int] | None] | None:
-        """The operand, the operator, and the axes that are reduced, None for all of them."""
+        """The operand, the operator, and the reduced axes, None for all of them; None for other calls."""
         known = self._known(call)
         method = call.func if isinstance(call.func, ast.Attribute) and call.func.attr in REDUCTIONS else None
         if known is None and method is not None and self._fn.resolve(method) is None:
@@ -95,7 +95,7 @@ class Reductions:
             self._without_axis(call, known.name, axes)
 
     def _dimensions(self, node: ast.expr) -> list[Dimension]:
-        """The dimensions of an expression's value; [] where no slice tells them."""
+        """The dimensions of an expression's value; [] if no slice shows them."""
         if isinstance(node, ast.Attribute) and node.attr == "T":
             return self._dimensions(node.value)[::-1]
         if (factors := self._factors(node)) is not None:

@@ -1,5 +1,5 @@
-"""Writes the pragmas of a statement as labels of the loops that it becomes: one label for a for loop; for a statement
-over slices one for each dimension of its target, then one for each that is reduced.
+"""Translates the pragmas of a statement to labels of its loops: one label for a for loop; for a statement over slices,
+one for each dimension of its target, then one for each reduced dimension.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FOR_KERNELS = "in a kernel written by hand the thread's indices say which threa
 
 
 def pragma_of(fn: FunctionScope, node: ast.stmt) -> Pragma | None:
-    """The pragma in front of the statement, or what its range says: `for i in prange(n)`."""
+    """The pragma before the statement, or the pragma that `prange` in a for loop means; None without one."""
     found = fn.source.pragmas.of(node)
     if found is None and isinstance(node, ast.For) and isinstance(node.iter, ast.Call):
         found = _of_range(fn, node.iter)
@@ -51,7 +51,7 @@ def _of_range(fn: FunctionScope, call: ast.Call) -> LoopPragma | None:
 
 
 def pragma_labels(fn: FunctionScope, node: ast.stmt, pragma: Pragma | None) -> list[str]:
-    """The labels of the loops that the statement becomes."""
+    """The labels of the loops of the statement."""
     if isinstance(pragma, LoopPragma):
         return [label_of_loop(pragma)] if isinstance(node, ast.For) else []
     if pragma is None or not pragma.dims or not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
@@ -60,7 +60,7 @@ def pragma_labels(fn: FunctionScope, node: ast.stmt, pragma: Pragma | None) -> l
 
 
 def check_promises(fn: FunctionScope, pragma: Pragma | None) -> None:
-    """In front of a statement, what ends the program where a dimension is longer than le(n) or single_block says."""
+    """Adds checks before a statement that end the program if a dimension exceeds the bound of le(n) or single_block."""
     dims = pragma.dims if isinstance(pragma, StatementPragma) else ()
     for dim in dims:
         if not dim.single_block or not dim.most:
@@ -82,7 +82,7 @@ def _named(fn: FunctionScope, dim: Dim, name: str) -> _native.Expr | None:
 
 
 def _at(fn: FunctionScope, node: ast.expr, dim: Dim) -> ast.expr:
-    """The expression of a pragma with the place of that in the file."""
+    """The expression of a pragma, with the place of the pragma in the file."""
     line, begin = dim.place.line - fn.line_shift, dim.place.begin - 1
     for part in ast.walk(node):
         if isinstance(part, ast.expr):
@@ -96,7 +96,7 @@ def _span(fn: FunctionScope, place: Place) -> tuple[int, int, int, int, int]:
 
 
 class _Dimensions:
-    """Finds the loops that the dimensions of a pragma speak of."""
+    """Finds the loops that the dimensions of a pragma name."""
 
     def __init__(
         self, fn: FunctionScope, node: ast.Assign | ast.AugAssign | ast.AnnAssign, pragma: StatementPragma
@@ -108,7 +108,7 @@ class _Dimensions:
         self._target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         reductions = Reductions(fn, pragma, self._reduces_all)
         self._reductions = reductions.of(node.value) if node.value is not None else []
-        self._operators: dict[Dim, list[str]] = {}  # by which the statement reduces a dimension
+        self._operators: dict[Dim, list[str]] = {}  # the operators by which the statement reduces each dimension
 
     def labels(self) -> list[str]:
         found = self._of_target() + self._of_reductions()
@@ -121,7 +121,7 @@ class _Dimensions:
     def _of_target(self) -> list[str]:
         slices = slices_of(self._target)
         taken: list[Dim | None] = [self._take(part, False) for part in slices]
-        for number, part in enumerate(slices):  # those of which the sizes alone tell, in order
+        for number, part in enumerate(slices):  # slices that only their sizes identify, in order
             if taken[number] is None:
                 taken[number] = next(
                     (dim for dim in self._left if not dim.reduction and runs_over(dim, part) is None), None
@@ -131,7 +131,7 @@ class _Dimensions:
         return [NOTHING if dim is None else label_of_dim(dim) for dim in taken]
 
     def _take(self, part: ast.Slice, reduced: bool) -> Dim | None:
-        """The dimension that the slice runs over, which then is no longer left."""
+        """Removes the dimension that the slice runs over from those left, and returns it; None if there is none."""
         for dim in self._left:
             if (reduced or not dim.reduction) and runs_over(dim, part):
                 self._left.remove(dim)
@@ -139,7 +139,7 @@ class _Dimensions:
         return None
 
     def _of_reductions(self) -> list[str]:
-        """One dimension may be that of several reductions of the statement."""
+        """The labels of the reduced dimensions. Several reductions of the statement may have the same dimension."""
         mentioned = list(self._left)
         found: list[str] = []
         for part, operator in self._reductions:
@@ -174,7 +174,7 @@ class _Dimensions:
             fn.error("P032", place, what, f"write {dim.text}=>reduce({operator or 'sum'})")
 
     def _reduces_all(self, call: ast.Call, name: str, axes: list[int]) -> None:
-        """NumPy's functions reduce all dimensions where no axis is given."""
+        """Reports a call of a NumPy function without an axis, which reduces all dimensions of its operand."""
         dim = next(each for each in self._pragma.dims if each.reduction)
         what = f"the pragma reduces '{dim.text}' alone, but '{name}' reduces all dimensions of its operand"
         fix = f"write axis={axes[0] if len(axes) == 1 else tuple(axes)} in '{ast.unparse(call)}'"
@@ -193,6 +193,6 @@ class _Dimensions:
                 isinstance(self._target, ast.Name)
                 and not shown
                 and any(isinstance(part, ast.Slice) for part in ast.walk(self._node))
-            ):  # of a new array
+            ):  # the statement makes a new array
                 fix = f"store to an existing array: {self._target.id}[{dim.text}] = …"
         self._fn.error("P031", _span(self._fn, dim.place), what, fix)

@@ -1,4 +1,4 @@
-"""Lowers `raise E(…)`: the exception of a class outside of the function, of a text or of numbers, ends the call."""
+"""Lowers `raise E(…)`, where E is a class outside of the function and the arguments are a text or numbers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _PLACES = re.compile(r"%([-+ 0#]*)(\d*)(\.\d+)?([%disfegEGxoXr])")
 
 
 def _printf_parts(node: ast.expr) -> list[ast.expr] | None:
-    """What `"… %d …" % (a, b)` or `"…" + name` consists of, as an f-string does; None if it is something else."""
+    """The parts of `"… %d …" % (a, b)` or `"…" + name`, in the form of an f-string's; None for other expressions."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return _summed_parts(node)
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod) or not isinstance(node.left, ast.Constant):
@@ -80,7 +80,7 @@ def _printf_parts(node: ast.expr) -> list[ast.expr] | None:
         spec = _format_spec(flags, width, digits or "", kind)
         conversion = ord("r") if kind == "r" else -1
         value = values.pop(0)
-        if kind in "di":  # of floats the whole part
+        if kind in "di":  # %d shows the integral part of a float
             value = ast.Call(ast.Name("int", ast.Load()), [value], [])
         shown = ast.JoinedStr([ast.Constant(spec)]) if spec else None
         parts.append(ast.FormattedValue(value, conversion, shown))
@@ -91,7 +91,7 @@ def _printf_parts(node: ast.expr) -> list[ast.expr] | None:
 
 
 def _summed_parts(node: ast.expr) -> list[ast.expr] | None:
-    """What a sum of texts consists of, one of which is written out."""
+    """The parts of a sum of texts with at least one literal; None for other expressions."""
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add):
         if isinstance(node, ast.Constant | ast.JoinedStr):
             return [node]
@@ -112,7 +112,7 @@ def _format_spec(flags: str, width: str, digits: str, kind: str) -> str:
 
 
 def _text(fn: FunctionScope, node: ast.expr) -> str | None:
-    """The text that a literal or a name outside of the function stands for."""
+    """The value of a text literal or of a name outside of the function that is a text; otherwise None."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     binding = fn.resolve(node) if isinstance(node, ast.Name | ast.Attribute) else None

@@ -25,13 +25,13 @@ def lower_return(fn: FunctionScope, node: ast.Return) -> None:
 
 
 def _gives_values(fn: FunctionScope) -> bool:
-    """Whether the function returns more than None."""
+    """Whether the function returns a value other than None."""
     returns = (part.value for part in ast.walk(fn.node) if isinstance(part, ast.Return))
     return any(value is not None and not is_none(value) for value in returns)
 
 
 def return_value(fn: FunctionScope, node: ast.Return, value: _native.Expr) -> None:
-    """A return of what is lowered already; of the entry as the number that the function's signature says."""
+    """Returns a lowered value. In the entry it is converted to the result type of the function's signature."""
     wanted = fn.source.declared.get("return") if fn.entry and not fn.kernel else None
     if wanted == "bool":
         value = fn.module.op("truth", [value], fn.span(node))
@@ -41,7 +41,7 @@ def return_value(fn: FunctionScope, node: ast.Return, value: _native.Expr) -> No
 
 
 def _refuse_result(fn: FunctionScope, node: ast.Return) -> None:
-    """The function returns a value against its signature."""
+    """Reports a function that returns a value though its signature has no result."""
     fn.error(
         "P211",
         node,

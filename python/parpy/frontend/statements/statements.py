@@ -52,8 +52,8 @@ def lower_with(fn: FunctionScope, node: ast.With) -> None:
 
 
 def as_assignment(fn: FunctionScope, node: ast.stmt) -> ast.stmt:
-    """`x.fill(v)` of an array or a slice as x[...] = v, and `np.add(a, b, x)`, also with out=x, as
-    x[...] = np.add(a, b); other statements as they are."""
+    """Rewrites `x.fill(v)` of an array or a slice to x[...] = v, and `np.add(a, b, x)`, also with out=x, to
+    x[...] = np.add(a, b); returns other statements unchanged."""
     call = node.value if isinstance(node, ast.Expr) else None
     if not isinstance(call, ast.Call) or not fn.names_arrays:
         return node
@@ -66,20 +66,20 @@ def as_assignment(fn: FunctionScope, node: ast.stmt) -> ast.stmt:
         fn.outputs.add(output.call)
     if not over_slices(fn, whole):
         if output is None and isinstance(whole, ast.Subscript) and string_key(whole) is None:
-            return node  # may be an element
+            return node  # the target may be an element
         whole = ast.Subscript(whole, ast.copy_location(ast.Constant(...), whole))
     return ast.copy_location(ast.Assign([ast.copy_location(whole, found[0])], value), node)
 
 
 def _filled(fn: FunctionScope, call: ast.Call) -> tuple[ast.expr, ast.expr] | None:
-    """The x and v of x.fill(v)."""
+    """The expressions x and v of a call x.fill(v); None for other calls."""
     func = method_of_value(fn, call)
     fills = func is not None and func.attr == "fill" and len(call.args) == 1 and not call.keywords
     return (func.value, call.args[0]) if fills and func is not None else None
 
 
 def lower_expression(fn: FunctionScope, node: ast.Expr) -> None:
-    """Docstrings and `...` are nothing; calls of jit functions run; elements are read where reads are checked."""
+    """Lowers an expression statement. Docstrings and `...` have no effect; reads of elements remain for checks."""
     value = node.value
     if isinstance(value, ast.Constant) and (value.value is ... or isinstance(value.value, str)):
         return
@@ -96,7 +96,7 @@ def lower_assert(fn: FunctionScope, node: ast.Assert) -> None:
     if node.msg is not None:
         if isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str):
             message = node.msg.value
-        elif isinstance(node.msg, ast.JoinedStr):  # with the expressions as they are written
+        elif isinstance(node.msg, ast.JoinedStr):  # the message shows the expressions of an f-string as text
             message = "".join(
                 str(part.value) if isinstance(part, ast.Constant) else f"{{{ast.unparse(part.value)}}}"  # type: ignore[attr-defined]
                 for part in node.msg.values

@@ -41,7 +41,7 @@ def assign_value(
         sliced = over_slices(fn, getattr(node, "value", target))
         compares = any(isinstance(part, ast.Compare) for part in ast.walk(target.slice))
         written = compares and has_effects(fn, getattr(node, "value", target))  # a mask is evaluated after the value
-        if (before or written) and update is None and not sliced:  # they may write what the value reads
+        if (before or written) and update is None and not sliced:  # these may change elements that the value reads
             value = fn.module.read(fn.hold(value, target), span)
         fn.out.extend(before)
         if array is not None:
@@ -72,7 +72,7 @@ def assign_entry(
     update: str | None,
     in_place: bool,
 ) -> None:
-    """The assignment to a number of an object or a dict. `in_place`: an array that it is gets the value instead."""
+    """Assigns to a number in an object or a dict. With `in_place`, an array there gets the value in its elements."""
     is_variable = _is_variable(fn, target)
     if fn.kernel or (is_variable and not in_place):
         _refuse_entry(fn, target)
@@ -83,7 +83,7 @@ def assign_entry(
 
 
 def _is_variable(fn: FunctionScope, target: ast.Attribute | ast.Subscript) -> bool:
-    """Whether it is an entry of a dict that is a parameter of its own, or captured."""
+    """Whether the target is an entry of a dict that is a surface parameter or a captured value."""
     if isinstance(target, ast.Attribute):
         return False
     owner, holder = target.value, fn
@@ -95,7 +95,7 @@ def _is_variable(fn: FunctionScope, target: ast.Attribute | ast.Subscript) -> bo
 
 
 def refuses_reuse(fn: FunctionScope, target: ast.Name) -> bool:
-    """Reports that a value is to have a name that stands for a record; False where it does not."""
+    """Reports an assignment of a value to a name that refers to a record; False if the name does not."""
     if target.id not in fn.records:
         return False
     fn.error("P016", target, f"'{target.id}' is a record elsewhere", "give the value another name")
@@ -103,10 +103,10 @@ def refuses_reuse(fn: FunctionScope, target: ast.Name) -> bool:
 
 
 def _refuse_entry(fn: FunctionScope, target: ast.expr) -> None:
-    """`d['k'] = 1`, `p.k = 1`"""
+    """Reports assignments such as `d['k'] = 1` and `p.k = 1` that cannot be compiled."""
     what, fix = "an attribute, or an entry of a dict,", "assign to the elements of the array in it"
     if not fn.kernel and fn.resolve(target) is None and array_of(fn, target) is not None:
-        # For a parameter: for objects that are numbers there it is compiled anew (host/structures.py).
+        # The entry of a parameter may be a number, for which the function is compiled anew (host/structures.py).
         fn.out.append(fn.module.fail("P016", f"{what} cannot be assigned to", [], fn.span(target), fix))
         return
     if fn.kernel:

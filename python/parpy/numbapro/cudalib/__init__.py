@@ -1,4 +1,4 @@
-"""``parpy.cudalib`` under NumbaPro's name; its modules can be imported from here too."""
+"""``parpy.cudalib`` under NumbaPro's name; its modules can also be imported from here."""
 
 import sys
 

@@ -30,7 +30,7 @@ struct Decision {
     std::string reason = "it is in code that the GPU runs";
 };
 
-// From sm_80 on, a block may have the 99 KB that the largest tile takes.
+// From sm_80 on, a block may have the 99 KB that the largest tile needs.
 bool holds_tiles(std::string_view architecture) {
     return compute_capability(architecture) >= 80;
 }
@@ -93,7 +93,7 @@ public:
 private:
     static std::string quoted(const For& loop) { return "'" + loop.var->shown() + "'"; }
 
-    // Before and after loops are mapped.
+    // Works before and after loops are mapped.
     static bool on_gpu(const For& loop) {
         return loop.mapping.parallel() || loop.mapping.threads > 0;
     }
@@ -103,7 +103,7 @@ private:
                                      [&](const Contraction& c) { return c.top == top; });
     }
 
-    // Host code, and what stands in a Gpu block beside nothing that it exchanges scalars with.
+    // Decides on contractions in host code, and in Gpu blocks whose statements exchange no scalars.
     void walk(Body& body, bool in_loop) {
         for (Stmt* stmt : body) {
             if (decisions_.contains(stmt)) {
@@ -183,8 +183,9 @@ private:
         }
     }
 
-    // The constant by which all left factors are multiplied, which are the elements alone then;
-    // null where there is none. Steps behind the last one are -0 times 0 with it, too.
+    // Removes the constant by which all left factors are multiplied, so that they are plain
+    // elements, and returns it; null if there is none. Steps behind the last one are -0 times 0
+    // with it, too.
     static const Expr* take_scale(Contraction& c) {
         const Expr* scale = nullptr;
         std::vector<std::pair<Expr**, Expr*>> elements;

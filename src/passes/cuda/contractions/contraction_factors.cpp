@@ -1,4 +1,4 @@
-// How factors lie in shared memory, and how they come there. See contraction_kernel.h.
+// The layout of factors in shared memory, and their copies. See contraction_kernel.h.
 #include <algorithm>
 #include <cmath>
 
@@ -15,12 +15,12 @@ namespace {
 constexpr std::int64_t kPad = 4;           // elements between steps, or products
 constexpr std::int64_t kVectorBytes = 16;  // that a thread copies at a time
 
-// An element of memory that threads share, as it is.
+// Whether it is a plain load of an element of memory that threads share.
 bool is_element(const Expr& e, Scalar type) {
     return e.op == Op::kLoad && e.var->type.scalar == type && e.var->space != Space::kLocal;
 }
 
-// Elements of the factor lie side by side along the loop, from which on they follow each other.
+// Whether elements of the factor are contiguous along the loop, starting anywhere.
 bool lies(const Expr& factor, const For& loop) {
     if (factor.op != Op::kLoad || factor.var->space == Space::kLocal) return false;
     std::int64_t apart = 0;
@@ -35,7 +35,7 @@ bool lies(const Expr& factor, const For& loop) {
     return apart == 1;
 }
 
-// Elements of the factor lie side by side along the loop.
+// Whether elements of the factor are contiguous along the loop.
 bool walks(const Expr& factor, const For& loop) {
     return any_expr(factor, [&](const Expr& e) {
         if (e.op != Op::kLoad) return false;
@@ -52,7 +52,7 @@ bool walks(const Expr& factor, const For& loop) {
 
 }  // namespace
 
-// Where the first factors of the sums lie side by side decides.
+// The layouts follow the direction in which the sums' first factors are contiguous.
 void ContractionKernel::lay_out() {
     const ContractionSteps& steps = c_.steps.front();
     const auto& loops = steps.ranges.front().loops;
@@ -73,9 +73,9 @@ void ContractionKernel::lay_out() {
     }
 }
 
-// Neighbouring threads copy what lies side by side in memory. Where that is along the steps, and
-// they lie step by step in shared memory, a few of them, and then the next row: so that they do
-// not meet in a bank.
+// Neighbouring threads copy elements that are contiguous in memory. If these are along the steps
+// but shared memory is laid out step by step, threads copy a few of them and then go to the next
+// row, which avoids bank conflicts.
 ContractionKernel::Spread ContractionKernel::spread(const Segment& s, bool left, Body& out) {
     Body code;
     Spread vectors = spread(s, left, true, code);
@@ -129,7 +129,7 @@ ContractionKernel::Spread ContractionKernel::spread(const Segment& s, bool left,
     return result;
 }
 
-// Finds whether vectors lie at multiples of their size in memory; false: they do not.
+// Determines whether vectors are aligned to their size in memory; false: they are not.
 bool ContractionKernel::align(const Segment& s, bool left, Spread& spread, Body& out) {
     const std::int64_t vector = spread.vector;
     if (vector == 1) return true;
@@ -191,7 +191,7 @@ bool ContractionKernel::pads(const Segment& s) const {
     return tile_.matrices ? (*end - *begin) * s.products % 8 != 0 : !whole_parts(s);
 }
 
-// Factors of the steps from `ahead` on, of which there is one.
+// Copies the factors of the steps from `ahead` on, of which there is at least one.
 void ContractionKernel::fill(const Segment& s, bool left, const Spread& spread, Expr* ahead,
                              Var* to, Body& out) {
     const std::int64_t steps = tile_.products / s.products;
@@ -211,7 +211,7 @@ void ContractionKernel::fill(const Segment& s, bool left, const Spread& spread, 
     out.insert(out.end(), body.begin(), body.end());
 }
 
-// What a thread does at each of its spots.
+// The statements that a thread runs at each of its spots.
 Body ContractionKernel::spread_out(const Spread& spread, Expr* ahead, bool left, bool unrolls,
                                    const std::function<void(const Spot&, Body&)>& fn) {
     Var* r = b_.scalar("r", Scalar::kI32);
@@ -231,7 +231,7 @@ Body ContractionKernel::spread_out(const Spread& spread, Expr* ahead, bool left,
     return {loop(k, spread.steps, std::move(rows))};
 }
 
-// All of a vector at once, if there are all of them; else one by one.
+// Copies a vector at once if all its elements exist; else one by one.
 Body ContractionKernel::fill_vectors(const Segment& s, bool left, const Spot& spot, Var* to,
                                      const Spread& spread) {
     Body vectors;
@@ -257,7 +257,7 @@ Body ContractionKernel::fill_vectors(const Segment& s, bool left, const Spot& sp
     Expr* all = exists(s, left, last);
     if (ragged) all = both(all, exists(s, left, spot));
     if (!whole_parts(s)) all = both(all, b_.binary(Op::kLt, copy(last.step), copy(s.end)));
-    if (left && s.steps->ranges.size() > 1) {  // of the first range alone
+    if (left && s.steps->ranges.size() > 1) {  // in the first range alone
         const Expr* second = bounds(*s.steps->ranges.front().loops.front()).end;
         all = both(all, b_.binary(Op::kLt, copy(last.step), at_row(second, last.row)));
         if (!spread.along_steps)
@@ -267,7 +267,7 @@ Body ContractionKernel::fill_vectors(const Segment& s, bool left, const Spot& sp
     return {b_.if_(all, std::move(vectors), exact ? Body() : fill_each(s, left, spot, to, spread))};
 }
 
-// What a vector has, one by one.
+// Copies the elements of a vector one by one.
 Body ContractionKernel::fill_each(const Segment& s, bool left, const Spot& spot, Var* to,
                                   const Spread& spread) {
     if (spread.vector == 1) return fill_one(s, left, spot, to);
@@ -283,7 +283,7 @@ Body ContractionKernel::fill_each(const Segment& s, bool left, const Spot& spot,
     return {b_.loop(e, small(0), small(spread.vector), std::move(one))};
 }
 
-// Whether the nest reads the factors of this step, which some row makes; null: certainly.
+// Whether the nest reads the factors of this step, which some row has; null: certainly.
 Expr* ContractionKernel::exists(const Segment& s, bool left, const Spot& spot) {
     const Expr* first = left ? first_row_ : first_column_;
     const Expr* end = left ? end_row_ : end_column_;
@@ -321,7 +321,7 @@ Body ContractionKernel::fill_one(const Segment& s, bool left, const Spot& spot, 
     return {b_.if_(some, std::move(copies), pads(s) ? std::move(none) : Body())};
 }
 
-// Factors of a step, or of as many steps or rows as a vector has, go to their place.
+// Copies factors of a step, or of as many steps or rows as a vector has, to their place.
 Body ContractionKernel::take(const Segment& s, bool left, std::int64_t product, const Spot& spot,
                              Var* to, std::int64_t vector) {
     const auto place = [&] {
@@ -337,8 +337,8 @@ Body ContractionKernel::take(const Segment& s, bool left, std::int64_t product, 
     const auto which = static_cast<std::size_t>(product);
     Body result;
     const auto& ranges = s.steps->ranges;
-    // Of several ranges that which has the step: the last one's first, as it stands innermost.
-    // Vectors are of the first one.
+    // Several ranges become nested selects of the one that has the step; the last range is the
+    // innermost one. Vectors are always in the first range.
     for (std::size_t n = left && vector == 1 ? ranges.size() : 1; n-- > 0;) {
         Substitution here = at_step(s, ranges[n], spot.step);
         here.values[along.var] = spot.row;
@@ -369,14 +369,14 @@ Body ContractionKernel::take(const Segment& s, bool left, std::int64_t product, 
     return result;
 }
 
-// Elements as they are in memory are copied while the thread goes on.
+// Copies of plain elements are asynchronous.
 Stmt* ContractionKernel::copied(Expr* place, Expr* value, std::int64_t vector) {
     Store* store = b_.store(factors_, {place}, value);
     if (is_element(*value, type_)) store->copied = vector;
     return store;
 }
 
-// Products of a part are ordered by the number in their step, and then by steps.
+// Products of a part are ordered by their number in the step, and then by steps.
 Expr* ContractionKernel::factor_place(const Segment& s, Var* stage, bool left, Expr* in_part,
                                       std::int64_t product, const Expr* in_tile) {
     const std::int64_t steps = tile_.products / s.products;
@@ -391,8 +391,8 @@ Expr* ContractionKernel::product_place(const Segment& s, Var* stage, bool left, 
     return placed(stage, left, location, in_tile);
 }
 
-// Chunks of two elements of a row change places by the row, so that those who read a step of
-// neighbouring rows do not meet in a bank.
+// Chunks of two elements are permuted depending on the row, so that threads which read one step of
+// neighbouring rows have no bank conflict.
 Expr* ContractionKernel::placed(Var* stage, bool left, Expr* location, const Expr* in_tile) {
     const Layout& layout = this->layout(left);
     Expr* base = plus(times(b_.var(stage), stage_size()), small(left ? 0 : left_.size));

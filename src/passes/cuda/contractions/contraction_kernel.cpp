@@ -1,4 +1,5 @@
-// The grid, the place of threads in a tile, how sums begin and end. See contraction_kernel.h.
+// The grid, the place of threads in a tile, the initial and final values of sums. See
+// contraction_kernel.h.
 #include "passes/cuda/contractions/contraction_kernel.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 constexpr std::int64_t kBand = 8;                // rows of tiles that neighbouring blocks share
 constexpr std::int64_t kPlainThreads = 256;      // of a block beside those of the tiles
 constexpr std::int64_t kVectorBytes = 16;        // that a thread loads from shared memory at a time
-constexpr std::int64_t kStaticBytes = 48 << 10;  // of shared memory that need not be asked for
+constexpr std::int64_t kStaticBytes = 48 << 10;  // of shared memory in a static array
 
 }  // namespace
 
@@ -70,7 +71,7 @@ Expr* ContractionKernel::plain_thread(Body& out, const char* name) {
                      b_.convert(b_.reg(Register::kThreadX), Scalar::kI64)));
 }
 
-// Statements that stand beside the columns: each row has a thread.
+// Runs statements beside the columns: each row has a thread.
 void ContractionKernel::each_row(const Body& statements, Body& out) {
     if (statements.empty()) return;
     Body host, body, of_row;
@@ -92,7 +93,7 @@ void ContractionKernel::each_row(const Body& statements, Body& out) {
     out.insert(out.end(), host.begin(), host.end());
 }
 
-// Right factors that the sums are stored to, in memory of their own.
+// Copies right factors that the sums are stored to into memory of their own.
 void ContractionKernel::copy_rights(Body& out) {
     Body sizes;
     const std::vector<Segment> all = segments(first_row_, add(end_row_, -1), out);
@@ -146,7 +147,7 @@ Body ContractionKernel::kernel() {
     for (const Segment& s : segments(row_, last_row_, inner))
         add_segment(s, std::exchange(first, false), inner);
     end_sums(inner);
-    // A tile of a triangle may have nothing of it.
+    // A tile of a triangle may contain no part of it.
     Expr* some = nullptr;
     const Contraction::Bounds& columns = bounds(*c_.columns);
     if (c_.first_column != Trend::kConstant) {
@@ -162,7 +163,7 @@ Body ContractionKernel::kernel() {
     return out;
 }
 
-// The loops around are at iteration `number` of all of theirs.
+// Sets the variables of the loops around from the number of their joint iteration.
 void ContractionKernel::place_outer(Expr* number, Substitution& here, Body& out) {
     for (std::size_t i = c_.outer.size(); i-- > 0;) {
         const For& each = *c_.outer[i];
@@ -175,8 +176,8 @@ void ContractionKernel::place_outer(Expr* number, Substitution& here, Body& out)
     }
 }
 
-// Which tile the block computes: a few rows of tiles at a time, column by column, so that those
-// under way share their factors.
+// The tile of the block: blocks walk column by column through a few rows of tiles, so that tiles
+// that run at the same time share their factors.
 void ContractionKernel::locate(Body& out) {
     Expr* across = parts_of(sub(end_row_, first_row_), tile_.rows);
     Expr* down = parts_of(sub(end_column_, first_column_), tile_.columns);
@@ -243,10 +244,10 @@ std::int64_t ContractionKernel::columns_of_thread() const {
 
 // ---------------------------------------------------------------- threads
 
-// A thread has sums side by side, as many as it loads factors of at a time, and others as far
-// apart as all threads reach. Of matrices (ir/tile.h), where factors lie step by step, rows g and
-// g + 8 are rows 2 g and 2 g + 1 of the tile, and columns of two matrices alternate: so that two
-// are loaded at a time.
+// A thread has contiguous groups of sums, as large as the vectors of factors that it loads, at
+// distances of all threads' groups. For matrices (ir/tile.h) whose factors are laid out step by
+// step, rows g and g + 8 are rows 2 g and 2 g + 1 of the tile, and columns of two matrices
+// alternate: so two of them are loaded at a time.
 void ContractionKernel::place_threads(Body& out) {
     thread_ = kept(out, "thread", b_.reg(Register::kThreadX));
     if (tile_.matrices) {
@@ -311,7 +312,7 @@ Stmt* ContractionKernel::each_sum(F&& make) {
     return unrolled(r, rows_of_thread(), std::move(of_row));
 }
 
-// The row and column are the contraction's; its sum is an element that there is.
+// Whether the row and column belong to the contraction, so that the sum's element exists.
 Expr* ContractionKernel::inside(Expr* row, Expr* column) {
     Expr* result = nullptr;
     const auto below = [&](const Expr* a, const Expr* b) {

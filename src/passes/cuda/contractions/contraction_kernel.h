@@ -1,20 +1,20 @@
 // Writes a contraction (analysis/contractions) as a kernel: a grid over tiles of the sums, whose
-// factors lie in shared memory.
+// factors are in shared memory.
 //
 //     gpu grid(tiles) block(256):
-//         sums[…] = what the sums begin with                      each thread has its own
+//         sums[…] = initial values of the sums                    each thread has its own
 //         for step in range(begin - 1 part, end, 1 part):
-//             if it is no part in front: the part has been copied; all threads are here
+//             if step >= begin: the part has been copied; barrier
 //             copy left[next part] = A[i, k]; right[next part] = B[k, j]
-//             if it is no part in front: sums[…] += left[this part] * right[this part]
-//         what becomes of the sums
+//             if step >= begin: sums[…] += left[this part] * right[this part]
+//         the statements that use the sums
 //
-// Statements of a row run in kernels of their own in front of and behind it, a thread for each row.
+// Statements of a row run in kernels of their own before and after it, with a thread for each row.
 //
 // Each sum is added to in the order of the source, each product fused into its addition. Steps
-// behind the last one are -0 times 0, which leaves every sum as it is; those that only some rows
-// of a tile make are asked for row by row. What lies beyond the last row or column is computed
-// from any values, and left where it is.
+// behind the last one are -0 times 0, which leaves every sum unchanged; steps that only some rows
+// of a tile have are checked for each row. A tile that extends beyond the last row or column
+// computes the surplus sums from arbitrary values and does not store them.
 #pragma once
 
 #include <functional>
@@ -27,34 +27,34 @@ namespace parpy {
 
 class ContractionKernel : ContractionMath {
 public:
-    // `scale`: a constant by which all left factors are multiplied once they are in registers, so
-    // that they are copied as they are; or null.
+    // `scale`: a constant by which all left factors are multiplied in registers, so that they are
+    // copied unchanged; or null.
     ContractionKernel(ir::Module& module, const Contraction& contraction, const KernelTile& tile,
                       const ir::Expr* scale);
 
-    // Host code.
+    // The host code, with the launches.
     ir::Body run();
 
 private:
-    // Steps that follow each other, of all rows of the tile.
+    // Consecutive steps, of all rows of the tile.
     struct Segment {
         const ContractionSteps* steps = nullptr;
         ir::Expr* begin = nullptr;  // of its only loop, or 0 of the iterations of several
         ir::Expr* end = nullptr;
         std::int64_t products = 0;  // of a step
-        ir::Var* rights = nullptr;  // memory that has copies of the right factors
-        ir::Expr* first = nullptr;  // step that it begins with
+        ir::Var* rights = nullptr;  // memory with copies of the right factors
+        ir::Expr* first = nullptr;  // its first step
         [[nodiscard]] bool one_loop() const { return steps->ranges.front().loops.size() == 1; }
     };
-    // How factors lie in shared memory. Those that lie side by side along the steps in memory do so
-    // there too, row by row, and chunks of them change places (factor_place).
+    // The layout of factors in shared memory. Factors that are contiguous along the steps in memory
+    // are contiguous there, too, row by row, and chunks of them are permuted (factor_place).
     struct Layout {
         bool by_rows = false;
         std::int64_t vector = 1;  // elements that a thread copies at a time
         std::int64_t size = 0;    // elements of a stage
         std::int64_t pitch = 0;   // from a row, or step, to the next
     };
-    // How threads share the elements of a tile of factors: each has some of the rows and steps.
+    // The distribution of a tile's factors over threads: each has some of the rows and steps.
     struct Spread {
         ir::Expr* row = nullptr;  // its first
         ir::Expr* step = nullptr;
@@ -62,11 +62,11 @@ private:
         std::int64_t steps = 1, step_distance = 0;
         std::int64_t vector = 1;
         bool along_steps = false;  // the vector
-        // Whether its vectors lie at multiples of their size in memory; null: they do.
+        // Whether its vectors are aligned to their size in memory; null: they are.
         ir::Expr* aligned = nullptr;
-        bool idle = false;  // some threads have none: those with a step beyond the last
+        bool idle = false;  // some threads have no factor: those with a step beyond the last
     };
-    // Where a factor belongs: a step and a row (or column), and where that is in the tile.
+    // The place of a factor: a step and a row (or column), and both relative to the tile.
     struct Spot {
         ir::Expr* step = nullptr;
         ir::Expr* row = nullptr;
@@ -84,7 +84,7 @@ private:
     std::vector<Segment> segments(ir::Expr* first_row, ir::Expr* last_row, ir::Body& out);
     void copy_rights(ir::Body& out);
 
-    // make(row in the tile, column in the tile, row, column, place of the sum), of each sum.
+    // Calls make(row in the tile, column in the tile, row, column, place of the sum) for each sum.
     template <class F>
     ir::Stmt* each_sum(F&& make);
     ir::Expr* inside(ir::Expr* row, ir::Expr* column);
@@ -105,19 +105,19 @@ private:
                           const Spread& spread);
     ir::Body fill_each(const Segment& segment, bool left, const Spot& spot, ir::Var* to,
                        const Spread& spread);
-    // Steps behind the last one are filled; else they are left out.
+    // Whether steps behind the last one are filled with neutral factors; else they are left out.
     [[nodiscard]] bool pads(const Segment& segment) const;
-    // A whole number of parts.
+    // Whether the segment is a whole number of parts.
     [[nodiscard]] bool whole_parts(const Segment& segment) const;
     ir::Expr* exists(const Segment& segment, bool left, const Spot& spot);
     ir::Body fill_one(const Segment& segment, bool left, const Spot& spot, ir::Var* to);
     ir::Body take(const Segment& segment, bool left, std::int64_t product, const Spot& spot,
                   ir::Var* to, std::int64_t vector);
     ir::Stmt* copied(ir::Expr* place, ir::Expr* value, std::int64_t vector);
-    // The place in shared memory, of a stage.
+    // The place of a factor in a stage of shared memory.
     ir::Expr* factor_place(const Segment& segment, ir::Var* stage, bool left, ir::Expr* in_part,
                            std::int64_t product, const ir::Expr* in_tile);
-    // ... of the product of this number.
+    // The same for the product with this number.
     ir::Expr* product_place(const Segment& segment, ir::Var* stage, bool left,
                             const ir::Expr* number, const ir::Expr* in_tile);
     ir::Expr* placed(ir::Var* stage, bool left, ir::Expr* location, const ir::Expr* in_tile);
@@ -147,7 +147,7 @@ private:
     [[nodiscard]] std::int64_t rows_of_thread() const;
     [[nodiscard]] std::int64_t columns_of_thread() const;
 
-    // A factor of a product, at a place in shared memory.
+    // A factor of a product, read from its place in shared memory.
     ir::Expr* factor_at(const Segment& segment, ir::Var* stage, bool left, const ir::Expr* number,
                         const ir::Expr* in_tile);
 
@@ -157,12 +157,12 @@ private:
     const ir::Expr* scale_;
     ir::Substitution outer_;        // variables of the outer loops
     ir::Expr* row_ = nullptr;       // the tile's first
-    ir::Expr* last_row_ = nullptr;  // its last that there is
+    ir::Expr* last_row_ = nullptr;  // its last one that exists
     ir::Expr* column_ = nullptr;
     ir::Expr* thread_ = nullptr;
     ir::Expr* own_row_ = nullptr;  // in the tile, of the thread's first sum
     ir::Expr* own_column_ = nullptr;
-    ir::Var* factors_ = nullptr;  // by stages, of each first those of the rows
+    ir::Var* factors_ = nullptr;  // by stages; in each of them those of the rows come first
     Layout left_, right_;
     ir::Var* sums_ = nullptr;
     std::vector<std::pair<ir::Var*, ir::Expr*>>

@@ -1,4 +1,4 @@
-// The parts of a segment's steps, and how their products come into the sums. See
+// The steps of a segment, in parts, and the addition of their products to the sums. See
 // contraction_kernel.h.
 #include <algorithm>
 
@@ -39,7 +39,7 @@ std::vector<ContractionKernel::Segment> ContractionKernel::segments(Expr* first_
     return result;
 }
 
-// The variables of the loops at a step of a segment.
+// The values of the loop variables at a step of a segment.
 Substitution ContractionKernel::at_step(const Segment& s, const ContractionSteps::Range& range,
                                         Expr* step) {
     Substitution here = outer_;
@@ -62,8 +62,8 @@ Substitution ContractionKernel::at_step(const Segment& s, const ContractionSteps
 void ContractionKernel::add_segment(const Segment& s, bool first, Body& out) {
     const std::int64_t steps = tile_.products / s.products, ahead = tile_.stages - 1;
     const Spread of_left = spread(s, true, out), of_right = spread(s, false, out);
-    // Parts are numbered, and stages by them: what counts itself could be anything to the printer,
-    // which then hides subscripts from the compiler.
+    // Loops count parts, and stages are derived from them: a counted stage would have unknown
+    // bounds for the printer, which then hides subscripts from the compiler.
     Var* number_of = b_.scalar("part", Scalar::kI64);
     Var* to = b_.scalar("to", Scalar::kI32);
     Var* from = b_.scalar("from", Scalar::kI32);
@@ -105,7 +105,7 @@ Expr* ContractionKernel::factor_at(const Segment& s, Var* stage, bool left, cons
     return left && scale_ != nullptr ? b_.binary(Op::kMul, copy(scale_), value) : value;
 }
 
-// All products of a part.
+// Adds all products of a part.
 Body ContractionKernel::multiply(const Segment& s, Var* at, Var* number_of) {
     const auto factor = [&](bool left, Expr* product, Expr* place) {
         return factor_at(s, at, left, product, place);
@@ -132,7 +132,7 @@ Body ContractionKernel::multiply(const Segment& s, Var* at, Var* number_of) {
         body.push_back(unrolled(x, rows, {inner}));
         return {unrolled(k, tile_.products, std::move(body))};
     }
-    // Of matrices each thread has, of 8 steps, two rows and one column, of two steps each.
+    // Each thread has two rows and one column of 8 steps of matrices, and two steps of each.
     Var* a = b_.local_array("a", type_, {rows / 2, 4}, Space::kLocal);
     Var* b = b_.local_array("b", type_, {columns / 2, 2}, Space::kLocal);
     Var* h = counter("h");
@@ -143,14 +143,14 @@ Body ContractionKernel::multiply(const Segment& s, Var* at, Var* number_of) {
         return plus(plus(times(b_.var(k), 8), times(b_.var(half), 4)),
                     part(Op::kRemainder, lane, 4));
     };
-    // Row r of a pair of the thread's is row g + 8 r of the matrix.
+    // Row r of a thread's pair is row g + 8 r of the matrix.
     Expr* place = plus(times(b_.var(h), 2), part(Op::kRemainder, b_.var(r), 2));
     body.push_back(
         unrolled(h, 2,
                  {unrolled(r, rows,
                            {b_.store(a, {part(Op::kQuotient, b_.var(r), 2), place},
                                      factor(true, product(h), row_in_tile(b_.var(r))))})}));
-    // Column g of a matrix, of two matrices that alternate columns 2 g and 2 g + 1 in the tile.
+    // Column g of a matrix; the columns of two matrices alternate in the tile, as 2 g and 2 g + 1.
     const bool pairs = !right_.by_rows;
     Expr* base = plus(times(part(Op::kRemainder, part(Op::kQuotient, thread_, 32),
                                  tile_.columns / tile_.own_columns),
@@ -178,7 +178,7 @@ Body ContractionKernel::multiply(const Segment& s, Var* at, Var* number_of) {
     return {unrolled(k, tile_.products / 8, std::move(body))};
 }
 
-// Whether all rows of the tile make all steps of a part, but those behind the last of all.
+// Whether all rows of the tile have all steps of a part, except steps behind the last one.
 Expr* ContractionKernel::all_rows_add(const Segment& s, Expr* step) {
     const std::int64_t steps = tile_.products / s.products;
     Expr* result = nullptr;
@@ -195,7 +195,7 @@ Expr* ContractionKernel::all_rows_add(const Segment& s, Expr* step) {
     return result;
 }
 
-// The products of a part that the rows have, one by one.
+// Adds the products of a part row by row, for the steps that the row has.
 Body ContractionKernel::multiply_some(const Segment& s, Var* at, Expr* step) {
     Var* k = b_.scalar("k", Scalar::kI32);
     Var* r = b_.scalar("r", Scalar::kI32);

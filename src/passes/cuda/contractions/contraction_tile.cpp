@@ -1,6 +1,6 @@
-// See contraction_tile.h. Figures are those of an H100 or H200: a multiprocessor adds so many
-// products in a nanosecond, the tile's share of it is the time that its loads leave, and so many
-// blocks of it are needed to keep one busy. Elements that all tiles read come from the second
+// See contraction_tile.h. The constants are those of an H100 or H200: the products that a
+// multiprocessor adds in a nanosecond, a tile's share of that rate beside its loads, and the number
+// of its blocks that keep a multiprocessor busy. Elements that all tiles read come from the L2
 // cache.
 #include "passes/cuda/contractions/contraction_tile.h"
 
@@ -20,7 +20,7 @@ namespace {
 constexpr double kProductsPerNs = 240;        // of f64 matrices
 constexpr double kNarrowProductsPerNs = 190;  // of f32
 constexpr double kCacheBytesPerNs = 5500;     // of the whole card
-// Below that, threads that each have a sum or a few are as fast.
+// Below these sizes, threads that each have a sum or a few are as fast.
 constexpr double kFewestRows = 16, kFewestSteps = 16, kFewestProducts = 1 << 18;
 
 struct Candidate {
@@ -59,7 +59,7 @@ double nanoseconds(const Candidate& candidate, const ContractionSizes& sizes, bo
     return std::max(busy, read);
 }
 
-// A thread runs them for each row.
+// Whether the statements contain loops, which a thread runs for each row.
 bool has_loops(const Body& body) {
     return any_stmt(body, [](const Stmt& stmt) { return stmt.kind == StmtKind::kFor; });
 }

@@ -1,4 +1,4 @@
-// How a GPU computes a contraction: the tile of sums of a block, and who adds up what.
+// The tile of sums that a block of GPU threads computes, and its distribution over the threads.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace parpy {
 
 struct KernelTile {
     std::int64_t rows = 0, columns = 0;  // of a block; powers of two
-    std::int64_t products = 0;           // of a sum, that lie in shared memory at a time
-    std::int64_t stages = 0;             // such parts that are there or on their way
+    std::int64_t products = 0;           // of a sum, that are in shared memory at a time
+    std::int64_t stages = 0;             // such parts that are there or being copied
     std::int64_t threads = 0;
     bool matrices = false;  // warps multiply matrices (kMma), else each thread numbers
     // Sums of a warp, or of a thread.
     std::int64_t own_rows = 0, own_columns = 0;
 };
 
-// The tile that the cost model expects to be fastest; `reason` says why loops are better, if none.
+// The tile that the cost model expects to be fastest; if none, `reason` says why loops are better.
 [[nodiscard]] std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
                                                          const ContractionSizes& sizes,
                                                          std::string& reason);

@@ -1,4 +1,5 @@
-// See device_scalars.h. A forward walk over host code tracks where each scalar's value may be.
+// See device_scalars.h. A forward walk over host code tracks the possible places of each scalar's
+// value.
 #include "passes/cuda/host/device_scalars.h"
 
 #include "ir/visit.h"
@@ -24,11 +25,11 @@ public:
         body(entry.body, state);
     }
 
-    // Where the values may be, as the paths to a place have it: on one side alone, or on both.
+    // The places of a value on the paths to a statement: the host alone, the device alone, or both.
     static constexpr unsigned kOnHost = 1, kOnDevice = 2, kOnBoth = 4;
     using State = std::unordered_map<const Var*, unsigned>;  // empty: not reached
 
-    // For the inputs of each root, and of what is fetched before a statement, over all visits.
+    // The places of each root's inputs and of scalars fetched before a statement, over all visits.
     std::unordered_map<const Stmt*, State> places;
 
 private:
@@ -101,7 +102,7 @@ private:
         }
     }
 
-    // The statement's own expressions, on the host.
+    // The statement's own expressions, evaluated on the host.
     void read_by(const Stmt& s, State& state) {
         const auto read = [&](Var* scalar) {
             const auto found = state.find(scalar);

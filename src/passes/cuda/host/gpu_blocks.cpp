@@ -22,8 +22,8 @@ bool contains_chosen(const Stmt& stmt) {
     });
 }
 
-// Calls with arrays count though the called function may leave them alone: they have none on the
-// host.
+// A call with arrays counts even if the function does not access them: the host has no arrays to
+// pass.
 bool needs_gpu(const Stmt& stmt) {
     return uses_arrays(stmt) || any_expr(stmt, [](const Expr& e) {
                return e.op == Op::kCall && std::ranges::any_of(e.operands, [](const Expr* o) {
@@ -32,8 +32,8 @@ bool needs_gpu(const Stmt& stmt) {
            });
 }
 
-// Neighbouring statements that use arrays, and what stands between them, in one Gpu block each.
-// Conditions and bounds of host code that use arrays are computed there, too.
+// Puts neighbouring statements that use arrays, and the statements between them, into one Gpu block
+// each. Conditions and bounds of host code that use arrays are computed there, too.
 class GpuBlocks {
 public:
     explicit GpuBlocks(Module& module) : module_(module), builder_(module) {}
@@ -42,7 +42,7 @@ public:
         Body result;
         compute_conditions(stmts);
         Body run;              // not yet known to end with a statement that uses arrays
-        std::size_t used = 0;  // of `run`, up to the last one that does
+        std::size_t used = 0;  // the length of `run` up to the last statement that uses arrays
         const auto flush = [&] {
             if (used > 0) {
                 auto* gpu = module_.make<Gpu>(run.front()->span);
@@ -79,7 +79,7 @@ private:
                leaves_loop(stmt) || host_call(stmt) != nullptr;
     }
 
-    // For the statements that stay on the host, in front of them; of a while loop, in it.
+    // Computes them before the statements that stay on the host; in the body of a while loop.
     void compute_conditions(Body& stmts) {
         Body out;
         for (Stmt* stmt : stmts) {
@@ -107,7 +107,7 @@ private:
         stmts = std::move(out);
     }
 
-    // What the host computes of a value that the GPU stores, or makes of elements.
+    // Moves host calls out of a value that the GPU stores, or computes from elements.
     void call_host_before(Stmt& stmt, Body& out) {
         const auto* assign = stmt.as<Assign>();
         const bool splits = stmt.kind == StmtKind::kStore ||

@@ -1,5 +1,5 @@
-// Puts array code that stands outside of the mapped loops into Gpu blocks: of the automatic mode,
-// and of mappings that ask for it (kGpuCode).
+// Puts array code outside of the mapped loops into Gpu blocks: in the automatic mode, and for
+// mappings with kGpuCode.
 //
 //     before  x[0] = 1; y[0] = 2               after   gpu: x[0] = 1; y[0] = 2
 //             while x[0] > 0: for i … [64]             while true:
@@ -14,7 +14,7 @@ namespace parpy {
 
 // Mapped loops are those that are parallel().
 void put_arrays_on_gpu(ir::Module& module);
-// The same of host code that stands around no more than `body`.
+// The same for host code that contains nothing but `body`.
 void put_arrays_on_gpu(ir::Module& module, ir::Body& body);
 
 }  // namespace parpy

@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-// Assigns scalars, by conditions or without, and does nothing else.
+// Whether the statement only assigns scalars, under conditions or not.
 bool is_scalar_code(const Stmt& stmt) {
     return !any_stmt(stmt,
                      [](const Stmt& inner) {
@@ -23,12 +23,12 @@ bool is_scalar_code(const Stmt& stmt) {
            !uses_of(stmt).calls && !uses_arrays(stmt);
 }
 
-// The scalars of host code by who wants their values.
+// The scalars of host code whose values kernels or the host need.
 class Wanted {
 public:
     explicit Wanted(const Function& entry) {
         look_at(entry.body);
-        // What scalar code makes of others is wanted as its results are.
+        // A scalar is needed by whoever needs the results of scalar code that reads it.
         for (bool grows = true; grows;) {
             grows = false;
             for (const auto& [result, operand] : flows_) {
@@ -70,7 +70,7 @@ private:
         return read;
     }
 
-    VarSet by_kernels_, by_host_;  // by_host_: but for its results
+    VarSet by_kernels_, by_host_;  // by_host_: other than for results of scalar code
     std::vector<std::pair<Var*, Var*>> flows_;
 };
 
@@ -79,7 +79,7 @@ public:
     explicit ScalarBlocks(Module& module) : module_(module), entry_(*module.entry_function()) {}
 
     void run() {
-        // What is put on the GPU is fetched by the code that reads it, until that moves as well.
+        // Code that reads scalars of moved blocks fetches them, until it moves as well.
         const Wanted wanted(entry_);
         for (bool moves = true; moves;) {
             const DeviceScalars places(entry_);
@@ -111,7 +111,7 @@ private:
         return moves;
     }
 
-    // Two blocks in a row are one if one of them was made here.
+    // Merges two consecutive blocks if one of them was made here.
     void join(Body& out, Stmt* root) {
         auto* gpu = root->as<Gpu>();
         auto* before = out.empty() ? nullptr : out.back()->as<Gpu>();
@@ -125,7 +125,7 @@ private:
         made_.insert(before);
     }
 
-    // The host would wait for the GPU before it.
+    // Whether the host would wait for the GPU before the code.
     static bool waits(const Stmt& code, const DeviceScalars& places) {
         return any_stmt(code, [&](const Stmt& inner) { return !places.fetched(&inner).empty(); });
     }
@@ -185,7 +185,7 @@ private:
         });
     }
 
-    // A block of threads may be late with it: others are in the loop then.
+    // One block of threads may run it late, when others are in the loop already.
     static bool may_precede(const Gpu& gpu, const For& loop) {
         if (!is_plain(gpu)) return false;
         const Uses first = uses_of(gpu), then = uses_of(loop);

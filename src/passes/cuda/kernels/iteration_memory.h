@@ -1,4 +1,4 @@
-// Device memory in which scalars of one iteration of a loop over blocks go from kernel to kernel:
+// Device memory that passes scalars of one iteration of a loop over blocks from kernel to kernel:
 // an element for each iteration. Part of split_kernels.
 #pragma once
 
@@ -13,12 +13,12 @@ class IterationMemory {
 public:
     explicit IterationMemory(ir::Module& module) : builder_(module) {}
 
-    // For use in the innermost of `loops`, outermost first, whose numbers of iterations the host
-    // knows when the entry begins.
+    // Store and load the scalar in the innermost of `loops`, outermost first; the host must know
+    // the numbers of iterations at the entry.
     [[nodiscard]] ir::Stmt* keep(ir::Var* scalar, const std::vector<const ir::For*>& loops);
     [[nodiscard]] ir::Stmt* fetch(ir::Var* scalar, const std::vector<const ir::For*>& loops);
 
-    // What makes the memory, for the beginning of the entry.
+    // The statements that allocate the memory, for the beginning of the entry.
     [[nodiscard]] const ir::Body& made() const { return made_; }
 
 private:

@@ -30,8 +30,8 @@ bool combines(const For& spread, const Loops& around) {
                                [&](const Reduction& r) { return !reduced_around(around, r); });
 }
 
-// A loop around adds up what all of its iterations make of a target: which block does it would show
-// in the bits.
+// Whether the statements update a target that a loop around reduces over its iterations: the choice
+// of the block that updates it would show in the bits.
 bool updates_for_others(const Body& body, const Loops& around) {
     bool found = false;
     for_each_stmt(body, [&](const Stmt& stmt) {
@@ -59,7 +59,7 @@ bool may_precede(const Body& before, const For& spread, const Loops& around) {
            std::ranges::none_of(uses.loaded, [&](const Var* a) { return inside.may_store(*a); });
 }
 
-// The arrays that the blocks store to by themselves.
+// The arrays that each block stores to on its own.
 std::vector<const Var*> stored_by_blocks(const For& spread) {
     std::vector<const Var*> stored;
     for_each_stmt(spread.body, [&](const Stmt& stmt) {
@@ -83,8 +83,8 @@ bool may_follow(const Body& after, const For& spread, const Loops& around) {
     return std::ranges::none_of(uses.loaded, [&](const Var* a) { return may_share(stored, *a); });
 }
 
-// `after` ends with constants that scalars start from, which nothing in the stage asks for: they go
-// to the next one.
+// Moves constants that initialise scalars at the end of `after` to the next stage, if this one does
+// not use them.
 Body take_starts(KernelStage& stage) {
     const auto starts = [&](const Stmt* stmt) {
         const auto* assign = stmt->as<Assign>();

@@ -1,8 +1,8 @@
-// Which statements of a loop over blocks run in one kernel: a loop inside of it that spreads over
-// several blocks, and what these can do in front of it and behind it. Part of split_kernels.
+// Groups the statements of a loop over blocks into kernels: an inner loop that spreads over several
+// blocks, and the statements before and behind it that can join it. Part of split_kernels.
 //
-// In front: every block computes the scalars for itself. Behind, where the blocks put the parts of
-// a reduction together: the block that does so goes on, when all others are done.
+// Before: every block computes the scalars for itself. Behind, if the blocks combine the parts of a
+// reduction: the block that does so goes on when all others are done.
 #pragma once
 
 #include <vector>

@@ -1,14 +1,14 @@
 // See split_kernels.h. Distributing a parallel loop over the statements in its body is always legal
 // for arrays, since its iterations are independent. A scalar that is defined in one piece and read
-// in another is defined again there (where it has no side effects, and nothing in the loop changes
-// what it is made of) or passed on in memory, an element for each iteration. What a kernel can do
-// before and after its loop over several blocks stays there (kernel_stages). Where the host does
-// not know how many iterations there are, the inner loops are confined to one block, in which
-// barriers order the pieces; that is reported as lost parallelism.
+// in another is defined again there (if its value has no side effects, and its operands do not
+// change in the loop) or passed on in memory, an element for each iteration. Statements that a
+// kernel can run before and after its loop over several blocks stay there (kernel_stages). If the
+// host does not know the number of iterations, the inner loops are confined to one block, in which
+// barriers order the pieces; this is reported as lost parallelism.
 //
-// A Gpu block counts as a loop of one iteration. Its pieces go to the host one by one, and so do
-// sequential loops and branches around parallel ones, if the host can evaluate their control;
-// scalars then travel from kernel to kernel in device memory (outline_kernels).
+// A Gpu block counts as a loop of one iteration. Its pieces are launched one by one, and the host
+// runs sequential loops and branches around parallel loops if it can evaluate their control; their
+// scalars are passed from kernel to kernel in device memory (outline_kernels).
 #include "passes/cuda/kernels/split_kernels.h"
 
 #include <algorithm>
@@ -136,7 +136,7 @@ private:
 
     // ------------------------------------------------------------ parallel loops
 
-    // A loop over blocks as one or more such loops, each with a chain below it.
+    // Splits a loop over blocks into one or more such loops, each with a chain of loops in it.
     Body split(For& loop) {
         if (loop.mapping.level == Level::kThreads) return {&loop};
         Body stmts;
@@ -197,8 +197,8 @@ private:
         return result;
     }
 
-    // A spreading loop is a piece of its own; what stands between two of them is one. Definitions
-    // belong to no piece.
+    // A spreading loop is a piece of its own, and so are the statements between two of them.
+    // Definitions belong to no piece.
     static std::vector<Body> pieces_of(const Body& body, const Definitions& definitions) {
         std::vector<Body> pieces;
         bool open = false;
@@ -212,7 +212,7 @@ private:
         return pieces;
     }
 
-    // An array that one kernel makes and another uses.
+    // An array that one kernel allocates and another one uses.
     static const Var* array_between(const std::vector<Body>& bodies) {
         std::vector<Uses> uses;
         for (const Body& body : bodies)
@@ -228,8 +228,8 @@ private:
         return nullptr;
     }
 
-    // Scalars that one kernel computes and a later one needs, and that cannot be computed again
-    // there.
+    // Scalars that one kernel computes and a later one needs, and that the later one cannot compute
+    // again.
     static VarSet scalars_between(const std::vector<Body>& bodies, const Definitions& definitions,
                                   const For& loop) {
         VarSet written, tied;
@@ -243,10 +243,10 @@ private:
         return tied;
     }
 
-    // Each kernel that needs the scalar fetches it, and each that changes it for a later one keeps
-    // it.
+    // Each kernel that needs the scalar loads it from memory, and each that changes it for a later
+    // one stores it.
     void pass_on(Var& scalar, std::vector<Body>& bodies, const std::vector<const For*>& loops) {
-        std::size_t last = 0;  // that needs it
+        std::size_t last = 0;  // the last kernel that needs it
         for (std::size_t i = 0; i < bodies.size(); ++i) {
             if (exposed_reads(bodies[i]).contains(&scalar)) last = i;
         }
@@ -399,7 +399,8 @@ private:
         flush(run, block, out);
     }
 
-    // Statements that need no kernel between them. Plain scalar code stays on the host.
+    // A sequence of statements that need no kernel boundary between them. Plain scalar code stays
+    // on the host.
     void flush(Body& run, const Gpu& block, Body& out) {
         if (run.empty()) return;
         const bool host = std::all_of(run.begin(), run.end(), [&](const Stmt* stmt) {
@@ -426,7 +427,7 @@ private:
     bool can_move_to_host(const Stmt& stmt) const {
         bool evaluable = true;
         for_each_slot(stmt, [&](const Expr* e) { evaluable = evaluable && on_host(*e); });
-        bool left = false;  // by a break or continue, of this very loop too
+        bool left = false;  // by a break or continue, including those of this loop
         for_each_body(stmt, [&](const Body& body) {
             left = left || std::any_of(body.begin(), body.end(),
                                        [](const Stmt* inner) { return leaves_loop(*inner); });
@@ -440,7 +441,7 @@ private:
     std::vector<const For*>
         around_;  // of the loop that is split: those over blocks, outermost first
     IterationMemory memory_;
-    VarSet on_device_;  // scalars that the Gpu block at hand computes
+    VarSet on_device_;  // scalars that the current Gpu block computes
 };
 
 }  // namespace

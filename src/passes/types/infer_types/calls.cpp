@@ -1,4 +1,4 @@
-// Calls of functions, and what they return: the part of infer_types that asks for instances.
+// Calls of functions and their results: the part of infer_types that selects instances.
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +17,7 @@ namespace {
 
 const Operand kUnknownOperand{};
 
-// What all paths of the function lead to: an exception, or a static_fail.
+// The end of all paths of the function, if it is an exception or a static_fail.
 const Fail* failure_of(const Function& function) {
     return function.body.empty() ? nullptr : function.body.back()->as<Fail>();
 }
@@ -40,7 +40,7 @@ ArgumentKey Typer::argument_key(Expr*& slot) {
         }
         return key;
     }
-    // Captured constants stay constants in the functions they are handed on to.
+    // Captured constants stay constants in the functions that they are passed to.
     const bool hands_on = slot->op == Op::kVar && slot->var->constant != nullptr;
     const bool fresh = computes(slot->op), returned = slot->op == Op::kCall;
     const Operand operand = walk_value(slot);
@@ -202,8 +202,8 @@ Operand Typer::walk_call(Expr*& slot) {
     return operand.rank > 0 && rank == 0 ? named_result(slot, instance) : operand;
 }
 
-// An array that a call returns gets a name in front of the statement, if the statement is not what
-// gives it one.
+// An array that a call returns is assigned to a name before the statement, unless the statement
+// itself does so.
 Operand Typer::named_result(Expr*& slot, const Instance& callee) {
     Operand operand;
     operand.type = slot->type;
@@ -226,7 +226,7 @@ Operand Typer::named_result(Expr*& slot, const Instance& callee) {
     return walk_var(slot);
 }
 
-// A call of a function that returns nothing, where a value is needed.
+// Handles a call of a function without a result where a value is needed.
 Operand Typer::walk_nothing(Expr*& slot) {
     const Fail* fail = failure_of(*slot->callee);
     if (fail != nullptr && context_.module.sites[fail->site].code == Code::kP232) {
@@ -235,7 +235,7 @@ Operand Typer::walk_nothing(Expr*& slot) {
             made->python_may_call = site.python_may_call;
         return kUnknownOperand;
     }
-    if (fail != nullptr && before_ != nullptr) {  // nobody sees the value
+    if (fail != nullptr && before_ != nullptr) {  // the value is not used
         Builder b(context_.module, slot->span);
         if (rewriting()) before_->push_back(b.evaluate(slot));
         Expr* none = b.constant(Type::weak_of(Scalar::kI64), Constant{std::int64_t{0}});

@@ -21,7 +21,7 @@ const Fail* fail_of(const Stmt& stmt) {
     return form ? test->else_body.front()->as<Fail>() : nullptr;
 }
 
-// Python numbers are taken for every type that they convert to without loss of meaning.
+// A Python number fits every type that it converts to without loss of meaning.
 bool fits(const Type& given, Scalar wanted) {
     if (given.scalar == wanted) return true;
     if (!given.weak || given.scalar == Scalar::kBool) return false;
@@ -42,7 +42,7 @@ struct Side {
 
 class Judge {
 public:
-    // `parts`: what the names of parts of arrays stand for.
+    // `parts`: the parts of arrays that names refer to.
     Judge(const Instance& callee, const Expr& call, const std::vector<ArgumentKey>& key,
           const std::unordered_map<const Var*, const Expr*>& parts)
         : callee_(callee), call_(call), key_(key), parts_(parts) {}
@@ -52,7 +52,7 @@ public:
                                         callee_.inputs.begin());
     }
 
-    // The parameter that the check is about.
+    // The parameter that the check concerns.
     const Var* subject(const Expr& e) const {
         if (e.var != nullptr) return e.var;
         return e.operands.empty() ? nullptr : subject(*e.operands[0]);
@@ -93,7 +93,7 @@ public:
     }
 
 private:
-    // For a part that takes the dimension whole.
+    // The extent of a part that has the whole dimension.
     Side extent_of_part(const Var* name, std::size_t axis) const {
         Side out;
         const auto part = parts_.find(name);
@@ -120,7 +120,7 @@ private:
         if (argument.op == Op::kConvert && argument.operands[0]->type.is(Scalar::kI64))
             return number_given(*argument.operands[0]);
         const bool is_i64 = argument.op == Op::kVar && argument.type.is(Scalar::kI64);
-        // Others may have another value in the next call.
+        // Other variables may have another value in the next call.
         if (is_i64 && argument.var->origin.kind != Origin::Kind::kNone) out.var = argument.var;
         return out;
     }
@@ -236,7 +236,7 @@ void Typer::check_declared(const Expr& call, const std::vector<ArgumentKey>& key
     }
 }
 
-// Where a body took the place of its call.
+// Checks the type of a number in a body that was inlined.
 void Typer::check_type(const If& check) {
     const Expr& first = *check.condition->operands[0];
     const Expr& number = first.op == Op::kPos ? *first.operands[0] : first;

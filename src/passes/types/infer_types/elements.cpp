@@ -13,7 +13,7 @@ using namespace ir;
 
 namespace {
 
-// Operators that give the same for an element whether it stands alone or in an array.
+// Whether the operator gives the same result for a single element and for one in an array.
 bool is_for_elements(const Expr& e) {
     switch (e.op) {
         case Op::kConst:
@@ -68,7 +68,7 @@ bool gives_number(const Function& function, std::unordered_set<const Function*>&
            });
 }
 
-// Follows what comes from the arguments at `arrays` through a function that computes numbers.
+// Follows values that come from the arguments at `arrays` through a function of numbers.
 class Follower {
 public:
     Follower(const Module& module, const Function& function, const std::vector<bool>& arrays)
@@ -85,7 +85,7 @@ public:
         }
     }
 
-    // Whether annotations say that all of them are numbers.
+    // Whether annotations declare all of them as numbers.
     [[nodiscard]] bool are_declared() const {
         return std::ranges::all_of(given_, [&](const Var* param) {
             return std::ranges::any_of(function_.body, [&](const Stmt* stmt) {
@@ -96,7 +96,7 @@ public:
         });
     }
 
-    // What is done depends on values, which arrays do not decide.
+    // Whether the control flow depends on elements of arrays.
     [[nodiscard]] bool decide() const {
         const auto varies = [&](const Expr* e) { return e != nullptr && comes_from_arrays(*e); };
         return any_stmt(function_.body,
@@ -114,7 +114,7 @@ public:
                });
     }
 
-    // An argument itself is returned, or changed in place, if it is an array.
+    // Whether an argument itself is returned, or changed in place, if it is an array.
     [[nodiscard]] bool are_kept() const {
         return any_stmt(function_.body, [&](const Stmt& stmt) {
             const auto* assign = stmt.as<Assign>();
@@ -156,7 +156,7 @@ private:
     const Module& module_;
     const Function& function_;
     std::vector<const Var*> given_;
-    std::unordered_set<const Var*> from_arrays_;  // whose value differs from element to element
+    std::unordered_set<const Var*> from_arrays_;  // with values that differ by element
     std::unordered_set<const Var*> same_;         // that may be an argument itself
 };
 

@@ -1,4 +1,5 @@
-// Which functions of numbers are called for each element of arrays: `x[:] = f(x[:], y[:])`.
+// Finds the functions of numbers that are called for each element of arrays: `x[:] = f(x[:],
+// y[:])`.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +16,18 @@ class ElementFunctions {
 public:
     explicit ElementFunctions(const ir::Module& module) : module_(module) {}
 
-    // Whether it computes a number from numbers alone, and nobody notices that it runs.
+    // Whether it computes a number from numbers alone, without side effects.
     bool computes_numbers(const ir::Function& callee);
-    // How the call of such a function is made for arguments that `arrays` says are arrays.
+    // How a call of such a function with arrays at the places `arrays` is made.
     enum class Way : std::uint8_t {
-        kOnce,    // for the arrays: it returns one of them, or changes it
-        kEither,  // with each element it gives what it gives with the arrays
-        kEach,    // for each element: by their values it decides what it does
+        kOnce,    // once for whole arrays: it returns one of them, or changes it
+        kEither,  // either way: each element's result is that of the arrays
+        kEach,    // for each element: their values decide its control flow
     };
     Way way(const ir::Function& callee, const std::vector<bool>& arrays);
     // Notes that it is called for each element.
     void add(const ir::Function& callee) { known_.insert(&callee); }
-    // Whether nothing is noticed of an evaluation of the expression, as far as calls of such
-    // functions are concerned.
+    // Whether evaluating the expression has a side effect; calls of the noted functions have none.
     [[nodiscard]] bool acts(const ir::Expr& expr) const;
 
 private:

@@ -17,7 +17,7 @@ namespace {
 
 const Operand kUnknownOperand{};
 
-// Makes Python numbers alone NumPy's own; true if they were Python's.
+// Converts operands that are all Python numbers to NumPy's types; true if they were.
 bool made_numpy(std::span<Operand> operands) {
     if (!std::ranges::all_of(operands, [](const Operand& o) { return o.type.weak; })) {
         return false;
@@ -28,7 +28,7 @@ bool made_numpy(std::span<Operand> operands) {
     return true;
 }
 
-// -c of a weak constant, which Python folds as well; -2^63 stays as it is.
+// -c for a weak constant, which Python folds as well; -2^63 is unchanged.
 std::optional<Constant> negated(const Operand& operand) {
     if (!operand.constant || !operand.type.weak) {
         return std::nullopt;
@@ -42,7 +42,7 @@ std::optional<Constant> negated(const Operand& operand) {
     return std::nullopt;
 }
 
-// Sums and products of Python integers that are known, unless they leave 64 bits.
+// The value of sums and products of known Python integers, unless they exceed 64 bits.
 std::optional<std::int64_t> computed(Op op, std::span<const Operand> operands) {
     const auto known = [](const Operand& o) {
         return o.type == Type::weak_of(Scalar::kI64) && integer_value(o).has_value();
@@ -172,7 +172,7 @@ Operand Typer::walk_var(Expr*& slot) {
     return operand;
 }
 
-// x.ndim of a number is 0, as that of NumPy's: by it functions tell arrays from numbers.
+// x.ndim of a number is 0, as for NumPy's: functions use it to distinguish arrays from numbers.
 Operand Typer::walk_rank_of_number(Expr*& slot) {
     Operand operand;
     operand.type = Type::weak_of(Scalar::kI64);
@@ -279,7 +279,7 @@ int Typer::walk_condition(Expr*& slot) {
         Body* const before = before_;
         for (Expr*& operand : slot->operands) {
             rank = std::max(rank, walk_condition(operand));
-            before_ = nullptr;  // the others may not be evaluated
+            before_ = nullptr;  // the other operands may not be evaluated
         }
         before_ = before;
         if (rewriting()) {
@@ -299,8 +299,8 @@ void Typer::walk_test(Expr*& slot) {
     needs_scalar(*slot, rank);
 }
 
-// One of the two is, or awaits, the result of a function that calls itself: it starts as the type
-// of the other.
+// If one of the two is, or awaits, the result of a recursive function, it starts with the type of
+// the other.
 Type Typer::found_so_far(const Operand& a, const Operand& b) const {
     if (phase_ != Phase::kFind || a.type.is_unknown() == b.type.is_unknown()) return {};
     const Type& known = a.type.is_unknown() ? b.type : a.type;
@@ -372,7 +372,7 @@ Operand Typer::walk_select(Expr*& slot, bool by_numpy) {
         hold_broadcast(expr.operands[i], branches[i - 1], result.rank);
     if (rewriting()) {
         expr.type = storage(result.type);
-        // np.where casts whatever does not fit.
+        // np.where casts values that do not fit.
         expr.operands[1] =
             convert(expr.operands[1], by_numpy ? storage(a.type) : a.type, expr.type);
         expr.operands[2] =
@@ -383,7 +383,7 @@ Operand Typer::walk_select(Expr*& slot, bool by_numpy) {
 
 // ---------------------------------------------------------------- operators
 
-// What NumPy's function gives is no Python number.
+// The result of a NumPy function is no Python number.
 Operand Typer::walk_numpy(Expr*& slot) {
     Operand operand = walk(slot->operands[0], true);
     operand.type = storage(operand.type);

@@ -1,5 +1,5 @@
-// The pass: all instances to a common fixpoint of types, then each one that is called rewritten,
-// then what flows along calls (which arrays are written, which may overlap).
+// The pass: brings all instances to a common fixpoint of types, rewrites each one that is called,
+// and propagates facts along calls (which arrays are written, which may overlap).
 #include "passes/types/infer_types/infer_types.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using namespace ir;
 
 namespace {
 
-// NaN is the same constant as NaN here, or recursion would never find its instance again.
+// NaN equals NaN here, or recursion would never find its instance again.
 bool same_constant(const std::optional<Constant>& a, const std::optional<Constant>& b) {
     if (a == b) {
         return true;
@@ -52,8 +52,8 @@ bool sweep(PassContext& context, Instances& instances, Phase phase) {
 void find_types(PassContext& context, Instances& instances) {
     while (sweep(context, instances, Phase::kFind)) {
     }
-    // A type met on the way may have been too wide: `b = a * x_i8[i]` while `a` was only known as a
-    // Python float, and is float32. Recompute from the final types, as long as that helps.
+    // A type found on the way may have been too wide: `b = a * x_i8[i]` while `a` was only known as
+    // a Python float, and is float32. Recompute from the final types, as long as that helps.
     constexpr int kRounds = 4;
     for (int round = 0; round < kRounds && sweep(context, instances, Phase::kNarrow); ++round) {
     }
@@ -106,11 +106,11 @@ void mark(Diagnostic* made, bool python_may_call) {
 
 }  // namespace
 
-// After the mistakes in the functions, from which most of these follow.
+// Reported after the mistakes in the functions, from which most of these follow.
 void report_untyped_calls(PassContext& context, const Instances& instances) {
     if (context.diagnostics.has_errors() || instances.untyped_calls.empty()) return;
     // A function that ends with a static_fail, or that has no signature for its arguments, has no
-    // type: what that says is the reason.
+    // type: the reason is that failure.
     for (const Instance& instance : instances.all) {
         if (!instance.called) continue;
         for_each_stmt(instance.function->body, [&](const Stmt& stmt) {
@@ -159,7 +159,7 @@ void spread_aliases(Instances& instances) {
     }
 }
 
-// The rewritten instances take the place of the functions they were made from, in their order.
+// The rewritten instances replace the functions that they were made from, in their order.
 void replace_functions(Module& module, Instances& instances) {
     Function* const entry = module.entry_function();
     std::unordered_set<const Function*> made;
@@ -292,8 +292,8 @@ void Typer::refuse_call(Code code, Span span, std::string message, std::string h
     mark(report(code, span, std::move(message), std::move(help)), true);
 }
 
-// A call that was moved to the front of its statement, and the others there, may write nothing that
-// the statement reads.
+// A call that was moved before its statement, like the others there, must not write memory that the
+// statement reads.
 void check_moved_calls(PassContext& context, const Instances& instances) {
     for (const Instances::MovedCall& moved : instances.moved_calls) {
         bool writes = std::ranges::any_of(moved.callee->inputs, &Var::written);
@@ -311,7 +311,7 @@ void check_moved_calls(PassContext& context, const Instances& instances) {
     }
 }
 
-// The same of an argument that got a name there: nothing that is evaluated in front of it writes.
+// The same for an argument that got a name there: no expression evaluated before it may write.
 void check_moved_arguments(PassContext& context, const Instances& instances) {
     for (const Instances::MovedArgument& moved : instances.moved_arguments) {
         bool writes = false, found = false;
@@ -341,8 +341,8 @@ void infer_types(PassContext& context) {
     Instances instances(context);
     instances.add_entry();
     find_types(context, instances);
-    // An augmented assignment of a Python scalar that is read nowhere else: one variable will do,
-    // if the scalar is kept in the type it is converted to (s = 0.0; s += x_f32[i]).
+    // One variable suffices for an augmented assignment of a Python scalar that is read nowhere
+    // else, if the scalar has the type that it is converted to (s = 0.0; s += x_f32[i]).
     for (Instance& instance : instances.all) {
         for (const Webs::Step& step : instance.webs.steps) {
             if (step.update && step.only_use && step.source->type.weak && !step.target->type.weak &&

@@ -17,7 +17,7 @@ using namespace ir;
 
 namespace {
 
-// What an operand of such an operator is converted to.
+// The type that an operand of such an operator is converted to.
 enum class Wants : std::uint8_t { kNothing, kValue, kTruth, kMask, kInt, kBits };
 
 struct OperandWants {
@@ -51,7 +51,7 @@ OperandWants wants_of(Op op) {
     }
 }
 
-// Elements of these types have the operation.
+// Whether elements of this type have the operation.
 bool applies_to(Atomic atomic, Scalar scalar) {
     switch (atomic) {
         case Atomic::kAnd:
@@ -144,7 +144,7 @@ Operand Typer::walk_of_kernels(Expr*& slot) {
     return result;
 }
 
-// Value operands become elements; what comes back is the element that was there.
+// Value operands get the element type; the result is the previous element.
 Operand Typer::walk_atomic(Expr*& slot) {
     Expr& expr = *slot;
     const auto atomic = static_cast<Atomic>(expr.index);
@@ -170,7 +170,7 @@ Operand Typer::walk_atomic(Expr*& slot) {
                                                 : "use an array of integers");
         return result;
     }
-    // Integers are all numbers.
+    // Integers have no NaN.
     if (is_integer(result.type.scalar) && atomic == Atomic::kNanMin) {
         expr.index = static_cast<int>(Atomic::kMin);
     } else if (is_integer(result.type.scalar) && atomic == Atomic::kNanMax) {
@@ -189,14 +189,14 @@ Operand Typer::walk_atomic(Expr*& slot) {
 
 namespace {
 
-// `:` as it stands.
+// Whether it is a plain `:`.
 bool is_all(const Expr* e) {
     return e->op == Op::kSlice && e->operands.empty();
 }
 
 }  // namespace
 
-// x[i] or x[i, :], for a pointer to the first element of it. Parts of names get names themselves.
+// The key of x[i] or x[i, :], for a pointer to its first element. Parts of names get names, too.
 ArgumentKey Typer::row_key(Expr*& slot, const Function& callee) {
     const Var& array = *slot->var;
     std::vector<Expr*>& indices = slot->operands;
@@ -228,8 +228,8 @@ ArgumentKey Typer::row_key(Expr*& slot, const Function& callee) {
     return key;
 }
 
-// The parameters' types are given: numbers are converted to them, of arrays the elements must
-// agree.
+// The parameters' types are given: numbers are converted to them, arrays must have the same element
+// type.
 Operand Typer::walk_foreign(Expr*& slot, const std::vector<ArgumentKey>& key) {
     Expr& call = *slot;
     Operand result;

@@ -1,7 +1,7 @@
-// Arrays of truth values as subscripts, alone or among numbers and slices: x[m] = v is x[:] =
+// Arrays of truth values as subscripts, alone or among numbers and slices: x[m] = v becomes x[:] =
 // np.where(m, v, x[:]), and the sum of x[m] that of np.where(m, x[:], 0). Elsewhere x[m] is a new
-// array, which a function makes, and where v has an element for each that m selects, a function
-// stores them one by one.
+// array that a function makes, and if v has an element for each that m selects, a function stores
+// the elements one by one.
 #include <algorithm>
 #include <functional>
 
@@ -96,7 +96,7 @@ public:
         made->value = value;
         return made;
     }
-    // What loops over the mask do where it selects.
+    // The nest of loops over the mask, which runs `then` for selected elements.
     Stmt* nest(const std::function<Body(const std::vector<Var*>&)>& then) {
         std::vector<Var*> places;
         for (int axis = 0; axis < mask_rank_; ++axis)
@@ -116,7 +116,7 @@ public:
         }
         return inner;
     }
-    // Fails where two sizes differ: `message` tells of them as {0} and {1}.
+    // Makes the program fail if two sizes differ: `message` names them as {0} and {1}.
     void need_same(Code code, Expr* a, Expr* b,
                    const std::function<std::string(std::string, std::string)>& message) {
         FailBuilder fail(b_, code);
@@ -127,7 +127,7 @@ public:
         branch->then_body = {fail.make()};
         add(branch);
     }
-    // How many elements the mask selects, of an array that has its shape.
+    // The number of elements that the mask selects, from an array of the mask's shape.
     Var* count_selected() {
         Var* count = variable("count");
         need_shape_of_mask();
@@ -135,7 +135,7 @@ public:
         add(nest([&](const auto&) { return Body{increment(count)}; }));
         return count;
     }
-    // The statement for each element that the mask selects, with its subscripts and its number.
+    // Adds a statement for each element that the mask selects, with its subscripts and its number.
     void for_each_selected(const std::function<Stmt*(const std::vector<Var*>&, Var*)>& then) {
         Var* place = variable("place");
         add(set(place, weak(0)));
@@ -233,14 +233,14 @@ const Function* Instances::placement(int mask_rank, std::optional<Op> update, Sp
     return made = h.made();
 }
 
-// The type of the expression, so far as it is known.
+// The type of the expression, as far as it is known.
 Operand Typer::typed_copy(const Expr& expr) const {
     Typer typer(context_, instances_, instance_, Phase::kFind);
     Expr* copy = clone(context_.module, &expr);
     return typer.walk(copy);
 }
 
-// The mask among the subscripts: one, beside numbers and slices. Nothing for others.
+// The mask among the subscripts: a single one, beside numbers and slices; else nothing.
 std::optional<Typer::Mask> Typer::mask_among(const Var& array,
                                              const std::vector<Expr*>& indices) const {
     if (!array.type.is_array() || array.type.rank == 0) return std::nullopt;
@@ -263,7 +263,7 @@ std::optional<Typer::Mask> Typer::mask_among(const Var& array,
     found->before = static_cast<int>(std::count_if(indices.begin(), at, is_slice));
     found->behind = static_cast<int>(std::count_if(at + 1, indices.end(), is_slice)) +
                     array.type.rank - dimensions;
-    // A number on the other side of a slice: the elements that are selected are the first axis.
+    // If a number is on the other side of a slice, the selected elements are the first axis.
     const auto front = std::find_if_not(std::make_reverse_iterator(at), indices.rend(),
                                         [](const Expr* e) { return !is_slice(e); });
     const auto back = std::find_if(at + 1, indices.end(), is_slice);
@@ -273,7 +273,7 @@ std::optional<Typer::Mask> Typer::mask_among(const Var& array,
     return found;
 }
 
-// The elements that the mask chooses among: the part that the other subscripts take.
+// The elements from which the mask selects: the part that the other subscripts select.
 Expr* Typer::unselected(Var* array, const std::vector<Expr*>& indices, const Mask& mask,
                         Span span) const {
     Module& module = context_.module;
@@ -301,7 +301,7 @@ Expr* Typer::transposed(Expr* array, const std::vector<int>& axes) const {
     return made;
 }
 
-// An element, a part, or the elements that a mask selects: x[m], x[i, m], x[:, m, 0].
+// Types an element, a part, or the elements that a mask selects: x[m], x[i, m], x[:, m, 0].
 Operand Typer::walk_selected(Expr*& slot) {
     const Expr& load = *slot;
     const auto mask = mask_among(*load.var, load.operands);
@@ -338,8 +338,8 @@ Operand Typer::walk_selected(Expr*& slot) {
     return walk(slot);
 }
 
-// A copy of the value with all elements in place of those that the mask selects; null where it is
-// made of others, too, which cannot be told apart then.
+// A copy of the value over all elements instead of those that the mask selects; null if it has
+// other operands, too, which cannot be separated then.
 Expr* Typer::unmasked(const Expr& value, const Mask& mask) const {
     if (loads_with(*mask.index, value)) {
         const auto own = mask_among(*value.var, value.operands);
@@ -348,7 +348,7 @@ Expr* Typer::unmasked(const Expr& value, const Mask& mask) const {
         return alike ? unselected(value.var, value.operands, *own, value.span) : nullptr;
     }
     if (!any_expr(value, [&](const Expr& e) { return loads_with(*mask.index, e); })) {
-        // The same for all that are selected: it has only axes behind theirs.
+        // All selected elements get the same value: it has only axes behind theirs.
         const int most = mask.leads ? 0 : mask.behind;
         return typed_copy(value).rank <= most ? clone(context_.module, &value) : nullptr;
     }
@@ -392,7 +392,7 @@ Expr* Typer::where(Expr* mask, Expr* value, Expr* otherwise) const {
     return module.make_expr(Op::kNumpy, Type::unknown(), value->span, {choice});
 }
 
-// Whether `out` has got what stands for a store through a mask.
+// Returns whether `out` has got a replacement of a store through a mask.
 bool Typer::store_selected(Store& stmt, Body& out) {
     const auto mask = mask_among(*stmt.array, stmt.indices);
     if (!mask) return false;
@@ -411,7 +411,7 @@ bool Typer::store_selected(Store& stmt, Body& out) {
         return true;
     }
     Module& module = context_.module;
-    // Copies: they are evaluated before anything is stored, to arrays that may be their own.
+    // Copies: they are evaluated before anything is stored, and the array may be one of them.
     const auto copied = [&](Expr* e) {
         return module.make_expr(Op::kNumpy, Type::unknown(), e->span, {e});
     };
@@ -426,7 +426,7 @@ bool Typer::store_selected(Store& stmt, Body& out) {
     return true;
 }
 
-// The store of the value to all elements that the mask chooses among, with those that it leaves.
+// A store of the value to all elements from which the mask selects; others keep their values.
 Store* Typer::without_mask(const Store& stmt, const Mask& mask, Expr* value) {
     Module& module = context_.module;
     const auto all = [&] { return unselected(stmt.array, stmt.indices, mask, stmt.span); };
@@ -446,7 +446,7 @@ Store* Typer::without_mask(const Store& stmt, const Mask& mask, Expr* value) {
     return made;
 }
 
-// sum and mean of the elements that a mask selects, as operations on all elements; null for others.
+// Rewrites sum and mean of selected elements over all elements; null for other reductions.
 Expr* Typer::without_mask(const Expr& reduce) const {
     const Expr& operand = *reduce.operands[0];
     const auto which = static_cast<SliceReduction>(reduce.index);

@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-// Arrays of one number of dimensions have elements of the type that holds both; others stay apart.
+// Arrays of equal rank get the element type that holds both; other types stay separate.
 Type joined(const Type& a, const Type& b) {
     if (a.is_unknown()) return b;
     if (!a.is_array() || a.rank != b.rank) return a;
@@ -31,7 +31,7 @@ Var* Typer::updated_array(const Assign& stmt) const {
     return before.op == Op::kVar && before.var->type.is_array() ? before.var : nullptr;
 }
 
-// `a += value` stores to the elements of `a`, and `a` keeps naming them.
+// `a += value` stores to the elements of `a`, which still names them.
 void Typer::update_array(Assign& stmt, Var& array, Body& out) {
     auto* store = context_.module.make<Store>(stmt.span);
     store->array = &array;
@@ -61,7 +61,7 @@ bool Typer::computes(Op written) {
            written != Op::kReal;  // the real part of a real array is itself
 }
 
-// The elements get a name of their own in front of the statement.
+// Assigns the elements to a name of their own before the statement.
 Bind* Typer::name_value(Expr*& slot, int rank) {
     Var* name = context_.module.make_var("copy", Type::array(slot->type.scalar, rank), slot->span);
     instance_.webs.splits.push_back({name, name->name});
@@ -77,7 +77,7 @@ bool is_contraction(const Expr& e) {
     return e.op == Op::kReduce || e.op == Op::kMatMul;
 }
 
-// np.sum(x, axis=0, keepdims=True): a dimension of size 1 comes before another.
+// Whether it is like np.sum(x, axis=0, keepdims=True): a dimension of size 1 precedes another.
 bool keeps_outer_dimension(const Expr& e, int rank) {
     if (e.op != Op::kReduce || e.constant != Constant{true}) return false;
     const std::vector<bool> gone = Shapes::reduced(e, static_cast<std::size_t>(rank));
@@ -109,8 +109,8 @@ bool is_safe(const Expr& e, const std::vector<Var*>& params) {
 
 }  // namespace
 
-// A sum or product that the elements around it take several times each is computed once: in front
-// of the statement, where labels do not say how that runs.
+// A sum or product that the elements around it use several times each is computed once, before the
+// statement, unless labels map the statement.
 void Typer::hold_contraction(Expr*& slot, int rank) {
     const bool may = rewriting() && rank > 0 && std::ranges::all_of(stmt_->labels, is_pragma);
     if (!may || !any_expr(*slot, is_contraction) || has_effects(*slot)) return;
@@ -139,7 +139,7 @@ void Typer::widen_array(Var* var, const Type& type) {
     known = wide;
 }
 
-// `written`: the operator of the value as the program has it, of which typing may leave nothing.
+// `written`: the operator of the value in the program, which typing may have removed.
 void Typer::name_array(Assign& stmt, const Operand& value, Op written, Body& out) {
     const bool fresh = computes(written) || !is_view(*stmt.value);
     const Type found = Type::array(storage(value.type).scalar, value.rank);
@@ -166,13 +166,13 @@ void Typer::name_array(Assign& stmt, const Operand& value, Op written, Body& out
         return;
     }
     if (stmt.value->op == Op::kCall && storage(value.type).scalar != kept.scalar) {
-        name_value(stmt.value, value.rank);  // what it returns has a name, and the name's elements
+        name_value(stmt.value, value.rank);  // the result gets a name, and then its elements
     }
     stmt.value = convert(stmt.value, value.type, Type::of(kept.scalar));
     bind(stmt, fresh, out);
 }
 
-// `t = a if c else b` as `if c: t = a`, `else: t = b`.
+// Rewrites `t = a if c else b` as `if c: t = a`, `else: t = b`.
 void Typer::bind_chosen(const Assign& stmt, Expr* value, const Type& type, Body& out) {
     if (value->op != Op::kSelect) {
         Expr* converted = convert(value, type, Type::of(stmt.var->type.scalar));
@@ -186,7 +186,7 @@ void Typer::bind_chosen(const Assign& stmt, Expr* value, const Type& type, Body&
     out.push_back(branch);
 }
 
-// The extent along `axis`, or the product of all, of a name whose sizes lower_names finds.
+// The extent along `axis`, or their product, of a name whose sizes lower_names computes.
 Operand Typer::walk_named_shape(Expr*& slot, int axis) {
     Operand operand;
     operand.type = Type::weak_of(Scalar::kI64);
@@ -202,8 +202,8 @@ Operand Typer::walk_named_shape(Expr*& slot, int axis) {
     return operand;
 }
 
-// Arrays of one value: np.full, np.zeros_like and the like. Python's numbers take the type of what
-// they are like.
+// Arrays of one value: np.full, np.zeros_like and the like. A Python number gets the type of the
+// array that it is made like.
 Operand Typer::walk_filled(Expr*& slot) {
     Expr& expr = *slot;
     Operand result;
@@ -234,7 +234,7 @@ Operand Typer::walk_filled(Expr*& slot) {
 
 namespace {
 
-// Whether it can be evaluated anywhere in the statement, and also where the statement would not.
+// Whether it can be evaluated anywhere in the statement, even if the statement would not do so.
 bool is_settled(const Expr& e) {
     switch (e.op) {
         case Op::kVar:
@@ -253,7 +253,7 @@ bool is_settled(const Expr& e) {
     }
 }
 
-// x[i, k - 1], which is a row: naming it reads nothing.
+// Whether it is a row like x[i, k - 1]: naming it reads no element.
 bool is_settled_row(const Expr& e) {
     return e.op == Op::kLoad && !e.operands.empty() &&
            std::ranges::all_of(e.operands, [](const Expr* o) { return is_settled(*o); });
@@ -261,7 +261,7 @@ bool is_settled_row(const Expr& e) {
 
 }  // namespace
 
-// An argument that is a part of an array, or computed, gets a name in front of the statement.
+// An argument that is a part of an array, or computed, gets a name before the statement.
 ArgumentKey Typer::named_key(Expr*& slot, const Operand& operand, bool fresh) {
     ArgumentKey key;
     Body* const before = before_ != nullptr || !is_settled_row(*slot) ? before_ : ahead_;
@@ -300,7 +300,7 @@ Bind* Typer::bind(Var* name, Expr* value, bool fresh, Span span, Body& out) {
     made->value = value;
     made->fresh = fresh;
     out.push_back(made);
-    // What is stored under the name is stored there.
+    // A store under the name is a store to the array.
     if (!fresh) instances_.passes.push_back({viewed(*value).var, name, span});
     if (!fresh && !parts_.emplace(name, value).second) parts_[name] = value;
     return made;

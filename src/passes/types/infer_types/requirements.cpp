@@ -1,6 +1,6 @@
-// Collects the conditions that typed expressions put on Python integers whose values are not known:
-// those on arguments of the entry become requirements of the program, those on parameters of a
-// function become demands, which its calls pass on.
+// Collects the conditions that typed expressions put on unknown Python integers: those on arguments
+// of the entry become requirements of the program, those on parameters of a function become
+// demands, which its calls pass on.
 #include <algorithm>
 #include <limits>
 #include <unordered_set>
@@ -17,7 +17,7 @@ using namespace ir;
 
 namespace {
 
-// Adds factor * other; false if that leaves 64 bits.
+// Adds factor * other; false on overflow of 64 bits.
 bool add_multiple(ParameterBound& sum, const ParameterBound& other, std::int64_t factor) {
     std::int64_t constant = 0;
     if (__builtin_mul_overflow(other.constant, factor, &constant) ||
@@ -38,7 +38,7 @@ bool add_multiple(ParameterBound& sum, const ParameterBound& other, std::int64_t
     return true;
 }
 
-// sign * value - least, which must not be negative.
+// The bound sign * value - least, which must be non-negative.
 std::optional<ParameterBound> bound_of(const Demand& demand) {
     ParameterBound bound{.terms = {}, .constant = 0};
     if (!add_multiple(bound, demand.value, demand.sign) ||
@@ -48,7 +48,7 @@ std::optional<ParameterBound> bound_of(const Demand& demand) {
     return bound;
 }
 
-// What the parameters of the callee are, put in for them.
+// The bound with the arguments of the call in place of the callee's parameters.
 std::optional<ParameterBound> in_caller(const ParameterBound& value, const NumberPass& pass) {
     ParameterBound result{.terms = {}, .constant = value.constant};
     for (const auto& [var, factor] : value.terms) {
@@ -62,7 +62,7 @@ std::optional<ParameterBound> in_caller(const ParameterBound& value, const Numbe
     return result;
 }
 
-// Leaves out those that never hold; whether one always does.
+// Drops bounds that never hold; returns whether one always does.
 bool one_holds(std::vector<ParameterBound>& bounds) {
     std::erase_if(bounds, [](const auto& b) { return b.terms.empty() && b.constant < 0; });
     return std::ranges::any_of(bounds, [](const auto& b) { return b.terms.empty(); });
@@ -87,8 +87,8 @@ public:
 private:
     using Chain = std::vector<const Function*>;
 
-    // `chain`: the functions that the demand came through, of those that call themselves: these are
-    // asked by others alone, as they know when to end.
+    // `chain`: the recursive functions that the demand came through; their own calls are not asked
+    // again, since the recursion ends by itself.
     void ask_callers(const Demand& demand, Chain chain) {
         if (recursive_.contains(demand.instance->source)) chain.push_back(demand.instance->source);
         auto& asked = asked_[demand.instance];
@@ -139,7 +139,7 @@ private:
     }
 
     void refuse(const Demand& demand, Span call) {
-        if (!demand.type.is_scalar()) return;  // fails when it is reached
+        if (!demand.type.is_scalar()) return;  // it fails at run time
         report_once(context_.diagnostics, Code::kP201, call,
                     "the Python integer " + std::to_string(demand.value.constant) +
                         " does not fit " + python_name(demand.type) + ", whose values are " +
@@ -211,7 +211,7 @@ void Typer::assume(const Expr& condition, bool holds) {
         return;
     }
     const Op op = holds || !is_comparison(condition.op) ? condition.op : negation(condition.op);
-    // a - b < 0 and the like: unless the difference is at least 0.
+    // Not reached for a - b < 0 and the like if the difference is at least 0.
     const auto unless = [&](std::int64_t sign, std::int64_t least) {
         auto a = in_parameters(operand(0));
         const auto b = in_parameters(operand(1));
@@ -232,7 +232,7 @@ void Typer::assume(const Expr& condition, bool holds) {
     }
 }
 
-// Loops whose range integer parameters do not tell are taken to run.
+// A loop whose range does not follow from integer parameters counts as running.
 void Typer::assume(const For& loop) {
     if (!rewriting()) return;
     const auto step = constant_integer(loop.step);

@@ -1,5 +1,5 @@
-// Types the results of the entry: a number goes to the element that the caller passes, an array
-// gets memory of the caller's.
+// Types the results of the entry: a number is stored to the element that the caller passes, an
+// array gets memory of the caller.
 #include <algorithm>
 #include <utility>
 
@@ -11,9 +11,9 @@ namespace parpy {
 
 using namespace ir;
 
-// The store is that of a result, which the signature has a weak type for: numbers that are returned
-// in several places have the type that holds all of them. Whether `out` has got what stands for the
-// statement.
+// Handles the store of a result, for which the signature has a weak type: numbers that are returned
+// in several places get a type that holds all of them. Returns whether `out` has got a replacement
+// of the statement.
 bool Typer::find_result(Store& stmt, Body& out) {
     const Op written = stmt.value->op;
     const Operand value = walk_value(stmt.value);
@@ -49,7 +49,7 @@ bool Typer::find_result(Store& stmt, Body& out) {
     return true;
 }
 
-// NumPy's x.real shares the memory of a complex x, which its caller has.
+// NumPy's x.real shares the memory of a complex x, which belongs to the caller.
 bool Typer::refuses_parts_of_arguments(const Store& stmt) {
     const Expr& value = *stmt.value;
     if (instance_.function->part) return false;  // Python names those that are stored to
@@ -66,8 +66,8 @@ bool Typer::refuses_parts_of_arguments(const Store& stmt) {
     return true;
 }
 
-// Arrays that are returned are made by the host: they come out of the block, in the order of the
-// text. Whether `out` has got all of it.
+// The host makes arrays that are returned: their binds move out of the block, in the order of the
+// text. Returns whether `out` has got the whole block.
 bool Typer::takes_results_out(Body& body, Body& out) {
     const auto is_result = [](const Stmt* stmt) {
         const auto* bind = stmt->as<Bind>();
@@ -94,7 +94,7 @@ bool Typer::takes_results_out(Body& body, Body& out) {
     return true;
 }
 
-// The parameters for results to which no number is stored.
+// Drops the parameters of results to which no number is stored.
 void Typer::drop_results_of_arrays() {
     Function& function = *instance_.function;
     for (const auto& [array, type] : result_type_) {

@@ -1,4 +1,4 @@
-// Typed expressions: operands converted to the type of their operator, and what that asks of calls.
+// Typed expressions: converts operands to the type of their operator, and adds requirements.
 #include <algorithm>
 
 #include "analysis/integers/intervals.h"
@@ -44,7 +44,7 @@ Expr* Typer::apply(const Typing& typing, Expr* expr, std::span<const Operand> op
     return expr;
 }
 
-// A signed integer against a u64, by value: the sign decides, then both are u64.
+// Compares a signed integer with a u64 by value: the sign decides, then both are u64.
 Expr* Typer::compare_exactly(Op op, Expr* expr) {
     const bool signed_first = !expr->operands[0]->type.is(Scalar::kU64);
     Expr* signed_side = expr->operands[signed_first ? 0 : 1];

@@ -1,4 +1,4 @@
-// round(x, n) and np.round(x, n): to so many digits behind the point, a constant.
+// round(x, n) and np.round(x, n), for a constant number of decimal digits.
 #include <cmath>
 
 #include "ir/builder.h"
@@ -11,7 +11,7 @@ using namespace ir;
 
 namespace {
 
-// Makes the rounded value; `digits` from -22 to 22, whose power of ten is a float64 exactly.
+// Makes the rounded value; `digits` is -22 to 22, so that the power of ten is exact in float64.
 class Rounding {
 public:
     Rounding(Module& module, Expr* value, std::int64_t digits)
@@ -20,7 +20,7 @@ public:
           digits_(digits),
           power_(std::pow(10.0, static_cast<double>(std::abs(digits)))) {}
 
-    // NumPy's: scaled, rounded, and scaled back.
+    // NumPy's rounding: scaled, rounded, and scaled back.
     Expr* scaled() {
         if (digits_ == 0) return b_.unary(Op::kRint, value_);
         const Scalar type = value_->type.scalar;
@@ -30,18 +30,18 @@ public:
         return b_.binary(back, whole, b_.real(power_, type));
     }
 
-    // Python's: the float64 next to the number that the exact value gives. Products and quotients
-    // are looked at with what their rounding leaves, as halves go to the even side.
+    // Python's rounding: the float64 next to the exact result. Products and quotients are compared
+    // with their rounding errors, as halves go to the even side.
     Expr* nearest() {
         if (digits_ == 0) return b_.unary(Op::kRint, value_);
         Expr* moved = b_.binary(digits_ > 0 ? Op::kMul : Op::kDiv, again(), power());
         Expr* result = b_.binary(digits_ > 0 ? Op::kDiv : Op::kMul, whole(moved), power());
-        // From here on the digits are finer than floats are.
+        // From here on the digits are finer than the spacing of floats.
         Expr* coarse = b_.binary(Op::kLt, b_.unary(Op::kAbs, copy(moved)), b_.real(0x1p53));
         return b_.select(coarse, b_.binary(Op::kCopysign, result, again()), again());
     }
 
-    // Python's of an integer: to a multiple of the power of ten, modulo 2**64.
+    // Python's rounding of an integer: to a multiple of the power of ten, modulo 2**64.
     Expr* nearest_multiple() {
         if (digits_ == -19) return nearest_beyond();
         if (digits_ < -19) return b_.integer(0, value_->type.scalar);
@@ -59,7 +59,7 @@ public:
     }
 
 private:
-    // 0 or, beyond half of it, the power of ten that 64 bits do not hold.
+    // 0 or, beyond half of it, the power of ten that does not fit 64 bits.
     Expr* nearest_beyond() {
         constexpr std::int64_t kHalf = 5'000'000'000'000'000'000;
         const auto integer = [&](std::int64_t n) { return b_.integer(n, value_->type.scalar); };
@@ -73,10 +73,10 @@ private:
     Expr* again() { return copy(value_); }
     Expr* power() { return b_.real(power_); }
 
-    // The integer next to value * power or value / power, which `moved` is rounded; of 0 any sign.
+    // The integer next to value * power or value / power, near `moved`; a 0 of any sign.
     Expr* whole(Expr* moved) {
         Expr* near = b_.unary(Op::kRint, moved);
-        Expr* rest = nullptr;  // what `near` leaves, rounded, and whether it is more than a half
+        Expr* rest = nullptr;  // moved - near, rounded, and whether it is more than a half
         Expr* more = nullptr;
         if (digits_ > 0) {
             Expr* lost = b_.make(Op::kFma, {again(), power(), b_.unary(Op::kNeg, copy(moved))});
@@ -105,7 +105,7 @@ Operand Typer::walk_round(Expr*& slot, bool by_numpy) {
     Operand operand = walk_value(expr.operands[0]);
     if (by_numpy && operand.type == Type::weak_of(Scalar::kBool)) operand.type.weak = false;
     const std::int64_t digits = *constant_integer(expr.operands[1]);
-    // NumPy has no other digits of bools.
+    // NumPy rounds bools to no other digits.
     const bool as_float = by_numpy && operand.type.is(Scalar::kBool) && digits == 0;
     const Typing typing = type_operation(as_float ? Op::kRint : Op::kRound, {{operand}});
     if (!typing.error.empty()) {

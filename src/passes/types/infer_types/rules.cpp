@@ -36,7 +36,7 @@ Type common(std::span<const Operand> operands) {
     return type;
 }
 
-// Python's bool is an integer as soon as one computes with it.
+// Python's bool is an integer in arithmetic.
 Type as_number(Type type) {
     return type == kWeakBool ? kWeakInt : type;
 }
@@ -89,7 +89,7 @@ Typing refuse(Op op, std::span<const Operand> operands, std::string help = {}) {
     return typing;
 }
 
-// min, max and their kin on np.bool_ are logic.
+// +, min, max and similar operators on np.bool_ are logical.
 std::optional<Op> logic_of_bools(Op op) {
     switch (op) {
         case Op::kAdd:
@@ -184,8 +184,8 @@ Typing type_same(Op op, std::span<const Operand> operands) {
     return typing;
 }
 
-// The smallest float (or complex) in which NumPy's function takes all operands: i8 and u8 meet in
-// f16 although no 8-bit integer holds both. Python scalars count only where their kind is new.
+// The smallest float (or complex) in which NumPy's function computes all operands: i8 and u8 give
+// f16 although no 8-bit integer holds both. Python scalars count only if their kind is new.
 Type common_float(std::span<const Operand> operands) {
     const Type all = common(operands);
     std::vector<Operand> strong_ones;
@@ -400,14 +400,14 @@ Type join(const Type& a, const Operand& b) {
     if (!a.is_scalar() || !b.type.is_scalar()) {
         return Type::unknown();
     }
-    // A Python integer that may not fit stays the number that it is.
+    // A Python integer that may not fit keeps its value.
     const auto value = integer_value(b);
     const bool narrow = !a.weak && ir::is_integer(a.scalar) && a.scalar != Scalar::kI64;
     if (b.type == kWeakInt &&
         (value ? !a.weak && ir::is_integer(a.scalar) && !holds(a.scalar, *value) : narrow)) {
         return ir::promote(a, Type::of(Scalar::kI64));
     }
-    // An integer that is once a bool: keep the number.
+    // The integer type remains of an integer and a bool.
     if (a.scalar != b.type.scalar &&
         (a.scalar == Scalar::kBool || b.type.scalar == Scalar::kBool)) {
         return a.scalar == Scalar::kBool ? b.type : a;

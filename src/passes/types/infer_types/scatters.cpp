@@ -1,4 +1,4 @@
-// Stores to the elements that arrays of subscripts name: `x[k] = v`, `x[i, j] += 1`.
+// Stores to the elements that arrays of subscripts select: `x[k] = v`, `x[i, j] += 1`.
 #include <algorithm>
 
 #include "ir/builder.h"
@@ -21,9 +21,9 @@ std::vector<Expr*> Typer::cloned(const std::vector<Expr*>& exprs) {
 // x[k] = v        as        k_copy = k;  v_copy = empty(k.shape);  v_copy[:] = v
 //                           for p in range(k.shape[0]): x[k_copy[p]] = v_copy[p]
 //
-// As in NumPy, all subscripts and values count as evaluated before anything is stored, and of
-// several values for one element the last one stays: x[k] += 1 adds 1 to an element once.
-// `written`: the subscripts of an update as the program has them.
+// All subscripts and values are evaluated before anything is stored, as in NumPy, and of several
+// values for one element the last one stays: x[k] += 1 adds 1 to an element once. `written`: the
+// subscripts of an update as the program has them.
 bool Typer::scatter(Store& stmt, int rank, const std::vector<Expr*>& written, Body& out) {
     const auto slices = std::ranges::find_if(stmt.indices, [](const Expr* index) {
         return index->op == Op::kSlice || index->op == Op::kNewAxis;
@@ -100,7 +100,7 @@ bool Typer::scatter(Store& stmt, int rank, const std::vector<Expr*>& written, Bo
     return true;
 }
 
-// if values.shape[0] != count: fail P433
+// Makes `if values.shape[0] != count: fail P433`.
 Stmt* Typer::rows_fit(Var& values, Expr* count, Span span) {
     Builder b(context_.module, span);
     FailBuilder fail(b, Code::kP433);
@@ -113,7 +113,7 @@ Stmt* Typer::rows_fit(Var& values, Expr* count, Span span) {
     return b.if_(differs, {fail.make()});
 }
 
-// All elements of a new array of these sizes, which gets the values.
+// A new array of these sizes, filled with the values.
 Expr* Typer::spread(Expr* values, const std::vector<Expr*>& sizes, Body& out) {
     Module& module = context_.module;
     Builder b(module, values->span);

@@ -1,5 +1,5 @@
-// Subscripts, slices and what is computed from whole arrays: the part of infer_types that knows of
-// dimensions. The type of a slice is that of its elements, beside it goes the rank.
+// Subscripts, slices and expressions over whole arrays: the part of infer_types that computes
+// ranks. The type of a slice is that of its elements, and its rank is kept beside it.
 #include <algorithm>
 
 #include "analysis/integers/intervals.h"
@@ -16,7 +16,7 @@ namespace {
 
 const Operand kUnknownOperand{};
 
-// An array of which `expr` uses all elements as they are; null if there is none.
+// An array all elements of which `expr` uses in place; null if there is none.
 const Expr* whole_array(const Expr& expr) {
     if (expr.op == Op::kReduce || expr.op == Op::kMatMul) {
         return nullptr;
@@ -36,7 +36,7 @@ const Expr* whole_array(const Expr& expr) {
 
 }  // namespace
 
-// The one element of an array without dimensions is x[()], and x[0] too.
+// The single element of an array without dimensions is x[()], and also x[0].
 bool Typer::drop_subscript(const Var* array, std::vector<Expr*>& indices) {
     if (!array->type.is_array() || array->type.rank != 0 || indices.size() != 1) return false;
     const Expr& index = *indices.front();
@@ -46,7 +46,7 @@ bool Typer::drop_subscript(const Var* array, std::vector<Expr*>& indices) {
     return true;
 }
 
-// x[i] of an array with two dimensions is x[i, :].
+// Completes x[i] of an array with two dimensions to x[i, :].
 void Typer::complete_subscripts(const Var* array, std::vector<Expr*>& indices, Span span) {
     if (!array->type.is_array() || drop_subscript(array, indices)) return;
     auto count = static_cast<std::size_t>(std::ranges::count_if(
@@ -106,7 +106,7 @@ int Typer::walk_index(Expr*& slot, const Var* array) {
         return 0;
     }
     if (rewriting()) {
-        // From 2**63 on a number is beyond the end of any array, and would turn negative.
+        // Numbers from 2**63 on are beyond the end of any array, and would become negative.
         const auto constant = slot->type.is(Scalar::kU64) ? constant_integer(slot) : std::nullopt;
         if (constant && *constant < 0) {
             const std::int64_t last = Interval::of_type(index_scalar()).high;
@@ -118,8 +118,8 @@ int Typer::walk_index(Expr*& slot, const Var* array) {
     return index.rank;
 }
 
-// Slices count one each; arrays of subscripts (x[k[:]]) stand for themselves. Among slices one
-// array with one dimension may stand, which is a dimension in its place.
+// Returns the rank: each slice adds one, arrays of subscripts (x[k[:]]) add theirs. Among slices
+// there may be one array with one dimension, which replaces the dimension in its place.
 int Typer::walk_indices(std::vector<Expr*>& indices, const Var* array) {
     int slices = 0;
     int gathered = 0;
@@ -267,7 +267,7 @@ Operand Typer::walk_reduce(Expr*& slot) {
     return result;
 }
 
-// Typed as a product: unlike sums, contractions of small integers wrap in their own type.
+// Typed like a product: unlike sums, contractions of small integers wrap in their own type.
 Operand Typer::walk_matmul(Expr*& slot) {
     Expr& expr = *slot;
     const Operand operands[2] = {walk_value(expr.operands[0]), walk_value(expr.operands[1])};
@@ -341,7 +341,7 @@ Operand Typer::walk_transpose(Expr& expr) {
     return result;
 }
 
-// What is computed gets a name first: its elements are then computed once each.
+// A computed operand gets a name first, so that its elements are computed once each.
 Operand Typer::walk_reshape(Expr& expr) {
     const Operand operand = walk_value(expr.operands[0]);
     for (std::size_t i = 1; i < expr.operands.size(); ++i)
@@ -366,7 +366,7 @@ Operand Typer::walk_reshape(Expr& expr) {
 
 namespace {
 
-// Whether NumPy's functions store results of this type to such elements by themselves: float64 to
+// Whether NumPy's functions store results of this type to such elements without a cast: float64 to
 // float32, but not to int64.
 bool is_of_kind(Scalar result, Scalar element) {
     const auto kind = [](Scalar s) {
@@ -392,7 +392,7 @@ bool Typer::check_update(const Store& stmt, const Type& result) {
     return false;
 }
 
-// The same of what a function stores to its argument out.
+// The same for stores of a function to its argument out.
 bool Typer::check_output(const Store& stmt, const Type& result) {
     const Type element = Type::of(stmt.array->type.scalar);
     if (is_of_kind(storage(result).scalar, element.scalar)) return true;
@@ -403,11 +403,11 @@ bool Typer::check_output(const Store& stmt, const Type& result) {
     return false;
 }
 
-// A number of an object has the type that it has when the call begins: a smaller one of NumPy's
+// A number in an object keeps the type that it has when the call begins: a smaller type of NumPy
 // would round, or wrap, from then on.
 bool Typer::check_exact(const Store& stmt, const Type& value) {
     const Type element = Type::of(stmt.array->type.scalar);
-    // Python's sums of truth values are integers.
+    // Sums of truth values are integers in Python.
     const bool counts = element.scalar == Scalar::kBool && stmt.update &&
                         *stmt.update != Op::kBitAnd && *stmt.update != Op::kBitOr &&
                         *stmt.update != Op::kBitXor;

@@ -26,7 +26,7 @@ bool leaves_loop(const Body& body) {
     return found;
 }
 
-// Whether the end of `body` can be reached; what could not has been removed (split_variables).
+// Whether the end of `body` is reachable; split_variables has removed unreachable statements.
 bool falls_through(const Body& body) {
     if (body.empty()) {
         return true;
@@ -173,7 +173,7 @@ void Typer::walk(Stmt& stmt, Body& out) {
             const Operand value = walk(evaluate.value);
             named_ = nullptr;
             if (rewriting() && value.rank > 0 && evaluate.value->op == Op::kCall) {
-                // Nobody asks for the array, nor for the numbers of calls for its elements.
+                // The array is not used, nor are the numbers of calls for its elements.
                 if (instances_.element_functions.acts(*evaluate.value))
                     name_value(evaluate.value, value.rank);
                 return;
@@ -214,7 +214,7 @@ void Typer::walk(Stmt& stmt, Body& out) {
     }
 }
 
-// `if static_types_eq(a.dtype, b.dtype)` of what is computed: the branch that is taken.
+// Chooses the branch of `if static_types_eq(a.dtype, b.dtype)` on the types of computed values.
 void Typer::choose_by_types(If& branch, Body& out) {
     const auto& sides = branch.condition->operands;
     const Type a = storage(typed_copy(*sides[0]).type), b = storage(typed_copy(*sides[1]).type);
@@ -244,7 +244,7 @@ void Typer::widen(Var* var, const Operand& value) {
     var->type = type;
 }
 
-// Labels that were written in front of a number: no loop computes it.
+// Refuses labels that precede a statement over numbers, which no loop computes.
 void Typer::refuse_labels(Assign& stmt) {
     const bool written =
         !stmt.labels.empty() && !stmt.labels.back().empty() && !is_pragma(stmt.labels.back());
@@ -311,7 +311,7 @@ bool Typer::walk_assign(Assign& stmt, Body& out) {
     return false;
 }
 
-// Whether `out` has got what stands for the statement: an array that the entry returns.
+// Returns whether `out` has got a replacement of the statement: an array that the entry returns.
 bool Typer::walk_store(Store& stmt, Body& out) {
     Operand operands[2];
     if (stmt.array->type.is_array() && stmt.array->type.weak) {
@@ -365,7 +365,7 @@ bool Typer::walk_store(Store& stmt, Body& out) {
         stmt.value = convert(stmt.value, operands[1].type, element);
         return false;
     }
-    // array[i] = element(array[i] <update> value), with i evaluated once.
+    // Rewrites as array[i] = element(array[i] <update> value), with i evaluated once.
     Builder b(context_.module, stmt.span);
     std::vector<Expr*> again;
     const auto evaluate_once = [&](Expr*& index) {
@@ -409,7 +409,7 @@ void Typer::walk_integer(Expr*& slot, Scalar scalar, const std::string& what) {
     }
 }
 
-// The values of an exception become words (ir/site.h): which type each has is known here alone.
+// The values of an exception become words (ir/site.h): only here are their types known.
 void Typer::walk_fail(Fail& stmt) {
     if (context_.module.sites[stmt.site].code != Code::kP431) {
         for_each_slot(stmt, [&](Expr*& slot) { walk_integer(slot, Scalar::kI64, "a message"); });
@@ -458,7 +458,7 @@ void Typer::walk_for(For& stmt) {
     }
 }
 
-// Before the program runs where it certainly gets there, else a loop that fails when it is reached.
+// Reported at compile time if the loop is certainly reached, else the loop fails at run time.
 void Typer::refuse_zero_step(For& stmt) {
     const Function& function = *instance_.function;
     const std::string message = "range() arg 3 must not be zero";

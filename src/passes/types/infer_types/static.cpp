@@ -1,6 +1,6 @@
-// Decides questions that the call settles before it runs, such as the back end and types. This
-// happens to each function when the types of its arguments are known, before those of its variables
-// are asked for, so that the branches that are not taken need not make sense for them.
+// Decides conditions that the call determines before it runs, such as those on the back end and
+// types. It runs for each function when the types of its arguments are known, before those of its
+// variables are inferred, so that branches that are not taken need not have valid types.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -63,7 +63,7 @@ private:
     }
 
     void fold(Expr*& slot) {
-        // Other conditions leave the result the type that both branches give it.
+        // Other conditions leave the result the type of both branches.
         const bool chooses = slot->op == Op::kSelect && has_static(*slot->operands[0]);
         for (Expr*& operand : slot->operands) {
             const bool outer =
@@ -93,7 +93,7 @@ private:
                 break;
             case Op::kAnd:
             case Op::kOr:
-                // The first operand decides, or leaves it to the second.
+                // The first operand decides, or the second one is the result.
                 if (const bool* value = truth_of(*e.operands[0])) {
                     slot = *value == (e.op == Op::kAnd) ? e.operands[1] : e.operands[0];
                 }
@@ -116,7 +116,7 @@ private:
                 break;
             case Op::kNe:
             case Op::kGt:
-            case Op::kGe:  // a statement is left out when its mistakes have been reported
+            case Op::kGe:  // a statement is dropped after its mistakes have been reported
                 if (chooses_) compute(slot);
                 break;
             default:
@@ -124,7 +124,7 @@ private:
         }
     }
 
-    // Of small integers, such as numbers of dimensions.
+    // Folds an operator on small integers, such as numbers of dimensions.
     void compute(Expr*& slot) {
         const Expr& e = *slot;
         const auto a = small_of(*e.operands[0]), b = small_of(*e.operands[1]);
@@ -184,7 +184,7 @@ private:
         return number != nullptr && *number == static_cast<std::int64_t>(backend);
     }
 
-    // What is computed has a type when those of variables are known: the typer decides then.
+    // A computed value has a type only when those of variables are known: the typer decides then.
     std::optional<std::pair<Scalar, Scalar>> both(const Expr& e) {
         const auto a = known_scalar(*e.operands[0]);
         const auto b = known_scalar(*e.operands[1]);
@@ -206,7 +206,7 @@ private:
         return found ? std::optional(found->scalar) : std::nullopt;
     }
 
-    // Weak where it is a number of Python's.
+    // The type of the expression, if it is known; weak for a Python number.
     std::optional<Type> known_type(const Expr& e) {
         if (e.op == Op::kConvert) return Type::of(e.type.scalar);
         if (e.op == Op::kAdd) {  // the type that holds both
@@ -221,8 +221,8 @@ private:
         return elements ? std::optional(Type::of(*elements)) : std::nullopt;
     }
 
-    // The type of the elements that all of the names' assignments give it: names of arrays and of
-    // parts of them.
+    // The element type that all assignments of the name agree on: names of arrays and of parts of
+    // them.
     std::optional<Scalar> elements_of(const Var& name) {
         if (given_.empty()) {
             for_each_stmt(function_.body, [&](const Stmt& stmt) {

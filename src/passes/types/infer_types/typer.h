@@ -15,7 +15,7 @@
 
 namespace parpy {
 
-// What one argument contributes to the choice of an instance.
+// The contribution of one argument to the choice of an instance.
 struct ArgumentKey {
     struct Layout {
         std::optional<std::int64_t> extent, stride;
@@ -29,55 +29,55 @@ struct ArgumentKey {
     friend bool operator==(const ArgumentKey& a, const ArgumentKey& b);
 };
 
-// A condition in front of a function's body that its annotations make: `if c: pass else: fail
-// P231`.
+// A condition that the annotations of a function put at the front of its body: `if c: pass else:
+// fail P231`.
 struct DeclaredCheck {
     ir::If* stmt = nullptr;
-    bool open = false;  // a call leaves it to run time
+    bool open = false;  // some call cannot decide it at compile time
 };
 
 struct Instance {
     const ir::Function* source = nullptr;
     std::vector<ArgumentKey> key;
-    ir::Function* function = nullptr;   // a copy of `source`; of the entry, itself
+    ir::Function* function = nullptr;   // a copy of `source`; for the entry, itself
     std::vector<ir::Var*> inputs;       // its variable for each argument
     std::vector<DeclaredCheck> checks;  // taken from the body
     Webs webs;
     ir::Type result;        // of an element, where arrays are returned
-    int result_rank = 0;    // of what is returned
+    int result_rank = 0;    // of the returned value
     Span result_span;       // of a return with a value
     Span bare_return_span;  // of a return without
     bool called = false;    // by a function that is part of the result
     bool rewritten = false;
 };
 
-// An array handed to a function, for what flows along calls: `written` up, `aliased` down.
+// An array passed to a function: `written` flows from callee to caller, `aliased` the other way.
 struct ArrayPass {
     ir::Var* from = nullptr;
     ir::Var* to = nullptr;
     Span span;
 };
 
-// A function's demand on the numbers that it gets: sign * value >= least, where the value is a sum
+// A requirement of a function on integer arguments: sign * value >= least, where the value is a sum
 // of multiples of its parameters.
 struct Demand {
     Instance* instance = nullptr;
     ir::ParameterBound value;
     std::int64_t sign = 1;
     std::int64_t least = 0;
-    ir::Type type;  // that the value must fit; unknown: another one demands it
-    std::vector<ir::ParameterBound> unless;  // where one of them holds it is not reached
+    ir::Type type;  // the type that the value must fit; unknown: the requirement is another one
+    std::vector<ir::ParameterBound> unless;  // unreachable where one of them holds
     friend bool operator==(const Demand&, const Demand&) = default;
 };
 
-// Where a statement is not reached: where one of these holds. Conditions on anything but integer
-// parameters are taken to be met.
+// A statement is unreachable where one of these holds. Conditions on anything but integer
+// parameters count as true.
 struct Reach {
     std::vector<ir::ParameterBound> unless;
 };
 
-// The numbers of a rewritten call. Those that are no sums of multiples of the caller's parameters
-// are empty.
+// The integer arguments of a rewritten call; empty for those that are no sums of multiples of the
+// caller's parameters.
 struct NumberPass {
     Instance* caller = nullptr;
     Instance* callee = nullptr;
@@ -96,10 +96,10 @@ public:
     Instance& find_or_make(const ir::Function* callee, std::vector<ArgumentKey> key);
 
     // A function (array, mask) that returns the elements, or rows, that a mask of `mask_rank`
-    // dimensions selects of an array of `rank` dimensions.
+    // dimensions selects from an array of `rank` dimensions.
     const ir::Function* selection(int rank, int mask_rank, Span span);
-    // A function (array, mask, values) that stores the values to the elements, or rows, that a mask
-    // selects, one by one.
+    // A function (array, mask, values) that stores the values one by one to the elements, or rows,
+    // that a mask selects.
     const ir::Function* placement(int mask_rank, std::optional<ir::Op> update, Span span);
 
     ElementFunctions element_functions;
@@ -107,14 +107,14 @@ public:
     std::vector<ArrayPass> passes;                            // of the rewritten calls
     std::vector<NumberPass> number_passes;                    // of the rewritten calls
     std::vector<std::pair<Span, std::string>> untyped_calls;  // whose result has no type
-    // Calls that return arrays and were moved in front of their statement.
+    // Calls that return arrays and were moved before their statement.
     struct MovedCall {
         Span span;
         const Instance* callee = nullptr;
         const ir::Stmt* from = nullptr;
     };
     std::vector<MovedCall> moved_calls;
-    // Arguments that read elements and got a name in front of their statement.
+    // Arguments that read elements and were assigned to a name before their statement.
     struct MovedArgument {
         Span span;
         const ir::Var* name = nullptr;
@@ -123,7 +123,7 @@ public:
     std::vector<MovedArgument> moved_arguments;
     std::vector<Demand> demands;
     std::unordered_map<const ir::Var*, Span> writes;       // the first store to each array
-    std::unordered_map<const ir::Var*, ir::Type> results;  // what is stored to each array for one
+    std::unordered_map<const ir::Var*, ir::Type> results;  // of values stored to arrays for one
 
 private:
     PassContext& context_;
@@ -132,8 +132,8 @@ private:
 };
 
 enum class Phase {
-    kFind,    // widens the types of variables by what is assigned to them
-    kNarrow,  // recomputes them from what is assigned to them, now that all types are known
+    kFind,    // widens the types of variables by those of assigned values
+    kNarrow,  // recomputes them from the assigned values, now that all types are known
     kRewrite,
 };
 
@@ -150,7 +150,7 @@ private:
     // ---- statements
     void walk(ir::Body& body);
     void walk(ir::Stmt& stmt, ir::Body& out);
-    // Whether `out` has got what stands for the statement: it gives an array a name (names.cpp).
+    // Whether `out` has got a replacement of the statement: it gives an array a name (names.cpp).
     bool walk_assign(ir::Assign& stmt, ir::Body& out);
     void refuse_labels(ir::Assign& stmt);
     [[nodiscard]] ir::Var* updated_array(const ir::Assign& stmt) const;
@@ -159,8 +159,8 @@ private:
     void bind_chosen(const ir::Assign& stmt, ir::Expr* value, const ir::Type& type, ir::Body& out);
     void bind(ir::Assign& stmt, bool fresh, ir::Body& out);
     ir::Bind* bind(ir::Var* name, ir::Expr* value, bool fresh, Span span, ir::Body& out);
-    // Whether what is written with this operator is an array of its own, though typing may leave
-    // nothing of it but elements of another: +x, x.astype(its own type).
+    // Whether a value written with this operator is an array of its own, even if typing reduces it
+    // to the elements of another one: +x, x.astype(its own type).
     [[nodiscard]] static bool computes(ir::Op written);
     ir::Bind* name_value(ir::Expr*& slot, int rank);
     bool scatter(ir::Store& stmt, int rank, const std::vector<ir::Expr*>& written, ir::Body& out);
@@ -177,8 +177,8 @@ private:
         const ir::Expr* index = nullptr;
         std::size_t at = 0;  // among the subscripts
         int rank = 0;
-        int before = 0, behind = 0;  // axes of the other subscripts in front of its own, and behind
-        bool leads = false;          // what it selects is the first axis in any case
+        int before = 0, behind = 0;  // axes of the other subscripts before it, and behind
+        bool leads = false;          // the selected axis is always the first one
     };
     [[nodiscard]] std::optional<Mask> mask_among(const ir::Var& array,
                                                  const std::vector<ir::Expr*>& indices) const;
@@ -192,7 +192,7 @@ private:
     bool store_selected(ir::Store& stmt, ir::Body& out);
     [[nodiscard]] ir::Store* without_mask(const ir::Store& stmt, const Mask& mask, ir::Expr* value);
     [[nodiscard]] ir::Expr* without_mask(const ir::Expr& reduce) const;
-    // What the entry returns (results.cpp).
+    // Results of the entry (results.cpp).
     bool find_result(ir::Store& stmt, ir::Body& out);
     bool refuses_parts_of_arguments(const ir::Store& stmt);
     bool takes_results_out(ir::Body& body, ir::Body& out);
@@ -200,23 +200,24 @@ private:
     void walk_for(ir::For& stmt);
     void choose_by_types(ir::If& branch, ir::Body& out);
     void refuse_zero_step(ir::For& stmt);
-    // What follows is reached where the condition is `holds`; where the loop has iterations.
+    // The statements that follow are reached only where the condition is `holds`, or the loop has
+    // iterations.
     void assume(const ir::Expr& condition, bool holds);
     void assume(const ir::For& loop);
     void walk_return(ir::Return& stmt);
     void widen(ir::Var* var, const Operand& value);
 
-    // ---- expressions: type of the expression in `slot`; kRewrite: the slot holds it, typed
-    // Any. `by_numpy`: of an operator, Python numbers alone are NumPy's.
+    // Expressions: return the type of the expression in `slot`; kRewrite: the slot then holds the
+    // typed expression, of any rank. `by_numpy`: an operator on Python numbers alone follows NumPy.
     Operand walk(ir::Expr*& slot, bool by_numpy = false);
     Operand walk_value(ir::Expr*& slot);   // a scalar or slices; others are an error and unknown
     Operand walk_scalar(ir::Expr*& slot);  // a scalar; anything else is an error and unknown
-    int walk_condition(ir::Expr*& slot);   // its truth; the rank
+    int walk_condition(ir::Expr*& slot);   // a truth value; returns its rank
     void walk_test(ir::Expr*& slot);       // the truth of a scalar
-    int walk_index(ir::Expr*& slot, const ir::Var* array);  // the rank it contributes
+    int walk_index(ir::Expr*& slot, const ir::Var* array);  // returns the rank that it contributes
     int walk_indices(std::vector<ir::Expr*>& indices, const ir::Var* array);  // of the element
     bool needs_scalar(const ir::Expr& expr, int rank);
-    // `what` takes integers: "range()".
+    // `what` names the user of the integers: "range()".
     void walk_integer(ir::Expr*& slot, ir::Scalar scalar, const std::string& what);
     void walk_fail(ir::Fail& stmt);
     Operand walk_transpose(ir::Expr& expr);
@@ -234,7 +235,7 @@ private:
     Operand walk_call(ir::Expr*& slot);
     [[nodiscard]] int rank_of_copy(const ir::Expr& expr) const;
     [[nodiscard]] bool is_array_valued(const ir::Expr& argument) const;
-    // The arguments that are arrays, of a call that is made for each of their elements; else none.
+    // The arguments that are arrays, if the call is made for each of their elements; else none.
     [[nodiscard]] std::vector<bool> element_arguments(const ir::Expr& call) const;
     Operand walk_nothing(ir::Expr*& slot);
     Operand named_result(ir::Expr*& slot, const Instance& callee);
@@ -244,13 +245,12 @@ private:
     Operand walk_operation(ir::Expr*& slot, bool by_numpy);
     Operand walk_numpy(ir::Expr*& slot);
     Operand walk_round(ir::Expr*& slot, bool by_numpy);
-    // what kernels written by hand do (kernels.cpp)
+    // Operators of kernels written by hand (kernels.cpp).
     static bool is_of_kernels(ir::Op op);
     Operand walk_of_kernels(ir::Expr*& slot);
     Operand walk_register(ir::Expr*& slot);
     Operand walk_atomic(ir::Expr*& slot);
-    // What the annotations of the called function say of these arguments
-    // (declared.cpp).
+    // Checks the annotations of the called function against these arguments (declared.cpp).
     void check_type(const ir::If& check);
     void check_declared(const ir::Expr& call, const std::vector<ArgumentKey>& key,
                         Instance& callee);
@@ -272,16 +272,16 @@ private:
     ir::Expr* apply(const Typing& typing, ir::Expr* expr, std::span<const Operand> operands);
     ir::Expr* compare_exactly(ir::Op op, ir::Expr* expr);
     ir::Expr* convert(ir::Expr* expr, const ir::Type& from, ir::Type to);
-    // Of sums and multiples of run-time arguments: sign * value >= least, or it is compiled for,
-    // where a constant that has no such value is refused or has another type.
+    // Requires sign * value >= least of a sum of multiples of run-time arguments; a call that
+    // violates it is compiled for its value, which as a constant is refused or has another type.
     void require(const ir::Expr& expr, std::int64_t sign, std::int64_t least,
                  const ir::Type& type = {});
     [[nodiscard]] std::optional<ir::ParameterBound> in_parameters(const ir::Expr& expr) const;
     bool refuses_complex(const ir::Type& from, const ir::Type& to, Span span);
     ir::Expr* truth(ir::Expr* expr);
-    // Refuses what would have to be evaluated twice: anything that calls a function.
+    // Refuses expressions that would have to be evaluated twice and call a function.
     bool repeatable(const ir::Expr& expr, std::string_view what);
-    // The type in which a value of a Python scalar is kept; strong types are themselves.
+    // The type in which the value of a Python scalar is stored; strong types are unchanged.
     [[nodiscard]] ir::Type storage(ir::Type type) const;
     [[nodiscard]] ir::Type of_python_size(ir::Type type) const;  // as if it were weak
     void strip_weak_types();
@@ -299,34 +299,34 @@ private:
     Instance& instance_;
     const Phase phase_;
     bool changed_ = false;
-    Reach reach_;                                                // of what is walked
-    std::unordered_map<const ir::Var*, const ir::Expr*> parts_;  // that names stand for
-    const ir::Expr* named_ = nullptr;                            // the value that a name gets
-    std::unordered_map<const ir::Var*, std::string> returned_;   // names of ours, by the function
-    const ir::Stmt* stmt_ = nullptr;                             // that is walked
-    ir::Body* before_ = nullptr;  // what runs in front of the statement that is walked, if it may
-    // In a choice between two values what runs in front of its statement, if it may.
+    Reach reach_;                                                // of the statement that is walked
+    std::unordered_map<const ir::Var*, const ir::Expr*> parts_;  // of arrays, by name
+    const ir::Expr* named_ = nullptr;                            // a value that gets a name
+    std::unordered_map<const ir::Var*, std::string> returned_;   // names of results, by function
+    const ir::Stmt* stmt_ = nullptr;                             // the statement that is walked
+    ir::Body* before_ = nullptr;  // gets statements that must run before this one; null: none may
+    // In a choice between two values: gets statements that may run before this one.
     ir::Body* around_choice_ = nullptr;
-    ir::Body* ahead_ = nullptr;  // the same of what only names a part of an array
+    ir::Body* ahead_ = nullptr;  // the same for names of parts of arrays
     std::unordered_map<ir::Var*, ir::Type> narrowed_;
     ir::Type narrowed_result_;
     std::unordered_map<ir::Var*, ir::Type> results_;  // in this walk
     std::unordered_map<ir::Var*, ir::Type> result_type_;
 };
 
-// Asks the calls for what functions demand of their parameters, up to the entry's arguments.
+// Passes the requirements of functions on their parameters on to the callers, up to the entry.
 void settle_demands(PassContext& context, Instances& instances);
 
-// Decides what follows from the back end and the types of the arguments alone, and drops the
+// Decides conditions that depend only on the back end and the types of the arguments, and drops the
 // branches that are not taken.
 void fold_static(PassContext& context, ir::Function& function);
 
-// Whether the statement is a DeclaredCheck's; and whether it asks for the type of a number.
+// Whether the statement is a DeclaredCheck's; whether that checks the type of a number.
 bool is_declared_check(const ir::Module& module, const ir::Stmt& stmt);
 bool asks_for_number(const ir::Stmt& check);
-// Whether it asks for a type that is known when those of variables are.
+// Whether it checks a type that is known when those of variables are.
 bool asks_for_type(const ir::Stmt& check);
-// Those at the front of the function, which loses them; and those left to run time put back.
+// Removes the checks at the front of the function; puts back those left to run time.
 std::vector<DeclaredCheck> take_declared_checks(const ir::Module& module, ir::Function& function);
 void put_open_checks(ir::Module& module, Instance& instance);
 

@@ -31,7 +31,7 @@ public:
         }
         return x;
     }
-    // The smaller index represents both.
+    // The smaller index represents both sets.
     void unite(std::uint32_t a, std::uint32_t b) {
         a = find(a);
         b = find(b);
@@ -43,7 +43,7 @@ private:
     std::vector<std::uint32_t> parent_;
 };
 
-// Which definitions of each name may hold here.
+// The definitions of each name that may hold here.
 struct State {
     bool reachable = true;
     std::vector<Definitions> at;  // by index of the name
@@ -137,7 +137,7 @@ private:
         return place->second;
     }
 
-    // A parameter with a known value is none at run time, but has a value at entry all the same.
+    // A parameter with a known value is none at run time, but it has a value at entry.
     void add_constant(Var* var) {
         if (var != nullptr && var->constant != nullptr && !index_.contains(var)) {
             parameters_.push_back(define(add_name(var)));
@@ -149,7 +149,7 @@ private:
         return webs_of_.add();
     }
 
-    // A variable whose values are told apart: any but arrays that keep the memory they begin with.
+    // Whether the variable's values are split: all but arrays that keep their memory.
     bool is_name(const Var* var) const {
         return var != nullptr && (!var->type.is_array() || assigned_.contains(var));
     }
@@ -262,7 +262,7 @@ private:
         }
     }
 
-    // Runs `begin` and the body until what reaches the head of the loop no longer grows.
+    // Runs `begin` and the body until the state at the head of the loop no longer grows.
     template <class F>
     void iterate(Body& body, State& state, F&& begin, bool ends) {
         State head = state;
@@ -319,7 +319,7 @@ private:
 
     Var* variable(Definition d) { return variables_[webs_of_.find(d)]; }
 
-    // A parameter, or the variable of a loop: keeps its one role.
+    // Whether it is a parameter, or the variable of a loop, which keeps its role.
     bool is_fixed(Definition d) {
         const Definition web = webs_of_.find(d);
         return std::ranges::any_of(parameters_,
@@ -328,7 +328,7 @@ private:
                                    [&](Definition l) { return webs_of_.find(l) == web; });
     }
 
-    // `own`: what the statement of the use defines; a value cannot be its own first.
+    // `own`: the definition by the statement of the use, which cannot be its own first value.
     Var* resolve(const void* site, Var* name, Span span, Definition own) {
         const auto found = uses_.find(site);
         if (found != uses_.end() && found->second != kUndefined &&
@@ -415,7 +415,7 @@ private:
         }
     }
 
-    // A name that holds other values too is a copy of the loop's own variable.
+    // A name that has other values, too, is a copy of the loop's own variable.
     void set_loop_variable(For& loop, Definition d, Var* target) {
         const auto counter = counters_.find(d);
         if (counter == counters_.end()) {
@@ -437,7 +437,7 @@ private:
         return found != uses_.end() && found->second != kUndefined;
     }
 
-    // n_1 = n for each parameter n that the function assigns.
+    // Assigns n_1 = n for each parameter n that the function assigns.
     void enter_parameters() {
         Body entry;
         for (Definition p : parameters_) {

@@ -1,7 +1,7 @@
 // Gives each independent value of a name a variable of its own. `t = x32[i]; …; t = x64[i]; …` uses
 // one name for two values, which Python types apart; definitions that reach a common use stay one
-// variable. Also removes statements that cannot be reached, and reports names that are read where
-// no definition reaches. Part of infer_types.
+// variable. Also removes unreachable statements, and reports names that are read where no
+// definition reaches. Part of infer_types.
 #pragma once
 
 #include <string>
@@ -32,14 +32,13 @@ struct Webs {
     std::unordered_set<const ir::Assign*> augmented;  // written as augmented assignments
 };
 
-// Scalar parameters keep their variable unless they are assigned; then a local variable takes over.
-// An augmented assignment that ends one variable and starts another becomes a plain one.
+// Scalar parameters keep their variable unless they are assigned; then a local variable replaces
+// it. An augmented assignment that ends one variable and starts another becomes a plain one.
 [[nodiscard]] Webs split_variables(ir::Module& module, ir::Function& function,
                                    Diagnostics& diagnostics);
 
 // When all types are known: joins variables of one name again where one is computed from the other
-// and they have one type, restores augmented assignments, and gives every variable a name of its
-// own.
+// and they have one type, restores augmented assignments, and gives every variable a unique name.
 void rejoin_variables(ir::Function& function, const Webs& webs);
 
 }  // namespace parpy
