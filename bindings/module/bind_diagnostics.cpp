@@ -4,11 +4,14 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <bit>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "ir/type.h"
@@ -23,7 +26,7 @@ namespace parpy {
 namespace {
 
 constexpr Code kCodes[] = {
-#define DIAGNOSTIC(code, flavour, title) Code::k##code,
+#define DIAGNOSTIC(code, flavour, title, facts) Code::k##code,
 #include "support/diagnostics.def"
 #undef DIAGNOSTIC
 };
@@ -82,12 +85,15 @@ void add_performance(Diagnostics& sink, std::string_view code, Span span, std::s
     sink.performance(code_named(code), span, std::move(message)).help = std::move(help);
 }
 
-// (code, flavour) of each error, in order.
-std::vector<std::pair<std::string_view, std::string_view>> errors(const Diagnostics& sink) {
-    std::vector<std::pair<std::string_view, std::string_view>> found;
+// (code, flavour, facts) of each error, in order.
+using Error = std::tuple<std::string_view, std::string_view, std::vector<std::string_view>>;
+
+std::vector<Error> errors(const Diagnostics& sink) {
+    std::vector<Error> found;
     for (const Diagnostic& diagnostic : sink.all()) {
         if (diagnostic.severity != Severity::kError) continue;
-        found.emplace_back(code_name(diagnostic.code), flavour_name(code_flavour(diagnostic.code)));
+        found.emplace_back(code_name(diagnostic.code), flavour_name(code_flavour(diagnostic.code)),
+                           facts_of(diagnostic.code));
     }
     return found;
 }
@@ -101,6 +107,11 @@ std::vector<std::string> attributes(const Diagnostics& sink) {
         found.push_back(diagnostic.attribute);
     }
     return found;
+}
+
+// Whether Python can run what is refused, if it makes some of the calls.
+bool python_may_call(const Diagnostics& sink) {
+    return std::ranges::any_of(sink.all(), &Diagnostic::python_may_call);
 }
 
 // The exception of the first error, a P431.
@@ -154,6 +165,7 @@ void bind_diagnostics(nb::module_& m) {
         .def_prop_ro("has_errors", &Diagnostics::has_errors)
         .def_prop_ro("errors", errors)
         .def_prop_ro("attributes", attributes)
+        .def_prop_ro("python_may_call", python_may_call)
         .def(
             "render",
             [](const Diagnostics& self, const std::vector<Source>& sources) {

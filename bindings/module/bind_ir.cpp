@@ -232,15 +232,17 @@ Stmt* make_gpu(Module& module, Body body, Span span) {
 }
 
 // The program ends here with this error, which names the integers `values` by number; for P232, it
-// does not compile if this statement is reachable.
+// does not compile if this statement is reachable, unless Python makes the call
+// (`python_may_call`).
 Stmt* make_fail(Module& module, std::string_view code, std::string message,
-                std::vector<Expr*> values, Span span, std::string help) {
+                std::vector<Expr*> values, Span span, std::string help, bool python_may_call) {
     const auto known = code_from_name(code);
     if (!known) throw nb::value_error("no such code");
     auto* stmt = module.make<ir::Fail>(span);
     stmt->site = module.sites.size();
     stmt->values = std::move(values);
     module.sites.push_back({*known, span, std::move(message), {}, false, std::move(help)});
+    module.sites.back().python_may_call = python_may_call;
     return stmt;
 }
 
@@ -248,7 +250,7 @@ Stmt* make_fail(Module& module, std::string_view code, std::string message,
 // that Python's str.format makes of `text` and the values; an empty `text`: the values themselves.
 Stmt* make_raise(Module& module, std::string exception, std::string text, std::vector<Expr*> values,
                  Span span) {
-    Stmt* stmt = make_fail(module, "P431", std::move(text), std::move(values), span, {});
+    Stmt* stmt = make_fail(module, "P431", std::move(text), std::move(values), span, {}, false);
     module.sites.back().exception = std::move(exception);
     return stmt;
 }
@@ -460,7 +462,8 @@ void bind_statements(nb::class_<Module>& module) {
         .def("kernel", make_kernel, "geometry"_a, "body"_a, "span"_a, kOwned)
         .def("alloc", make_alloc, "array"_a, "scalar"_a, "space"_a, "extents"_a, "size"_a.none(),
              "span"_a, kOwned)
-        .def("fail", make_fail, "code"_a, "message"_a, "values"_a, "span"_a, "help"_a = "", kOwned)
+        .def("fail", make_fail, "code"_a, "message"_a, "values"_a, "span"_a, "help"_a = "",
+             "python_may_call"_a = false, kOwned)
         .def("raise_", make_raise, "exception"_a, "text"_a, "values"_a, "span"_a, kOwned)
         .def("barrier", make_barrier, "scope"_a, "span"_a, kOwned)
         .def("print", make_print, "texts"_a, "values"_a, "span"_a, kOwned)

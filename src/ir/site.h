@@ -25,6 +25,7 @@ struct Site {
     // scalar type and bits (see lower_assertions), and the message is a text for Python's
     // str.format, or empty, if the values themselves are the arguments of the exception.
     std::string exception{};
+    bool python_may_call = false;  // P232: Diagnostic::python_may_call
 };
 
 // The error of `sites[site]`. A number or value that does not exist is a fault of generated code,

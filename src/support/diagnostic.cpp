@@ -14,12 +14,31 @@ struct CodeRow {
     std::string_view name;
     std::string_view title;
     Flavour flavour;
+    std::uint32_t facts;
 };
 
+using namespace facts;  // for the table
+
 constexpr CodeRow kCodes[] = {
-#define DIAGNOSTIC(code, flavour, title) {#code, title, Flavour::k##flavour},
+#define DIAGNOSTIC(code, flavour, title, facts) {#code, title, Flavour::k##flavour, facts},
 #include "support/diagnostics.def"
 #undef DIAGNOSTIC
+};
+
+struct FactName {
+    std::uint32_t fact;
+    std::string_view name;
+};
+
+constexpr FactName kFactNames[] = {
+    {kStatement, "statement"}, {kCertain, "certain"},
+    {kMapping, "mapping"},     {kRun, "run"},
+    {kBackEnd, "back end"},    {kArgument, "argument"},
+    {kName, "name"},           {kStored, "stored"},
+    {kText, "text"},           {kAsNumber, "as number"},
+    {kApart, "apart"},         {kNumberOfNumPy, "number of NumPy"},
+    {kByKey, "by key"},        {kElements, "elements"},
+    {kInPlace, "in place"},
 };
 
 const CodeRow& row(Code code) {
@@ -131,6 +150,12 @@ std::string_view code_title(Code code) {
 }
 Flavour code_flavour(Code code) {
     return row(code).flavour;
+}
+std::vector<std::string_view> facts_of(Code code) {
+    std::vector<std::string_view> names;
+    for (const auto& [fact, name] : kFactNames)
+        if ((row(code).facts & fact) != 0) names.push_back(name);
+    return names;
 }
 std::optional<Code> code_from_name(std::string_view name) {
     const auto* found =

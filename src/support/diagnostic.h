@@ -35,7 +35,7 @@ enum class Flavour {
 };
 
 enum class Code {
-#define DIAGNOSTIC(code, flavour, title) k##code,
+#define DIAGNOSTIC(code, flavour, title, facts) k##code,
 #include "support/diagnostics.def"
 #undef DIAGNOSTIC
 };
@@ -44,6 +44,31 @@ enum class Code {
 [[nodiscard]] std::string_view code_title(Code code);  // the meaning of the code, one line
 [[nodiscard]] Flavour code_flavour(Code code);
 [[nodiscard]] std::optional<Code> code_from_name(std::string_view name);
+
+// What an error says to a caller that can do something about it: bits, which stand in each code's
+// row. `facts_of` gives their names, by which Python asks (CompileError.says).
+namespace facts {
+enum : std::uint32_t {
+    kNone = 0,
+    kStatement = 1U << 0U,       // Python can run such a statement
+    kCertain = 1U << 1U,         // it is wrong whatever the arguments are
+    kMapping = 1U << 2U,         // about pragmas, labels and how loops run
+    kRun = 1U << 3U,             // found when the program runs, or would
+    kBackEnd = 1U << 4U,         // about a compiler or a device
+    kArgument = 1U << 5U,        // about an argument
+    kName = 1U << 6U,            // a name may have a value later
+    kStored = 1U << 7U,          // something is stored to that cannot be
+    kText = 1U << 8U,            // a text, or None, is used as a number
+    kAsNumber = 1U << 9U,        // something is used as a number, or a number as something else
+    kNumberOfNumPy = 1U << 10U,  // a number has another type than its annotation: Python's converts
+    kApart = 1U << 11U,          // an argument that may be taken apart into numbers and arrays
+    kByKey = 1U << 12U,          // an argument whose attributes or keys Python may look up
+    kElements = 1U << 13U,       // an array whose elements may be taken apart
+    kInPlace = 1U << 14U         // an array that may be read first
+};
+}  // namespace facts
+
+[[nodiscard]] std::vector<std::string_view> facts_of(Code code);
 
 struct Note {
     Span span;  // may be invalid: then the note has no place
@@ -62,6 +87,9 @@ struct Diagnostic {
     std::vector<std::int64_t> words{};
     // P233: the attribute whose integer would become a float.
     std::string attribute{};
+    // What is refused is a call, or what one gives: Python can run the program if it makes the
+    // calls of functions that give arrays itself.
+    bool python_may_call = false;
 };
 
 class Diagnostics {

@@ -27,7 +27,7 @@ from ..syntax.starred import without_star
 from .elements import attribute_of, comes_apart, is_misused
 from .errors import CompileError
 from .made import begin
-from .misfits import is_of_numpy, is_wrong_elsewhere, numbers_taken
+from .misfits import is_wrong_elsewhere, numbers_taken
 from .objects import Reads, is_object
 from .options import CompileOptions
 
@@ -80,30 +80,30 @@ class Compiling:
         """A call whose arguments compiled code cannot take: those that come apart do so from now on. Functions that
         cannot be compiled may be so if it is known what they get."""
         structures, keeping = self._structures, self._keeping
-        codes = error.codes if isinstance(error, CompileError) else ()
-        repeated = numbers_taken(self._written, codes, values)
+        if not isinstance(error, CompileError):
+            return NotImplemented
+        repeated = numbers_taken(self._written, error, values)
         if repeated is not None:
             return self._made(*repeated[0], **repeated[1], opts=options)
         if is_wrong_elsewhere(self._source, error):
             return self._with_pragmas_alone(values, options)
         unclear = (
-            bool(codes)
+            bool(error.facts)
             and any(is_object(each) or is_list(each) for each in values)
-            and not any(code.startswith(("P4", "P55")) for code in codes)
+            and not error.says("run", "argument")
         )
-        fits = "P550" in codes or unclear
-        keeping.refused = keeping.refused or not {"P217", "P223", "P228"}.isdisjoint(codes) or is_of_numpy(error)
-        # P557: an object that computes the attribute once may fail to, which matters only if that is read.
-        # P558: an entry of a dict that is there behind an assignment.
-        may_fit = fits or keeping.refused or not {"P557", "P558"}.isdisjoint(codes)
+        fits = error.says("apart") or unclear
+        keeping.refused = keeping.refused or error.python_may_call
+        # "by key": an object that computes the attribute once may fail to, which matters only if that is read, and
+        # an entry of a dict may be there behind an assignment.
+        may_fit = fits or keeping.refused or error.says("by key")
         by_python = may_fit and not keeping.wanted and keeping.kept(values) != NOTHING_KEPT
         if structures.wanted or keeping.wanted or not (by_python or (fits and structures.are_for(values))):
             return NotImplemented
         try:
             result = (keeping if by_python else structures)(values, options, False)
         except CompileError as other:
-            runs = any(code.startswith("P4") for code in other.codes)
-            if runs or not is_misused(values, other.codes):
+            if other.says("run") or not is_misused(values, other):
                 raise
             return NotImplemented  # the first message says more of what the function is not made for
         structures.wanted, keeping.wanted = not by_python, by_python
@@ -148,7 +148,7 @@ def looked_at(compiled: _native.JitFunction, args: tuple[Any, ...], look: Callab
             source.only_pragmas = True
             _native.parse_anew(compiled)
             return look(args)
-        repeated = numbers_taken(source, error.codes, args)
+        repeated = numbers_taken(source, error, args)
         if repeated is None:
             raise
         return look(tuple(repeated[0]))

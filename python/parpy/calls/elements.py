@@ -14,7 +14,8 @@ from ..frontend.expressions.function_values import FUNCTIONS
 from ..frontend.forms import CELL, Cell, Composed, Kind, RecordKind, Single, TupleKind
 from ..syntax.names import cell_of, is_array, is_choice, is_scalar, jit_source
 from ..vocabulary.operators import scalar_name
-from .hooks import ByPython, check_hooks
+from .errors import CompileError
+from .hooks import ByPython, check_hooks, hook_of_tuples
 from .objects import Reads, is_object
 
 _LONGEST_LIST = 32
@@ -43,16 +44,16 @@ def is_single(argument: object) -> bool:
     return scalar_name(argument) is not None or jit_source(argument) is not None
 
 
-def is_misused(values: Iterable[object], codes: Collection[str]) -> bool:
+def is_misused(values: Iterable[object], error: CompileError) -> bool:
     """Whether the errors of a program may be due to arguments that are None, texts or lists."""
     apart = [value for value in values if comes_apart(value)]
     if not apart:
         return False
-    if {*codes} <= {"P016", "P204"} and any(type(value) is list for value in apart):
+    if error.says_only("stored", "as number") and any(type(value) is list for value in apart):
         return True
     if all(value is None for value in apart):
         return True
-    return all(isinstance(value, str) for value in apart if value is not None) and {*codes} <= {"P018", "P204"}
+    return all(isinstance(value, str) for value in apart if value is not None) and error.says_only("text", "as number")
 
 
 def composed_kind(
@@ -76,6 +77,8 @@ def composed_kind(
 
     if is_series(argument):
         of_class = type(argument) if hasattr(argument, "_fields") else None
+        if of_class is not None and reads is not None and (hook := hook_of_tuples(of_class)) is not None:
+            raise ByPython(f"the class '{of_class.__name__}' has its own {hook}")
         return TupleKind(tuple(map(part, argument)), of_class=of_class)
     if reads is None or not is_object(argument):
         return Single(argument, _identity(argument), tuple(_cells(argument)))

@@ -20,10 +20,22 @@ class CompileError(RuntimeError):
 
     `codes` holds the code of each error in the message, in order. If the only errors are integer attributes of
     arguments that would become floats, `attributes` names them.
+    `python_may_call` says that Python can run the program if it makes some of the calls itself. `facts` says of each
+    error what a caller may do about it.
     """
 
     codes: tuple[str, ...] = ()
     attributes: tuple[str, ...] = ()
+    python_may_call: bool = False
+    facts: tuple[frozenset[str], ...] = ()
+
+    def says(self, *facts: str) -> bool:
+        """Whether any of the errors says one of these facts (support/diagnostic.h) to a caller."""
+        return any(not each.isdisjoint(facts) for each in self.facts)
+
+    def says_only(self, *facts: str) -> bool:
+        """Whether each of the errors says one of these facts."""
+        return all(not each.isdisjoint(facts) for each in self.facts)
 
 
 def _like(error: type[Exception], base: type[CompileError] = CompileError) -> type[CompileError]:
@@ -105,13 +117,15 @@ def fail(diagnostics: _native.Diagnostics, sources: Sequence[_native.Source]) ->
         raise exception_of(diagnostics.raised(list(sources)))
     kind = _BY_FLAVOUR[errors[0][1]]
     text = diagnostics.render(list(sources)).rstrip("\n")
-    if any(flavour == "internal" for _, flavour in errors):
+    if any(flavour == "internal" for _, flavour, _ in errors):
         kind = InternalError
         if "please report" not in text:
             text = f"{text}\n{_REPORT}"
     error = kind(text)
-    error.codes = tuple(code for code, _ in errors)
+    error.codes = tuple(code for code, _, _ in errors)
+    error.facts = tuple(frozenset(facts) for _, _, facts in errors)
     error.attributes = tuple(diagnostics.attributes)
+    error.python_may_call = diagnostics.python_may_call
     raise error
 
 

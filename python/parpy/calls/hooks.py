@@ -9,10 +9,15 @@ from types import FunctionType
 from typing import Any
 
 from ..syntax.names import LIBRARIES, callable_source
+from ..syntax.patterns import IN_PLACE_METHODS, OPERATOR_METHODS
 from .errors import CompileError
 from .objects import Reads, attribute_of_class, is_object
 
 _OF_DICTS = ("__getitem__", "__missing__", "__contains__", "__iter__", "get", "items", "keys", "values")
+_OF_TUPLES = (
+    "__len__", "__getitem__", "__iter__", "__contains__", "__bool__", "__getattribute__", "__getattr__", "index",
+    "count", *sorted(IN_PLACE_METHODS),
+)  # fmt: skip
 _OF_LIBRARY = functools.__name__
 
 
@@ -48,6 +53,8 @@ def check_hooks(value: Any, names: Iterable[str], reads: Reads) -> None:
         return
     for name in reads.class_names(kind):
         found = attribute_of_class(kind, name)
+        if name in IN_PLACE_METHODS and _own(kind, (name,)):
+            raise ByPython(f"the class '{kind.__name__}' has its own {name}")
         if isinstance(found, property):
             if name in reads.storing:
                 raise ByPython(f"the property '{name}' of the class '{kind.__name__}' assigns to something")
@@ -55,6 +62,26 @@ def check_hooks(value: Any, names: Iterable[str], reads: Reads) -> None:
             raise ByPython(f"'{name}' of the class '{kind.__name__}' has its own __get__")
         elif name in reads.stored and isinstance(getattr(type(found), "__set__", None), FunctionType):
             raise ByPython(f"'{name}' of the class '{kind.__name__}' has its own __set__")
+
+
+def hook_of_tuples(kind: type) -> str | None:
+    """What a class of named tuples does otherwise than tuples do, and compiled code has not."""
+    operators = (name for name in sorted(OPERATOR_METHODS) if _own(kind, (name,)) is not None)
+    found = _own(kind, _OF_TUPLES)
+    return found or next((name for name in operators if not is_plain_method(attribute_of_class(kind, name))), None)
+
+
+def is_plain_method(function: object) -> bool:
+    """Whether it needs no values but its arguments, and constants for those that are left out."""
+    if not isinstance(function, FunctionType) or callable_source(function) is None or function.__closure__:
+        return False
+    return all(map(_is_constant, (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())))
+
+
+def _is_constant(value: object) -> bool:
+    """Whether compiled code has it as a constant."""
+    whole = type(value) is not int or -(2**63) <= value < 2**63
+    return value is None or (type(value) in (bool, int, float, complex, str) and whole)
 
 
 def _hooks(value: Any, names: Iterable[str], reads: Reads) -> Iterable[str]:

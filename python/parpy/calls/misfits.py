@@ -18,14 +18,13 @@ from .errors import CompileError, ParallelError
 
 _STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _PLACE = re.compile(r"^.*?:(\d+):\d+: error\[", re.M)
-_OF_PRAGMAS = ("P03", "P3", "P4", "P5")  # pragmas, mappings, legality, back ends
 
 
 def is_wrong_elsewhere(source: FunctionSource, error: Exception) -> bool:
     """Whether nothing is wrong but statements without pragmas, which Python may run."""
     if not isinstance(error, CompileError) or isinstance(error, ParallelError):
         return False
-    if not source.pragmas or source.only_pragmas or any(code.startswith(_OF_PRAGMAS) for code in error.codes):
+    if not source.pragmas or source.only_pragmas or error.says("mapping", "run", "back end", "argument"):
         return False
     ranges = [
         (part.lineno + source.line_shift, (part.end_lineno or part.lineno) + source.line_shift)
@@ -36,35 +35,30 @@ def is_wrong_elsewhere(source: FunctionSource, error: Exception) -> bool:
     return bool(lines) and not any(first <= line <= last for line in lines for first, last in ranges)
 
 
-def is_of_numpy(error: Exception) -> bool:
-    """Whether it says that compiled code has a function of NumPy for other dimensions alone."""
-    return re.search(r"(parpy/library/\w+\.py|<[\w.]+>):\d+:\d+: error\[P232\]", str(error)) is not None
-
-
 def numbers_taken(
-    source: FunctionSource, codes: tuple[str, ...], values: tuple[Any, ...]
+    source: FunctionSource, error: CompileError, values: tuple[Any, ...]
 ) -> tuple[list[Any], dict[str, Any]] | None:
-    """What a call that ended with these errors may be repeated with, if that is about numbers."""
+    """What a call that ended with this error may be repeated with, if that is about numbers."""
     code = source.function.__code__
-    if not {"P231", "P556"}.intersection(codes) or code.co_flags & _STARS:
+    if not error.says("number of NumPy", "in place") or code.co_flags & _STARS:
         return None
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return in_their_place(source.function, codes, dict(zip(names, values, strict=False)))
+    return in_their_place(source.function, error, dict(zip(names, values, strict=False)))
 
 
 def in_their_place(
-    function: FunctionType, codes: tuple[str, ...], given: Mapping[str, Any]
+    function: FunctionType, error: CompileError, given: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]] | None:
-    """The positional and the keyword arguments with which a call that ended with errors of these codes may be repeated;
+    """The positional and the keyword arguments with which a call that ended with this error may be repeated;
     None where nothing changes.
 
-    An array of a GPU without dimensions (P556) is read. NumPy's numbers become Python's, which convert, where the
-    annotation says another type (P231).
+    An array of a GPU without dimensions is read. NumPy's numbers become Python's, which convert, where the
+    annotation says another type.
     """
     taken = dict(given)
-    if "P556" in codes:
+    if error.says("in place"):
         taken |= {name: _read(value) for name, value in given.items() if _is_number_on_device(value)}
-    if "P231" in codes:
+    if error.says("number of NumPy"):
         numbers = [name for name, each in annotations_of(function).items() if not isinstance(each, BufferType)]
         taken |= {name: number_of_numpy(taken[name]) for name in numbers if name in taken}
     if all(taken[name] is value for name, value in given.items()):

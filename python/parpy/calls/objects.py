@@ -17,7 +17,7 @@ import numpy as np
 from .._native import type_version
 from ..syntax.lists import makes_list
 from ..syntax.names import ARRAY_PROTOCOLS, LIBRARIES, Scope, callable_source, has_elements
-from ..syntax.patterns import got_entry, string_key
+from ..syntax.patterns import got_entry, operator_methods, string_key
 from ..syntax.source import FunctionSource
 from ..vocabulary.generators import is_generator_type
 from .errors import CompileError
@@ -203,6 +203,7 @@ class Reads:
         subscripts = {_subscript_names(part) for part in ast.walk(tree)} - {None}
         dicts = {_entry_owner(part) for part in ast.walk(tree)} - {None} | _counted_alone(tree)
         for part in ast.walk(tree):
+            self._names.update(operator_methods(part))
             self.all_entries |= _is_of_entries(part) or _loop_names(part) in subscripts or _counted(part) in dicts
             if isinstance(part, ast.Assign | ast.AnnAssign):
                 targets = part.targets if isinstance(part, ast.Assign) else [part.target]

@@ -50,7 +50,6 @@ from .arguments.directed import Directed, In, InOut, prepared, type_of, with_rec
 from .arguments.kinds import Fields, has_records, kind_of
 
 SAMPLE_SIZES = (1, 1, 1, 32, 1, 1, 0)  # the sizes of a launch that is compiled for an inspection
-_OF_DEVICES = ("P51", "P52", "P53", "P54")  # diagnostics about the device rather than the kernel
 _INCLUDES = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"', re.MULTILINE)
 
 
@@ -264,7 +263,7 @@ class Kernel(Launchable, ByReference):
             try:
                 probe._check(self.with_views(samples))
             except CompileError as error:
-                if not any(code == "P101" or code.startswith(_OF_DEVICES) for code in error.codes):
+                if not error.says("name", "back end"):
                     raise
 
     def _check(self, samples: Sequence[Any]) -> None:
@@ -396,14 +395,15 @@ class Kernel(Launchable, ByReference):
         if any(map(is_date, arguments)):
             self.native(*sizes, *as_integers(self.with_views(arguments)), opts=options)
             return None
-        codes = error.codes if isinstance(error, CompileError) else ()
-        if "P204" in codes and any(map(_is_point, arguments)):  # the kernel subscripts a 0-d array, passed as a number
+        if not isinstance(error, CompileError):
+            return NotImplemented
+        if error.says("as number") and any(map(_is_point, arguments)):  # the kernel subscripts a 0-d array
             given = [(InOut if each.flags.writeable else In)(each) if _is_point(each) else each for each in arguments]
             PreparingLauncher(self, (*sizes,), options)(*given)
             return None
-        refused = "P550" in codes or "P557" in codes
+        refused = error.says("apart", "by key")
         given_tuples = refused and any(map(comes_apart, arguments)) and not self._tuples
-        records = "P551" in codes and any(map(has_records, arguments))
+        records = error.says("elements") and any(map(has_records, arguments))
         if self._knows_all or not (given_tuples or records):
             return NotImplemented
         self._asks_all = self._asks_all or records

@@ -8,7 +8,18 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from .calls import axes, calls, compositions, creation, folds, functions, generators, python_methods, reductions
+from .calls import (
+    axes,
+    calls,
+    compositions,
+    creation,
+    folds,
+    functions,
+    generators,
+    instances,
+    python_methods,
+    reductions,
+)
 from .expressions import conditions, expressions, tuples
 from .kernels import hints, kernels, memory, vectors
 from .lowering import Language, LowerExpression, LowerIntrinsic, LowerStatement
@@ -98,6 +109,7 @@ INTRINSICS: dict[str, LowerIntrinsic] = {
     "static_fail": calls.lower_static_fail,
     "inline": calls.lower_inline,
     "len": calls.lower_len,
+    "isinstance": instances.lower_isinstance,
     "tuple_method": python_methods.lower_tuple_method,
     "misplaced_label": calls.lower_misplaced_label,
     "misplaced_range": calls.lower_misplaced_range,

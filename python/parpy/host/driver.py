@@ -268,9 +268,6 @@ def _look_at(
         driver.inspect(arguments, opts, look)
 
 
-_CERTAIN = frozenset(("P010", "P011", "P019", "P101", "P107"))  # errors that do not depend on the arguments
-
-
 def _check(splitter: Splitter, methods: Sequence[FunctionSource]) -> Findings:
     """Raises CompileError with the errors in all regions of the function and of its callees before the first region
     runs. If Python keeps attributes of objects, only errors that do not depend on the arguments count; others appear
@@ -298,7 +295,7 @@ def _is_wrong(region: FunctionSource) -> bool:
     try:
         check([region], [])
     except CompileError as error:
-        return _CERTAIN.issuperset(error.codes)
+        return error.says_only("certain")
     return False
 
 

@@ -27,8 +27,9 @@ class Kept(NamedTuple):
     names: frozenset[str] = frozenset()  # parameters that are sets, or lists too long to be tuples
     computed: frozenset[str] = frozenset()  # cached properties whose computation failed
     rows: frozenset[tuple[str, int]] = frozenset()  # arrays of which parts are returned, with their dimensions
-    # Whether compilation failed, so that Python calls NumPy functions that compiled code supports only for some
-    # dimensions, and user functions that return one of several arrays or a part of one.
+    # Whether compilation failed with an error that says that this helps (CompileError.python_may_call): Python calls
+    # NumPy functions that compiled code supports only for some dimensions, and user functions that return one of
+    # several arrays or a part of one.
     refused: bool = False
 
     def assigned_by(self, node: ast.AST) -> bool:

@@ -217,7 +217,7 @@ class Resolver(Lookup):
 
     @lazy
     def _kept(self) -> frozenset[str]:
-        kept = kept_names(self.nodes, self._fixed, self._gives_list)
+        kept = kept_names(self.nodes, self._fixed, self._gives_list, self.kept.refused)
         return kept | self.kept.names | self.made_by_python
 
     def _gives_list(self, call: ast.Call, place: int | None) -> bool:

@@ -196,14 +196,6 @@ def _returns(values: dict[str, ast.expr], apart: Sequence[str], marks: Mapping[s
     return [ast.If(test, _returns(values, rest, marks), []), *_returns(without, rest, marks)]
 
 
-# The codes of diagnostics about code that Python can run and compiled code cannot.
-_BEYOND = frozenset((
-    "P013", "P016", "P017", "P018", "P022", "P023", "P024", "P025", "P026", "P103", "P104", "P200", "P203", "P204",
-    "P211", "P213", "P214", "P217", "P219", "P222", "P223", "P227", "P228", "P233", "P550", "P551", "P552", "P553",
-    "P554",
-))  # fmt: skip
-
-
 def run_region(region: Region, inputs: tuple[Any, ...], opts: CompileOptions | None, debug: bool = False) -> Any:
     """The outputs of the region. If it cannot be compiled for these inputs, Python runs its statements, because earlier
     statements may have had effects already; not if the caller maps the loops."""
@@ -216,7 +208,7 @@ def run_region(region: Region, inputs: tuple[Any, ...], opts: CompileOptions | N
             results = function(*arguments, opts=opts, debug=debug)
         except CompileError as error:
             mapped = opts is not None and opts.parallelize
-            if not _BEYOND.issuperset(error.codes) or mapped or region.gives_functions:
+            if not error.says_only("statement") or mapped or region.gives_functions:
                 raise
             results = _run_by_python(region, function, arguments, error)
     return region.results(kept, results) if kept else results

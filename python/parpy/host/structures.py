@@ -182,13 +182,23 @@ class Structures:
 
 def _used_whole(tree: ast.AST) -> set[str]:
     """The names that are used only as whole values: they have no attributes and no entries, are not called, and no
-    call or alias gets them."""
+    call, operator or alias gets them."""
     owners = [part.value for part in ast.walk(tree) if isinstance(part, ast.Attribute | ast.Assign | ast.Return)]
     owners += [each for part in ast.walk(tree) if isinstance(part, ast.Tuple | ast.List) for each in part.elts]
     owners += [
         part.value for part in ast.walk(tree) if isinstance(part, ast.Subscript) and string_key(part) is not None
     ]
     owners += [part.iter for part in ast.walk(tree) if isinstance(part, ast.For | ast.comprehension)]
+    for part in ast.walk(tree):  # whose class may have the operator
+        match part:
+            case ast.BinOp(left=left, right=right):
+                owners += left, right
+            case ast.UnaryOp(operand=operand):
+                owners.append(operand)
+            case ast.Compare(left=left, comparators=others):
+                owners += left, *others
+            case ast.AugAssign(target=target, value=value):
+                owners += target, value
     calls = [part for part in ast.walk(tree) if isinstance(part, ast.Call)]
     owners += [
         each for call in calls for each in (call.func, *call.args, *(keyword.value for keyword in call.keywords))

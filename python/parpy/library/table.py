@@ -18,6 +18,7 @@ from ..syntax.source import FunctionSource, capture
 from . import arrays, counting, joining, order, without_nan
 from .along import along, at
 from .einsum import einsum, subscripts_of
+from .items import item
 
 # By NumPy function, its implementations, of which the first one with the number of arguments is called.
 _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
@@ -234,9 +235,21 @@ def library_method(name: str, owner: ast.expr, node: ast.Call) -> tuple[Function
     """The implementation for a call of an array method, and the call with its arguments; None if nothing fits."""
     if stores_method(name, node):
         return _source(_STORING_METHODS[name]), _with_arguments(node, [owner])
+    if name == "item":
+        return _item(owner, node)
     if name not in _METHODS:
         return None
     return library_function(getattr(np, name), _with_arguments(node, [owner, *node.args]))
+
+
+def _item(owner: ast.expr, node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
+    """`x.item(i, j)`"""
+    given = node.args
+    if len(given) == 1 and isinstance(given[0], ast.Tuple):
+        given = given[0].elts
+    if node.keywords or len(given) > _MOST_SUBSCRIPTS or any(isinstance(each, ast.Starred) for each in given):
+        return None
+    return _source(item(len(given))), _with_arguments(node, [owner, *given])
 
 
 def stores_method(name: str, node: ast.Call) -> bool:

@@ -81,7 +81,8 @@ def _examples() -> Path:
 
 def diagnostics() -> list[Diagnostic]:
     """All diagnostics, in the order of their codes."""
-    rows = re.findall(r'^DIAGNOSTIC\((P\d+), +(\w+), +"(.*)"\)', _registry().read_text(encoding="utf-8"), re.MULTILINE)
+    row = r'^DIAGNOSTIC\((P\d+), +(\w+), +"(.*)", [\w |]+\)$'
+    rows = re.findall(row, _registry().read_text(encoding="utf-8"), re.MULTILINE)
     return [_diagnostic(*row) for row in rows]
 
 

@@ -49,10 +49,13 @@ def is_kept_by_python(node: ast.AST, fixed: frozenset[str]) -> bool:
 
 
 def kept_names(
-    nodes: Iterable[ast.AST], fixed: frozenset[str], gives_list: Callable[[ast.Call, int | None], bool]
+    nodes: Iterable[ast.AST],
+    fixed: frozenset[str],
+    gives_list: Callable[[ast.Call, int | None], bool],
+    with_optional_tuples: bool,
 ) -> frozenset[str]:
     """The names of such lists, dicts and sets, including results of calls. `gives_list` tells whether a call returns
-    one, or a tuple with one at this place."""
+    one, or a tuple with one at this place. `with_optional_tuples`: names of tuples that may be None are among them."""
     assigned = [node for node in nodes if isinstance(node, ast.Assign | ast.AnnAssign)]
     found: set[str] = set()
     pairs = [
@@ -68,7 +71,7 @@ def kept_names(
         more = {
             name
             for name, value, place in pairs
-            if (isinstance(value, ast.Tuple) and name in none)  # a tuple or None
+            if (with_optional_tuples and isinstance(value, ast.Tuple) and name in none)
             or (makes_list(value) and name not in fixed and place is None)
             or (isinstance(value, ast.Name) and value.id in found)
             or (isinstance(value, ast.Call) and gives_list(value, place))

@@ -1,11 +1,16 @@
-"""Evaluates Python's functions of string constants to constants: `ord("A")`, `len("abc")`, `b"A"[0]`."""
+"""Evaluates Python's functions of string constants to constants: `ord("A")`, `len("abc")`, `b"A"[0]`; and writes loops
+over keys out, `for k in ("a", "b"): s += d[k]`, as only constants are keys of compiled code.
+"""
 
 from __future__ import annotations
 
 import ast
 import copy
+from collections import Counter
+from collections.abc import Iterator
 from types import FunctionType
 
+from .paths import breaks, continues
 from .patterns import Function
 
 _FUNCTIONS = {"len": len, "ord": ord}
@@ -47,3 +52,89 @@ class _Constants(ast.NodeTransformer):
         if value is not None and _function(node) not in self._own:
             return ast.copy_location(ast.Constant(value), node)
         return super().generic_visit(node)
+
+
+# ------------------------------------------------------------ loops over keys
+
+_MOST_KEYS = 16
+
+
+def with_keys(node: Function) -> Function:
+    """The function in which the body of a loop over keys that are written out is there once for each of them; the tree
+    that is given is left as it is."""
+    loops = [part for part in ast.walk(node) if isinstance(part, ast.For) and _is_over_keys(part)]
+    inside = Counter(name for loop in loops for name in _names(loop) if name == _target(loop))
+    everywhere = Counter(_names(node)) if loops else inside
+    wanted = {name for name in inside if inside[name] == everywhere[name]}
+    if not wanted:
+        return node
+    made: Function = _Keys(wanted).visit(copy.deepcopy(node))
+    return made
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    return (part.id for part in ast.walk(node) if isinstance(part, ast.Name))
+
+
+def _target(loop: ast.For) -> str:
+    return loop.target.id if isinstance(loop.target, ast.Name) else ""
+
+
+def _is_over_keys(loop: ast.For) -> bool:
+    keys = loop.iter.elts if isinstance(loop.iter, ast.Tuple | ast.List) else []
+    if not 0 < len(keys) <= _MOST_KEYS or not _target(loop) or breaks(loop.body) or continues(loop.body):
+        return False
+    if not all(isinstance(key, ast.Constant) and isinstance(key.value, str) for key in keys):
+        return False
+    parts = [part for each in loop.body for part in ast.walk(each)]
+    opaque = ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.NamedExpr
+    if any(isinstance(part, opaque) or _is_label(part) or _stores(part, _target(loop)) for part in parts):
+        return False
+    return any(_is_key(part, _target(loop)) for part in parts)
+
+
+def _is_label(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "label"
+
+
+def _stores(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+
+
+def _is_key(node: ast.AST, name: str) -> bool:
+    """Whether it is d[k], d.get(k), or a test of whether k is in d."""
+    match node:
+        case (
+            ast.Subscript(slice=ast.Name(id=key))
+            | ast.Call(func=ast.Attribute(attr="get"), args=[ast.Name(id=key), *_])
+        ):
+            return key == name
+        case ast.Compare(left=ast.Name(id=key), ops=[ast.In() | ast.NotIn()]):
+            return key == name
+    return False
+
+
+class _Keys(ast.NodeTransformer):
+    """Writes the loops over keys out whose variables are wanted."""
+
+    def __init__(self, wanted: set[str]) -> None:
+        self._wanted = wanted
+
+    def visit_For(self, node: ast.For) -> ast.AST | list[ast.stmt]:
+        is_wanted = _target(node) in self._wanted and _is_over_keys(node)
+        keys = node.iter.elts if is_wanted and isinstance(node.iter, ast.Tuple | ast.List) else []
+        self.generic_visit(node)
+        if not keys:
+            return node
+        bodies = [[_Named(_target(node), key).visit(copy.deepcopy(each)) for each in node.body] for key in keys]
+        return [each for body in (*bodies, node.orelse) for each in body]
+
+
+class _Named(ast.NodeTransformer):
+    """Puts a constant in the place of a name."""
+
+    def __init__(self, name: str, value: ast.expr) -> None:
+        self._name, self._value = name, value
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.copy_location(copy.copy(self._value), node) if node.id == self._name else node

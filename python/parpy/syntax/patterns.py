@@ -149,3 +149,25 @@ def is_literal(node: ast.expr) -> bool:
 
 def is_ellipsis(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is ...
+
+
+# ------------------------------------------------------------ operators of classes
+
+_METHODS: dict[type[ast.AST], tuple[str, ...]] = {
+    ast.Add: ("__add__", "__radd__"), ast.Sub: ("__sub__", "__rsub__"), ast.Mult: ("__mul__", "__rmul__"),
+    ast.Div: ("__truediv__", "__rtruediv__"), ast.FloorDiv: ("__floordiv__", "__rfloordiv__"),
+    ast.Mod: ("__mod__", "__rmod__"), ast.Pow: ("__pow__", "__rpow__"), ast.MatMult: ("__matmul__", "__rmatmul__"),
+    ast.USub: ("__neg__",), ast.Eq: ("__eq__",), ast.NotEq: ("__ne__", "__eq__"), ast.Lt: ("__lt__", "__gt__"),
+    ast.LtE: ("__le__", "__ge__"), ast.Gt: ("__gt__", "__lt__"), ast.GtE: ("__ge__", "__le__"),
+}  # fmt: skip
+OPERATOR_METHODS = frozenset(name for names in _METHODS.values() for name in names)
+
+
+IN_PLACE_METHODS = frozenset(f"__i{names[0][2:]}" for names in _METHODS.values() if names[-1].startswith("__r"))
+
+
+def operator_methods(node: ast.AST) -> list[str]:
+    """The methods that the operators of this very node may call, if an operand is an object."""
+    operators: list[ast.AST] = [*node.ops] if isinstance(node, ast.Compare) else [getattr(node, "op", node)]
+    names = [name for each in operators for name in _METHODS.get(type(each), ())]
+    return names + [f"__i{each[2:]}" for each in names[:1] if isinstance(node, ast.AugAssign)]

@@ -29,7 +29,7 @@ from .deep_stack import with_deep_stack
 from .executed import executed_lines
 from .fields import with_fields, with_methods
 from .imports import note_imports, without_imports
-from .literals import with_constants
+from .literals import with_constants, with_keys
 from .patterns import node_parameters
 from .stored_views import has_views, note_views, with_named_views
 from .text import as_text
@@ -127,7 +127,7 @@ class FunctionSource:
             node = without_imports(self.written(), self.function)
             node = with_bases(with_slices(node, self.function), self.function)
             node = with_named_views(node) if has_views(self.text) else node
-            node = with_turns(without_aliases(with_constants(node, self.function)))
+            node = with_turns(without_aliases(with_keys(with_constants(node, self.function))))
             self._plain = with_fields(with_methods(node, self.function))
         return self._plain
 

@@ -1,6 +1,7 @@
 // Attributes of objects, entries of dicts and elements of named tuples (lower_aggregates.h).
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "ir/clone.h"
 #include "passes/aggregates/lowering.h"
@@ -42,6 +43,16 @@ bool Lowering::refuses_assignment(const Kind& owner, const FieldName& field, Spa
     return true;
 }
 
+// A method or a property of a named tuple.
+Parts Lowering::member(Kind function, Span span) {
+    Parts made{std::move(function), {}};
+    for (const auto& [type, value] : std::exchange(made.kind.constants, {})) {
+        made.leaves.push_back(module_.make_expr(Op::kConst, type, span));
+        made.leaves.back()->constant = value;
+    }
+    return made;
+}
+
 // An attribute of an object, an entry of a dict, an element of a named tuple.
 Parts Lowering::field(Expr& e) {
     Expr& written = *e.operands[0];
@@ -61,7 +72,7 @@ Parts Lowering::field(Expr& e) {
         if (method || property)
             function = part_of(owner, method ? *method : *property);
         else
-            function.kind = *kind.member(is_method ? name + "()" : "@" + name);
+            function = member(*owner.kind.member(is_method ? name + "()" : "@" + name), e.span);
         for (Expr*& leaf : function.leaves)
             leaf = clone(module_, leaf);
         if (is_method) {

@@ -56,7 +56,7 @@ constexpr int kMostRounds = 8;
 constexpr std::ptrdiff_t kMostInstances = 100;
 
 KindInstances::KindInstances(PassContext& context, const Module& module)
-    : context_(context), element_functions_(module) {
+    : context_(context), element_functions_(module), has_operators_(parpy::has_operators(module)) {
     for (const Function* function : module.functions) {
         if (returns_before_its_end(*function)) returns_early_.insert(function);
     }
@@ -102,9 +102,9 @@ const Kind& KindInstances::result_of(KindInstance& instance) {
             break;
         }
         KindsHere here = begin;
-        KindWalk walk([this](const Function& callee, const std::vector<Kind>& kinds) {
-            return result_of(callee, kinds);
-        });
+        KindWalk walk([this](const Function& callee,
+                             const std::vector<Kind>& kinds) { return result_of(callee, kinds); },
+                      has_operators_);
         walk.walk(instance.source->body, here);
         instance.result = walk.result();
     }

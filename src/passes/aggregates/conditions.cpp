@@ -24,6 +24,39 @@ Expr* Lowering::same(Expr& e) {
     return truth(false, e.span);
 }
 
+// `a or b` where `a` is a tuple or None.
+Parts Lowering::tuple_or(Expr& e) {
+    const Kind kind = walk_.of(e, here_);
+    const Span span = e.span;
+    KindsHere known = here_;
+    walk_.assume(*e.operands[0], false, known);
+    Parts first = held(lower(e.operands[0]), span);
+    Expr* test = first.leaves.back();
+    first.leaves.pop_back();
+    first.kind = Kind(first.kind.parts[0]);
+    Body before[2];
+    Body* const outer = std::exchange(out_, &before[1]);
+    std::swap(here_, known);
+    Parts other = as_kind(lower(e.operands[1]), kind, span);
+    std::swap(here_, known);
+    out_ = outer;
+    first = as_kind(std::move(first), kind, span);
+    if (first.leaves.size() != other.leaves.size() || first.kind.form != other.kind.form) {
+        fail_mixed(e, kind);
+        return poison(span);
+    }
+    Parts result{kind, {}};
+    for (std::size_t k = 0; k < first.leaves.size(); ++k) {
+        Var* chosen = make_variable("tmp", span, "tmp");
+        before[0].push_back(assigned(chosen, first.leaves[k], span));
+        before[1].push_back(assigned(chosen, other.leaves[k], span));
+        result.leaves.push_back(var(chosen, span));
+    }
+    b_.span = span;
+    out_->push_back(b_.if_(test, std::move(before[0]), std::move(before[1])));
+    return result;
+}
+
 // Lowers `b if a else c`, `a and b`, `a or b`, where a side needs statements or is no number.
 Parts Lowering::choose(Expr& e) {
     const bool ternary = e.op == Op::kSelect;
@@ -31,6 +64,9 @@ Parts Lowering::choose(Expr& e) {
         const bool second = ternary || *known == (e.op == Op::kAnd);
         return lower(e.operands[ternary ? (*known ? 1 : 2) : second ? 1 : 0]);
     }
+    if (const Kind first = walk_.of(*e.operands[0], here_);
+        e.op == Op::kOr && first.is_optional() && first.parts[0].is_tuple())
+        return tuple_or(e);
     const Kind kind = walk_.of(e, here_);
     const Span span = e.span;
     KindsHere known[2] = {here_, here_};  // on the two sides
@@ -88,13 +124,80 @@ Parts Lowering::choose(Expr& e) {
 
 // ------------------------------------------------------------ operators of tuples
 
+namespace {
+
+bool is_of_numbers(const Kind& kind) {
+    if (kind.is_tuple()) return std::ranges::all_of(kind.parts, is_of_numbers);
+    return kind.is_number() && kind.rank <= 0;
+}
+
+// Whether the elements of one are compared with those of the other, one by one.
+bool have_an_order(const Kind& a, const Kind& b) {
+    if (!a.is_tuple() || !b.is_tuple() || !is_of_numbers(a) || !is_of_numbers(b)) return false;
+    const bool flat = a.leaf_count() == a.parts.size() && b.leaf_count() == b.parts.size();
+    return flat || without_ranks(unnamed(a)) == without_ranks(unnamed(b));
+}
+
+}  // namespace
+
+// `a < b` of tuples: the first elements that differ decide, or else the lengths.
+Expr* Lowering::ordered(Op op, const Parts& a, const Parts& b, Span span) {
+    const bool less = op == Op::kLt || op == Op::kLe;
+    const bool strict = op == Op::kLt || op == Op::kGt;
+    const std::size_t lengths[] = {a.leaves.size(), b.leaves.size()};
+    const std::size_t count = std::min(lengths[0], lengths[1]);
+    const bool shorter = lengths[less ? 0 : 1] < lengths[less ? 1 : 0];
+    Expr* result = truth(shorter || (!strict && lengths[0] == lengths[1]), span);
+    for (std::size_t i = count; i-- > 0;) {
+        const auto both = [&] {
+            return std::vector<Expr*>{clone(module_, a.leaves[i]), clone(module_, b.leaves[i])};
+        };
+        if (i + 1 == count && lengths[0] == lengths[1]) {
+            result = surface(op, both(), span);
+            continue;
+        }
+        Expr* equal = surface(Op::kAnd, {surface(Op::kEq, both(), span), result}, span);
+        Expr* decided = surface(less ? Op::kLt : Op::kGt, both(), span);
+        result = surface(Op::kOr, {decided, equal}, span);
+    }
+    return result;
+}
+
+// min(a, b) and max(a, b) of tuples.
+Parts Lowering::extreme(Expr& e) {
+    const Span span = e.span;
+    std::vector<Parts> sides = lower_all(e.operands);
+    if (!have_an_order(sides[0].kind, sides[1].kind) ||
+        sides[0].leaves.size() != sides[1].leaves.size()) {
+        fail(Code::kP204, span, "the least or greatest of tuples that are not alike",
+             "give them as many numbers each");
+        return poison(span);
+    }
+    for (Parts& side : sides)
+        side = held(std::move(side), span);
+    Expr* test = ordered(e.op == Op::kMax ? Op::kGt : Op::kLt, sides[1], sides[0], span);
+    test = held(test, span, out_->size());
+    Parts result{walk_.of(e, here_), {}};
+    for (std::size_t i = 0; i < sides[0].leaves.size(); ++i) {
+        result.leaves.push_back(surface(
+            Op::kSelect, {clone(module_, test), sides[1].leaves[i], sides[0].leaves[i]}, span));
+    }
+    return result;
+}
+
 Parts Lowering::compare(Expr& e) {
     const Span span = e.span;
     const Kind kinds[] = {walk_.of(*e.operands[0], here_), walk_.of(*e.operands[1], here_)};
     if (e.op != Op::kEq && e.op != Op::kNe) {
-        fail(Code::kP011, span, "tuples are compared by '==' and '!=' only",
-             "compare their elements");
-        return poison(span);
+        if (!have_an_order(kinds[0], kinds[1])) {
+            fail(Code::kP011, span, "tuples have an order where all of their elements are numbers",
+                 "compare their elements");
+            return poison(span);
+        }
+        std::vector<Parts> sides = lower_all(e.operands);
+        for (Parts& side : sides)
+            side = held(std::move(side), span);
+        return {Kind::number(), {ordered(e.op, sides[0], sides[1], span)}};
     }
     for (const Kind& kind : kinds) {
         if (kind.is_tuple() || (kind.is_number() && kind.rank == 0) || kind.is_none()) continue;

@@ -24,6 +24,18 @@ bool runs_for_ever(const Stmt& loop) {
 
 namespace {
 
+// The kind of the tuple, where it is one or None: its parts are taken where it is there.
+Kind there(const Kind& kind) {
+    return kind.is_optional() && kind.parts[0].is_tuple() ? Kind(kind.parts[0]) : kind;
+}
+
+// The numbers among the defaults of a method of named tuples.
+void add_constants(const Expr& function, Kind& kind) {
+    for (const Expr* operand : function.operands)
+        if (operand->op == Op::kConst)
+            kind.constants.emplace_back(operand->type, operand->constant);
+}
+
 bool leaves_loop(const Body& body) {
     return std::ranges::any_of(body, [](const Stmt* stmt) {
         if (stmt->kind == StmtKind::kBreak) return true;
@@ -81,6 +93,7 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
         const Kind owner = expr.var != nullptr ? kind_of(*expr.var, here) : operand(0);
         if (owner.is_record()) return of_field(owner, *name, here);
     }
+    if (auto by_method = of_operator(expr, here)) return *std::move(by_method);
     switch (expr.op) {
         case Op::kTuple: {
             std::vector<Kind> parts;
@@ -95,6 +108,7 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
                 const std::string& name = *expr.operands[i]->text;
                 if (is_member(expr, name)) {
                     kind.members.emplace_back(name, operand(i + 1));
+                    add_constants(*expr.operands[i + 1], kind.members.back().second);
                     continue;
                 }
                 kind.names.push_back(name);
@@ -158,7 +172,7 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
             return Kind::number(nest->rank < 0 ? Kind::kUnknownRank : dimensions + nest->rank);
         }
         case Op::kItem: {
-            const Kind whole = operand(0);
+            const Kind whole = there(operand(0));
             if (whole.is_number())
                 return Kind::number(std::max(whole.rank - 1, whole.rank < 0 ? -1 : 0));
             const auto at = place(*expr.operands[1], whole.parts.size(), here);
@@ -186,7 +200,8 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
         case Op::kOr: {
             if (const auto known = truth(*expr.operands[0], here))
                 return operand(*known == (expr.op == Op::kAnd) ? 1 : 0);
-            return joined(operand(0), under(expr.op == Op::kAnd, 1));
+            const Kind first = operand(0);  // which is there if `or` gives it
+            return joined(expr.op == Op::kOr ? there(first) : first, under(expr.op == Op::kAnd, 1));
         }
         case Op::kAdd: {
             const Kind a = operand(0), b = operand(1);
@@ -194,6 +209,12 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
             std::vector<Kind> parts = a.parts;
             parts.insert(parts.end(), b.parts.begin(), b.parts.end());
             return Kind::tuple(std::move(parts));
+        }
+        case Op::kMin:
+        case Op::kMax: {
+            const Kind a = operand(0), b = operand(1);
+            if (a.is_tuple() && b.is_tuple()) return joined(a, b);
+            break;
         }
         case Op::kMul: {
             const auto times = integer(*expr.operands[1], here);
@@ -220,7 +241,7 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
 
 // The kind of `x[i, j]`, or of `t[0][i]`, which has all its subscripts in one list.
 Kind KindWalk::of_part(const Expr& load, const KindsHere& here) const {
-    Kind part = kind_of(*load.var, here);
+    Kind part = there(kind_of(*load.var, here));
     for (std::size_t i = 0; i < load.operands.size() && !part.is_number(); ++i) {
         if (!part.is_tuple()) return Kind::mixed();
         const Expr& index = *load.operands[i];
@@ -346,6 +367,17 @@ void KindWalk::walk(const Stmt& stmt, KindsHere& here) {
         case StmtKind::kAssign: {
             const auto& assign = *stmt.as<Assign>();
             Kind kind = of(*assign.value, here);
+            if (assign.update && operators_) {
+                Expr name, both;
+                name.op = Op::kVar;
+                name.var = assign.var;
+                both.op = *assign.update;
+                both.operands = {&name, assign.value};
+                if (operator_method(both, of(name, here), kind)) {
+                    here.of[assign.var] = of(both, here);
+                    break;
+                }
+            }
             if (kind.is_optional() && assign.update) kind = Kind(kind.parts[0]);
             if (assign.update && *assign.update == Op::kAdd && kind.is_tuple()) {
                 const Kind before = kind_of(*assign.var, here);

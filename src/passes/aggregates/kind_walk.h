@@ -17,7 +17,9 @@ public:
     static constexpr int kMostFunctions = 16;
     // The kind of the result of a call of `callee` with arguments of these kinds.
     using ResultOf = std::function<Kind(const ir::Function& callee, const std::vector<Kind>&)>;
-    explicit KindWalk(ResultOf result_of) : result_of_(std::move(result_of)) {}
+    // `operators`: whether classes of the program have some (has_operators).
+    KindWalk(ResultOf result_of, bool operators)
+        : result_of_(std::move(result_of)), operators_(operators) {}
 
     [[nodiscard]] Kind of(const ir::Expr& expr, const KindsHere& here) const;
     // The kind that another function receives: captured variables are replaced by their values.
@@ -68,12 +70,17 @@ private:
     void iterate(const ir::Stmt& loop, KindsHere& here, KindsHere& behind);
     [[nodiscard]] int rank_of(const ir::Expr& expr, const KindsHere& here) const;
     [[nodiscard]] Kind of_part(const ir::Expr& load, const KindsHere& here) const;
+    [[nodiscard]] std::optional<Kind> of_operator(const ir::Expr& expr,
+                                                  const KindsHere& here) const;
+    [[nodiscard]] Kind applied(const Kind& called, const ir::Expr& apply,
+                               const KindsHere& here) const;
     [[nodiscard]] Kind of_applied(const ir::Expr& apply, const KindsHere& here) const;
     [[nodiscard]] Kind of_field(const Kind& owner, const std::string& name,
                                 const KindsHere& here) const;
     [[nodiscard]] int rank_of_part(const ir::Expr& load, const KindsHere& here) const;
 
     ResultOf result_of_;
+    bool operators_ = false;
     Kind result_;
     std::vector<Loop*> loops_;
     std::unordered_map<const ir::Var*, std::int64_t> numbers_;  // of loops that are unrolled, now
@@ -91,6 +98,16 @@ struct Bound {
     std::string problem, help;  // the mistake in the arguments, if there is one
 };
 [[nodiscard]] Bound bound_arguments(const ir::Expr& apply, const Kind& function);
+// A method that an operator calls: of which operand, and whether the result is its opposite.
+struct OperatorMethod {
+    std::size_t owner = 0;
+    std::string method;
+    bool is_opposite = false;
+};
+[[nodiscard]] std::optional<OperatorMethod> operator_method(const ir::Expr& operation,
+                                                            const Kind& a, const Kind& b);
+// Whether a class in the program has such methods.
+[[nodiscard]] bool has_operators(const ir::Module& module);
 // The p of `p._replace(x=1)`; null for other calls.
 [[nodiscard]] const ir::Expr* replaced_tuple(const ir::Expr& apply);
 

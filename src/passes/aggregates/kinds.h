@@ -42,6 +42,8 @@ struct Kind {
     // kFunction
     const ir::Function* function = nullptr;
     std::size_t defaults = 0;
+    // kFunction among `members`: the numbers that are its defaults.
+    std::vector<std::pair<ir::Type, ir::Constant>> constants;
     // The variables that it captures of the function that made it, while that one runs: they may
     // change until it is called.
     std::vector<const ir::Var*> cells;

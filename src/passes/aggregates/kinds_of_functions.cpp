@@ -18,6 +18,11 @@ Kind KindWalk::of_applied(const Expr& expr, const KindsHere& here) const {
     }
     Kind called = of(*expr.operands[0], here);
     if (called.is_callable_object()) called = of_field(called, "__call__", here);
+    return applied(called, expr, here);
+}
+
+// The kind of what the call gives, whose operand 0 is of the kind `called`.
+Kind KindWalk::applied(const Kind& called, const Expr& expr, const KindsHere& here) const {
     const Kind function = carried(called, here);
     if (!function.is_function())
         return expr.operands.size() > 1 && function.form == Kind::Form::kDtype
@@ -49,8 +54,11 @@ Kind KindWalk::of_field(const Kind& owner, const std::string& name, const KindsH
     if (owner.place_of_name("*" + name)) return Kind::number();
     if (const auto place = owner.place_of_name(name + "()"))
         return bound_to(carried(owner.parts[*place], here), carried(owner, here));
-    if (const Kind* method = owner.member(name + "()"))
-        return bound_to(*method, carried(owner, here));
+    if (const Kind* method = owner.member(name + "()")) {
+        Kind function = *method;
+        function.constants.clear();
+        return bound_to(std::move(function), carried(owner, here));
+    }
     const auto place = owner.place_of_name("@" + name);
     const Kind* const property = place ? &owner.parts[*place] : owner.member("@" + name);
     if (property == nullptr) return Kind::number();

@@ -19,9 +19,9 @@ Lowering::Lowering(PassContext& context, KindInstances& instances, Function& fun
       module_(context.module),
       instances_(instances),
       function_(function),
-      walk_([this](const Function& callee, const std::vector<Kind>& kinds) {
-          return instances_.result_of(callee, kinds);
-      }),
+      walk_([this](const Function& callee,
+                   const std::vector<Kind>& kinds) { return instances_.result_of(callee, kinds); },
+            instances.has_operators()),
       b_(context.module) {
     for (const Var* param : function.params)
         names_.insert(param->name);
@@ -182,9 +182,21 @@ void Lowering::assign(Assign& stmt) {
         return;
     }
     const Kind before = kind_of(*stmt.var, here_);
+    Expr* updated = surface(*stmt.update, {var(stmt.var, stmt.span), stmt.value}, stmt.span);
+    if (Expr* call = operator_call(*updated)) {
+        Parts value = lower(call);
+        if (!value.kind.is_number()) {
+            set(stmt.var, std::move(value), stmt.span);
+            return;
+        }
+        stmt.update.reset();
+        stmt.value = value.leaves.front();
+        here_.of[stmt.var] = std::move(value.kind);
+        out_->push_back(&stmt);
+        return;
+    }
     if (before.is_tuple() && *stmt.update == Op::kAdd) {
-        Expr* both = surface(Op::kAdd, {var(stmt.var, stmt.span), stmt.value}, stmt.span);
-        set(stmt.var, lower(both), stmt.span);
+        set(stmt.var, lower(updated), stmt.span);
         return;
     }
     if (!before.is_number())

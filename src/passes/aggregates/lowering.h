@@ -51,12 +51,15 @@ public:
     ir::Function* function_of(KindInstance& instance);
     // The next instance to be rewritten; null if there is none.
     [[nodiscard]] KindInstance* next();
+    // Whether classes of the program have operators.
+    [[nodiscard]] bool has_operators() const { return has_operators_; }
 
 private:
     PassContext& context_;
     std::deque<KindInstance> all_, ranked_;
     FunctionSet asks_ranks_, returns_early_;
     ElementFunctions element_functions_;
+    bool has_operators_ = false;
     std::deque<KindInstance*> waiting_;
 };
 
@@ -85,6 +88,7 @@ private:
     void inside(ir::Stmt& loop, ir::Body& stmts);
     void unroll(const ir::For& loop, const KindWalk::Unrolled& unrolled);
     void leave(ir::Return& stmt);
+    Parts return_none_before(ir::Return& stmt, Parts value);
     void return_to_python(const ir::Return& stmt, Parts value);
     void print(ir::Print& stmt);
     void spell(const Parts& value, const ir::Expr& written, std::vector<std::string>& texts,
@@ -103,6 +107,9 @@ private:
     // The value of an expression that must be a number or an array; other kinds are an error.
     ir::Expr* lowered(ir::Expr* expr);
     ir::Expr* condition(ir::Expr* expr);
+    Parts member(Kind function, Span span);
+    ir::Expr* operator_call(const ir::Expr& e);
+    Parts there(Parts parts, const ir::Expr& written);
     ir::Expr* number_in(Parts parts, const ir::Expr& written);
     // From left to right; statements for a later operand do not change the values of earlier ones.
     std::vector<Parts> lower_all(const std::vector<ir::Expr*>& operands);
@@ -129,6 +136,9 @@ private:
     Parts atomic(ir::Expr& expr);
     Parts membership(ir::Expr& expr);
     Parts choose(ir::Expr& expr);
+    ir::Expr* ordered(ir::Op op, const Parts& a, const Parts& b, Span span);
+    Parts extreme(ir::Expr& expr);
+    Parts tuple_or(ir::Expr& expr);
     Parts compare(ir::Expr& expr);
     Parts compare_with_none(ir::Expr& expr);
     Parts joined_tuples(ir::Expr& expr);
@@ -185,7 +195,7 @@ private:
     ir::Expr* truth(bool value, Span span);
     ir::Expr* var(ir::Var* name, Span span);
     ir::Expr* extent(ir::Var* array, Span span, int axis = 0);
-    void fail(Code code, Span span, std::string message, std::string help = {});
+    Diagnostic* fail(Code code, Span span, std::string message, std::string help = {});
     // A placeholder for a value that was reported as an error.
     Parts poison(Span span, const Kind& kind = Kind::number());
 

@@ -29,6 +29,8 @@ Parts Lowering::item(Expr& e) {
     const auto wanted = e.operands.size() > 2 ? constant_integer(e.operands[2]) : std::nullopt;
     Expr& owner = *e.operands[0];
     Parts whole = lower(&owner);
+    if (whole.kind.is_optional() && whole.kind.parts[0].is_tuple())
+        whole = there(std::move(whole), owner);
     if (whole.kind.is_tuple()) {
         const std::size_t count = whole.kind.parts.size();
         if (wanted && static_cast<std::size_t>(*wanted) != count) {
@@ -226,6 +228,8 @@ Parts Lowering::subscript(Expr& e) {
     Parts owner = read(*var(e.var, e.span));
     std::vector<Expr*> left = e.operands;
     std::string name = e.var->shown();
+    if (owner.kind.is_optional() && owner.kind.parts[0].is_tuple())
+        owner = there(std::move(owner), *var(e.var, e.span));
     while (owner.kind.is_tuple() && !left.empty()) {
         owner = one_of(std::move(owner), left.front(), e.span, "'" + name + "'");
         const auto number = constant_integer(left.front());

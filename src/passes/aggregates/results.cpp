@@ -25,6 +25,8 @@ void Lowering::leave(Return& stmt) {
         out_->push_back(&stmt);
     } else {
         Parts value = lower(stmt.value);
+        if (to_python && !by_hand_ && value.kind.is_optional() && may_be_no_tuple(value.kind))
+            value = return_none_before(stmt, std::move(value));
         if (in_place_.empty() && may_be_no_tuple(value.kind)) value = {Kind::mixed(), {}};
         if (value.kind.form == Kind::Form::kMixed) fail_mixed(*stmt.value, value.kind);
         if (!in_place_.empty()) {
@@ -51,6 +53,11 @@ bool has_mixed(const Kind& kind) {
     return kind.form == Kind::Form::kMixed || std::ranges::any_of(kind.parts, has_mixed);
 }
 
+// Whether results have several forms, of which the program says which one it is.
+bool has_ways(const Kind& kind) {
+    return has_mixed(kind) || may_be_no_tuple(kind);
+}
+
 // The form of a result (Function::result_form). If paths return several forms, "{.…|…}", the first
 // result is the number of the form.
 std::string form_of(const Kind& kind) {
@@ -63,6 +70,22 @@ std::string form_of(const Kind& kind) {
 
 }  // namespace
 
+// Of a tuple or None, None is returned first where it is that: the tuple is left.
+Parts Lowering::return_none_before(Return& stmt, Parts value) {
+    const Span span = stmt.span;
+    value = held(std::move(value), span);
+    Body none;
+    Body* const outer = std::exchange(out_, &none);
+    const Stmt* const last = std::exchange(last_, nullptr);  // the program goes on behind it
+    return_to_python(stmt, {Kind::none(), {}});
+    last_ = last;
+    out_ = outer;
+    b_.span = span;
+    out_->push_back(b_.if_(surface(Op::kNot, {value.leaves.back()}, span), std::move(none)));
+    value.leaves.pop_back();
+    return {Kind(value.kind.parts[0]), std::move(value.leaves)};
+}
+
 // Stores the results of the entry to its result parameters.
 void Lowering::return_to_python(const Return& stmt, Parts value) {
     const Span span = stmt.span;
@@ -73,8 +96,7 @@ void Lowering::return_to_python(const Return& stmt, Parts value) {
         (void)number_in({*part, {}}, *stmt.value);
         return;
     }
-    if (!has_mixed(result_kind_) && !may_be_no_tuple(result_kind_))
-        value = as_kind(std::move(value), result_kind_, span);
+    if (!has_ways(result_kind_)) value = as_kind(std::move(value), result_kind_, span);
     Body stores;
     b_.span = span;
     const std::vector<Var*>& results = results_for(form_of(value.kind), value.leaves, stores);
@@ -99,7 +121,7 @@ void Lowering::return_to_python(const Return& stmt, Parts value) {
 // is returned.
 const std::vector<Var*>& Lowering::results_for(const std::string& form,
                                                const std::vector<Expr*>& leaves, Body& stores) {
-    if (has_mixed(result_kind_) && way_ == nullptr) way_ = add_result(function_.span);
+    if (has_ways(result_kind_) && way_ == nullptr) way_ = add_result(function_.span);
     auto known = std::ranges::find(ways_, form, &Way::form);
     if (known == ways_.end()) {
         Way made{form, {}};

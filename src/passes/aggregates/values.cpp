@@ -93,20 +93,27 @@ std::vector<Expr*> Lowering::numbers(const std::vector<Expr*>& operands) {
     return result;
 }
 
+// An error where the value is None when the program runs.
+Parts Lowering::there(Parts parts, const Expr& written) {
+    if (!parts.kind.is_optional()) return parts;
+    const std::string name = shown(written);
+    const bool tuple = parts.kind.parts[0].is_tuple();
+    b_.span = written.span;
+    FailBuilder failing(b_, Code::kP434);
+    failing.site().message = (name.empty() ? "a value" : name) + " is None, but is used as a " +
+                             (tuple ? "tuple" : "number");
+    Stmt* failure = failing.make();
+    Expr* none = surface(Op::kNot, {parts.leaves.back()}, written.span);
+    out_->push_back(b_.if_(none, {failure}));
+    parts.leaves.pop_back();
+    return {Kind(parts.kind.parts[0]), std::move(parts.leaves)};
+}
+
 Expr* Lowering::number_in(Parts parts, const Expr& written) {
     if (parts.kind.is_number()) return parts.leaves.front();
     const std::string name = shown(written);
-    if (parts.kind.is_optional() &&
-        parts.kind.parts[0].is_number()) {  // an error if it is None at run time
-        b_.span = written.span;
-        FailBuilder failing(b_, Code::kP434);
-        failing.site().message =
-            (name.empty() ? "a value" : name) + " is None, but is used as a number";
-        Stmt* failure = failing.make();
-        Expr* none = surface(Op::kNot, {parts.leaves.back()}, written.span);
-        out_->push_back(b_.if_(none, {failure}));
-        return parts.leaves.front();
-    }
+    if (parts.kind.is_optional() && parts.kind.parts[0].is_number())
+        return there(std::move(parts), written).leaves.front();
     switch (parts.kind.form) {
         case Kind::Form::kTuple:
             fail(Code::kP204, written.span,
@@ -155,34 +162,38 @@ Expr* Lowering::number_in(Parts parts, const Expr& written) {
 
 // Reports a name, or a value, that has different kinds on different paths.
 void Lowering::fail_mixed(const Expr& written, const Kind& kind) {
+    Diagnostic* made = nullptr;
     if (kind.is_optional()) {
         const std::string name = shown(written);
-        fail(Code::kP217, written.span, (name.empty() ? "this" : name) + " is " + a_kind(kind),
-             "compare it before it is used: if " + (name.empty() ? "p" : name_of(written)) +
-                 " is not None");
+        made =
+            fail(Code::kP217, written.span, (name.empty() ? "this" : name) + " is " + a_kind(kind),
+                 "compare it before it is used: if " + (name.empty() ? "p" : name_of(written)) +
+                     " is not None");
     } else if (!kind.parts.empty()) {
         const std::string name = shown(written);
         const Kind& first = kind.parts[0];
         const bool calls = first.is_function() || kind.parts[1].is_function();
-        fail(Code::kP217, written.span,
-             (name.empty() ? "this" : name) + " is " + a_kind(first) + " or " +
-                 a_kind(kind.parts[1]) + ", according to the path that leads here",
-             first.form == Kind::Form::kNothing || kind.parts[1].form == Kind::Form::kNothing
-                 ? "give the name such a value on every path"
-             : calls ? "call each of them in the branch that knows it: y = f(x) if c else g(x)"
-                     : "choose by a number or a bool, or compare in the branch that knows it");
+        made =
+            fail(Code::kP217, written.span,
+                 (name.empty() ? "this" : name) + " is " + a_kind(first) + " or " +
+                     a_kind(kind.parts[1]) + ", according to the path that leads here",
+                 first.form == Kind::Form::kNothing || kind.parts[1].form == Kind::Form::kNothing
+                     ? "give the name such a value on every path"
+                 : calls ? "call each of them in the branch that knows it: y = f(x) if c else g(x)"
+                         : "choose by a number or a bool, or compare in the branch that knows it");
     } else if (written.op == Op::kShape) {
         fail(Code::kP026, written.span, "how many dimensions this array has is not known here",
              "take one extent, x.shape[0], or all of them: n, m = x.shape");
     } else if (const std::string name = shown(written); !name.empty()) {
-        fail(Code::kP217, written.span,
-             name + " is a tuple, a number or None, according to the path that leads here",
-             "give each of them a name of its own");
+        made = fail(Code::kP217, written.span,
+                    name + " is a tuple, a number or None, according to the path that leads here",
+                    "give each of them a name of its own");
     } else {
-        fail(Code::kP217, written.span,
-             "the kind of this value depends on the path that leads here",
-             "give each kind of value a name of its own");
+        made = fail(Code::kP217, written.span,
+                    "the kind of this value depends on the path that leads here",
+                    "give each kind of value a name of its own");
     }
+    if (made != nullptr) made->python_may_call = true;
 }
 
 Parts Lowering::lower(Expr* expr) {
@@ -196,6 +207,7 @@ Parts Lowering::lower(Expr* expr) {
             return field(*read);
         }
     }
+    if (Expr* call = operator_call(e)) return lower(call);
     switch (e.op) {
         case Op::kTuple: {
             Parts all;
@@ -315,6 +327,10 @@ Parts Lowering::lower(Expr* expr) {
                     if (kind.is_none() || kind.is_optional()) return compare_with_none(e);
                 }
             }
+            break;
+        case Op::kMin:
+        case Op::kMax:
+            if (walk_.of(e, here_).is_tuple()) return extreme(e);
             break;
         case Op::kAdd:
         case Op::kMul:

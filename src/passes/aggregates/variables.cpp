@@ -204,11 +204,11 @@ Expr* Lowering::extent(Var* array, Span span, int axis) {
     return made;
 }
 
-void Lowering::fail(Code code, Span span, std::string message, std::string help) {
+Diagnostic* Lowering::fail(Code code, Span span, std::string message, std::string help) {
     const bool follows = code == Code::kP017 || code == Code::kP204 || code == Code::kP217;
-    if (follows && poisoned_) return;
+    if (follows && poisoned_) return nullptr;
     poisoned_ = poisoned_ || code == Code::kP022 || code == Code::kP024 || code == Code::kP211;
-    report_once(context_.diagnostics, code, span, std::move(message), std::move(help));
+    return report_once(context_.diagnostics, code, span, std::move(message), std::move(help));
 }
 
 Parts Lowering::poison(Span span, const Kind& kind) {

@@ -159,17 +159,19 @@ private:
     }
 
     bool refuse_argument(const Bind& bind, const Var& array) {
-        context_.diagnostics
-            .error(Code::kP217, bind.span,
-                   "the function returns elements of '" + array.shown() +
-                       "', which are its caller's already")
-            .help = "return a copy of them: np.copy(…)";
+        auto& error =
+            context_.diagnostics.error(Code::kP217, bind.span,
+                                       "the function returns elements of '" + array.shown() +
+                                           "', which are its caller's already");
+        error.help = "return a copy of them: np.copy(…)";
+        error.python_may_call = true;
         return false;
     }
 
     bool refuse(const Bind& bind, const std::string& why, const Bind& other) {
         auto& error = context_.diagnostics.error(Code::kP217, bind.span,
                                                  "the name '" + bind.array->shown() + "' " + why);
+        error.python_may_call = true;
         if (&other != &bind) error.notes.push_back({other.span, "they are made here"});
         error.help = "copy the elements into an array of its own: " + bind.array->shown() +
                      (bind.value->op == Op::kLoad ? "[:] = …" : " = ….copy()");

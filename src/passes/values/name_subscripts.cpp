@@ -75,10 +75,9 @@ Expr* NameSubscripts::stride(Var& array, std::size_t axis, const Expr& asked) {
     for (std::size_t k = name.moves.size(); k-- > 0;) {
         const Move& move = name.moves[k];
         if (move.reshapes()) {
-            context_.diagnostics
-                .error(Code::kP223, asked.span,
-                       "'" + array.shown() + "' is reshaped: its elements have no such distances")
-                .help = "take the strides of the array itself";
+            refuse(asked.span,
+                   "'" + array.shown() + "' is reshaped: its elements have no such distances",
+                   "take the strides of the array itself");
             return math.number(0);
         }
         const auto base = move.order.empty() ? through_parts(move.parts) : move.order[left];
@@ -151,13 +150,11 @@ std::vector<Expr*> NameSubscripts::through_moves(const Name& name, const Var& ar
         Expr* const index = indices[axis];
         const bool slice = index->op == Op::kSlice || index->op == Op::kNewAxis;
         if (slice || has_slices(*index) || has_effects(*index)) {
-            context_.diagnostics
-                .error(Code::kP223, index->span,
-                       "'" + array.shown() + "' is transposed or reshaped, and " +
-                           (has_effects(*index) ? "this subscript has effects" : "sliced here"))
-                .help = has_effects(*index)
-                            ? "give the subscript a name on a line of its own"
-                            : "take its elements in a loop, or slice the array itself";
+            refuse(index->span,
+                   "'" + array.shown() + "' is transposed or reshaped, and " +
+                       (has_effects(*index) ? "this subscript has effects" : "sliced here"),
+                   has_effects(*index) ? "give the subscript a name on a line of its own"
+                                       : "take its elements in a loop, or slice the array itself");
             return indices;
         }
         at.push_back(b_.convert(inside(index, array, axis), type));
@@ -241,11 +238,16 @@ Expr* NameSubscripts::inside(Expr* index, const Var& array, std::size_t axis) {
     return negative ? math.add(b_.extent(dim, type), math.number(*known)) : index;
 }
 
+void NameSubscripts::refuse(Span span, std::string message, std::string help) {
+    auto& error = context_.diagnostics.error(Code::kP223, span, std::move(message));
+    error.help = std::move(help);
+    error.python_may_call = true;
+}
+
 Expr* NameSubscripts::axis_of_one(const Expr& index) {
     if (!index.operands.empty()) {
-        context_.diagnostics
-            .error(Code::kP223, index.span, "a dimension of size 1 that was added is sliced")
-            .help = "take all of it: write ':'";
+        refuse(index.span, "a dimension of size 1 that was added is sliced",
+               "take all of it: write ':'");
     }
     return context_.module.make_expr(Op::kNewAxis, Type::none(), index.span);
 }

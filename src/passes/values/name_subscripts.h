@@ -48,6 +48,7 @@ private:
                                     const std::vector<ir::Dim>& to,
                                     const std::vector<ir::Expr*>& indices, ir::Scalar type);
     ir::Expr* axis_of_one(const ir::Expr& index);
+    void refuse(Span span, std::string message, std::string help);
     ir::Expr* place_of(const Part& part, ir::Expr* index, const ir::Var& array, std::size_t axis);
     ir::Expr* all_of(const Part& part, const ir::Dim& dim, Span span);
     ir::Expr* slice_of(const Part& part, const Subscript& s, const ir::Dim& dim,

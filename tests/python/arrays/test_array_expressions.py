@@ -110,3 +110,21 @@ def test_ufuncs_store_to_an_array(backend):
     ufuncs_into(*numpys, seq=True)
     for got, want in zip(ours, numpys, strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-14)
+
+
+def centered_or(x, y, out, c):
+    for k in range(2):
+        out[k] = y if y[k, 0] > c else x - x.sum(axis=0)
+        out[k] += y if y[k, 0] < c else x / x.mean(axis=1)[:, None]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_sum_of_a_chosen_value_is_computed_once(backend):
+    rng = np.random.default_rng(4)
+    given = rng.random((3, 4)), rng.random((3, 4)), np.zeros((2, 3, 4)), 0.5
+    got, want = copies(given), copies(given)
+    run(backend, parpy.jit(centered_or), got, {})
+    centered_or(*want)
+    np.testing.assert_allclose(got[2], want[2], rtol=1e-12)
+    text = parpy.print_compiled(parpy.jit(centered_or), given, CPU)
+    assert "- sum" not in text  # which a nest around the sum would subtract

@@ -85,6 +85,41 @@ def test_as_python(backend, function, given):
             assert same(x, y)
 
 
+def over_keys(d, x):
+    total = 0.0
+    for k in ("n", "b", "c"):
+        if k in d:
+            total += d[k] * x[1]
+    for k in ["n", "absent"]:
+        total += d.get(k, 0.25)
+    for k in ("n", "b"):
+        for i in range(2):
+            x[i] += d.get(k, 1.0)
+    return total
+
+
+def updates_arrays(p, x):
+    for name in ("w", "b"):
+        p[name] -= 0.5 * x
+    return p["w"][0] + p["b"][1]
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize(
+    "function, given",
+    [(over_keys, {"n": 3, "b": 2.5}), (over_keys, {"n": 3.5}), (updates_arrays, {"w": np.ones(4), "b": np.zeros(4)})],
+)
+def test_loops_over_keys_that_are_written_out(backend, function, given):
+    got, want = copy.deepcopy(given), copy.deepcopy(given)
+    x, y = np.arange(4.0), np.arange(4.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", parpy.PerformanceWarning)
+        warnings.filterwarnings("ignore", message="(?s).*P316")
+        assert same(parpy.jit(function)(got, x, opts=options(backend, {})), function(want, y))
+    assert same(tuple(got.values()), tuple(want.values()))
+    assert same(x, y)
+
+
 @parpy.jit
 def only_counted(d):
     return len(d)

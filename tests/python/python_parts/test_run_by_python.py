@@ -466,3 +466,38 @@ def backward(x, n):
 def test_a_part_of_a_part_is_returned():
     x = np.random.default_rng(1).random(20)
     np.testing.assert_array_equal(backward(x, 20), backward.__wrapped__(x, 20))
+
+
+@parpy.jit
+def sorted_planes(x):
+    return np.sort(x)
+
+
+@parpy.jit
+def with_static_fail(x):
+    parpy.builtin.static_fail("not like this")
+
+
+@parpy.jit
+def text_as_number(x):
+    return x + "a"
+
+
+def test_a_refusal_says_whether_python_may_make_the_calls():
+    """What Python then does follows from that alone."""
+    x = np.random.default_rng(1).random((2, 3, 4))
+    np.testing.assert_array_equal(sorted_planes(x), np.sort(x))
+    for function, may in ((sorted_planes, True), (with_static_fail, False), (text_as_number, False)):
+        with pytest.raises(parpy.CompileError) as refused:
+            parpy.print_compiled(parpy.jit(function.__wrapped__), (x,))
+        assert refused.value.python_may_call is may
+        assert refused.value.says("run") is False
+
+
+def test_a_refusal_says_what_a_caller_may_do():
+    with pytest.raises(parpy.CompileError) as refused:
+        parpy.print_compiled(parpy.jit(text_as_number.__wrapped__), (X,))
+    assert refused.value.says_only("statement", "text")
+    with pytest.raises(parpy.CompileError) as refused:
+        parpy.print_compiled(parpy.jit(text_as_number.__wrapped__), (object(),))
+    assert refused.value.says("apart", "argument")

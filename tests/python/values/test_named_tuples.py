@@ -10,6 +10,8 @@ import pytest
 import parpy
 from backends import BACKENDS, TARGETS, copies, options, run
 
+ZEROS = np.zeros(2)
+
 
 class Vector(NamedTuple):
     x: float
@@ -28,8 +30,12 @@ class Vector(NamedTuple):
     def area(self):
         return self.x * self.y
 
-    def with_default(self, k=2.0):
-        return k
+    def with_default(self, k=2.0, *, more=None, root=False):
+        value = self.x * k + (0.0 if more is None else more)
+        return value**0.5 if root else value
+
+    def with_array(self, k=ZEROS):
+        return k[0]
 
 
 class Labelled(Vector):
@@ -41,6 +47,14 @@ def of_argument(v, n):
     s = v.area
     for i in range(n):
         s += v.scaled(i).plus(v).norm()
+    return s
+
+
+def of_defaults(v, n):
+    s = 0.0
+    for i in range(n):
+        w = v if i % 2 == 0 else Vector(2.0, i)
+        s += w.with_default() + w.with_default(3.0, more=i) + w.with_default(root=True)
     return s
 
 
@@ -64,6 +78,8 @@ def test_as_python(backend):
     for v in (Vector(3.0, 4.0), Labelled(3.0, 4.0)):
         got = compiled(v, 3, opts=options(backend, {}))
         np.testing.assert_allclose(got, of_argument(v, 3), rtol=1e-12)
+    given = Vector(3.0, 4.0), 5
+    assert parpy.jit(of_defaults)(*given, opts=options(backend, {})) == pytest.approx(of_defaults(*given), rel=1e-15)
     got = parpy.jit(of_locals)(3, opts=options(backend, {}))
     (norm, *rest), want = got, of_locals(3)
     assert norm == pytest.approx(want[0], rel=1e-15)  # a power of 0.5 is no root on a GPU
@@ -102,12 +118,12 @@ def wrong_name(v):
 
 
 @parpy.jit
-def needs_default(v):
-    return v.with_default()
+def needs_array(v):
+    return v.with_array()
 
 
 def test_what_is_refused():
     with pytest.raises(parpy.CompileError, match="gets a value for 'z', which it does not have"):
         wrong_name(Vector(1.0, 2.0))
-    with pytest.raises(parpy.CompileError, match=r"P024\]: .* without 'with_default'"):
-        needs_default(Vector(1.0, 2.0))
+    with pytest.raises(parpy.CompileError, match=r"P024\]: .* without 'with_array'"):
+        needs_array(Vector(1.0, 2.0))

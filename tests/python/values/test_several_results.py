@@ -194,9 +194,14 @@ def of_partly(x):
             np.ones(3),
             r"P017\]: 'unequal' returns a tuple of 2 elements elsewhere",
         ),
-        (of_partly, np.ones(3), r"P217\]: 'partly\(x\)' is a tuple of 2 elements or None"),
     ],
 )
 def test_mistakes(program, argument, text):
     with pytest.raises(parpy.CompileError, match=text):
         program(argument)
+
+
+def test_results_that_are_not_there():
+    assert of_partly(np.ones(3)) == 1
+    with pytest.raises(TypeError, match=r"P434\]: 'partly\(x\)' is None, but is used as a tuple"):
+        of_partly(np.zeros(3))

@@ -257,5 +257,7 @@ def unasked(v):
 
 
 def test_a_tuple_or_none_has_to_be_asked_for():
-    with pytest.raises(parpy.CompileError, match="a tuple of 2 elements or"):
-        unasked(0.1)
+    with pytest.raises(TypeError, match=r"P434.*is None, but is used as a tuple"):
+        unasked(-0.3)
+    with pytest.raises(TypeError):
+        unasked.__wrapped__(-0.3)

@@ -274,7 +274,7 @@ def grows(t, n):
         ("t = (1, 2)\nif x[0] > 1:\n    t = 3\nx[0] = t", r"P217\]: 't' is a tuple, a number or None"),
         ("t = None\nx[0] = t + 1", r"P204\]: 't' is None here, but is used as a number"),
         ("t = None\nx[0] = t[0]", r"P204\]: 't' is None here"),
-        ("if (1, 2) < (n, 3):\n    x[0] = 1", r"P011\]: tuples are compared by '==' and '!=' only"),
+        ("if (1, (2, 3)) < (n, 3):\n    x[0] = 1", r"P011\]: tuples have an order where all of their"),
         ("if (1, 2) == x:\n    x[0] = 1", r"P204\]: a tuple is compared with an array"),
         ("x[0] = (1, 2).shape[0]", r"P026\]: only whole arrays have a shape"),
         ("t = (1, 2)\nx[0] = t.shape[0]", r"P204\]: 't' is a tuple of 2 elements, which has no shape"),

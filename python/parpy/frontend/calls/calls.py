@@ -326,7 +326,8 @@ def lower_static_fail(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _nativ
     if not isinstance(text, ast.Constant) or not isinstance(text.value, str):
         fn.error("P023", text, "'static_fail' takes a string constant", "write the message out")
         return fn.poison(node)
-    fn.out.append(fn.module.fail("P232", text.value, [], fn.span(node)))
+    is_numpys = str(fn.source.function.__module__).startswith("parpy.library.")
+    fn.out.append(fn.module.fail("P232", text.value, [], fn.span(node), python_may_call=is_numpys))
     return fn.poison(node)
 
 

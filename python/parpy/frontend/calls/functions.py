@@ -234,7 +234,8 @@ def lower_outer(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _nat
     found = [array for array in arrays if array is not None]
     for array in found:
         has_one = fn.op("==", node, fn.module.rank(array, span), fn.integer(1, node))
-        fail = fn.module.fail("P232", f"'{intrinsic.name}' takes arrays of one dimension here", [], span)
+        message = f"'{intrinsic.name}' takes arrays of one dimension here"
+        fail = fn.module.fail("P232", message, [], span, python_may_call=True)
         fn.out.append(fn.module.if_(has_one, [], [fail], span))
     if len(found) < 2:
         return fn.poison(node)

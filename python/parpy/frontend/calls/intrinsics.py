@@ -173,6 +173,7 @@ def _builtin_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield builtins.bool, Intrinsic("bool", "op", "truth", 1, 1)
     yield builtins.float, Intrinsic("float", "float", "float", 1, 1)
     yield builtins.complex, Intrinsic("complex", "complex", "complex", 1, 2)
+    yield builtins.isinstance, Intrinsic("isinstance", "isinstance", "", 2, 2)
     yield builtins.len, Intrinsic("len", "len", "", 1, 1)
     yield builtins.divmod, Intrinsic("divmod", "pair", "divmod", 2, 2)
     yield builtins.range, Intrinsic("range", "misplaced_range", "", 0, _MANY)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import _native
+from ...syntax.names import Binding
 from ...syntax.whole_numbers import MOST_BITS, computed
 from ...vocabulary.operators import scalar_name
 from ...vocabulary.signatures import Scalar
@@ -45,17 +46,13 @@ def number_of(fn: FunctionScope, value: Any, node: ast.expr) -> _native.Expr:
 def limit_of(fn: FunctionScope, node: ast.Attribute) -> _native.Expr | None:
     """``np.finfo(np.float32).max`` and the other attributes of np.finfo and np.iinfo; None if `node` is another
     expression."""
-    call = node.value
-    if not (isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords):
+    if (found := limit_asked(fn, node)) is None:
         return None
-    asked, kind = fn.resolve(call.func), fn.resolve(call.args[0])
-    if (
-        asked is None
-        or not (asked.value is np.finfo or asked.value is np.iinfo)
-        or (kind is None and not _is_text(call.args[0]))
-    ):
+    asked, argument = found
+    kind = fn.resolve(argument)
+    if kind is None and not _is_text(argument):
         return None
-    given = call.args[0].value if kind is None else kind.value  # type: ignore[attr-defined]
+    given = argument.value if kind is None else kind.value  # type: ignore[attr-defined]
     try:
         value = getattr(asked.value(given.dtype if isinstance(given, Scalar) else given), node.attr)
     except (AttributeError, TypeError, ValueError):
@@ -63,6 +60,16 @@ def limit_of(fn: FunctionScope, node: ast.Attribute) -> _native.Expr | None:
     if kind is not None:
         fn.rely_on(kind)
     return number_of(fn, value, node) if isinstance(value, int | float | np.generic) else None
+
+
+def limit_asked(fn: FunctionScope, node: ast.Attribute) -> tuple[Binding, ast.expr] | None:
+    """np.finfo or np.iinfo, and what it is asked about; None if `node` is something else."""
+    call = node.value
+    if not (isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords):
+        return None
+    asked = fn.resolve(call.func)
+    is_asked = asked is not None and (asked.value is np.finfo or asked.value is np.iinfo)
+    return (asked, call.args[0]) if asked is not None and is_asked else None
 
 
 def _is_text(node: ast.expr) -> bool:

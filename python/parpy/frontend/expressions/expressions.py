@@ -12,11 +12,13 @@ import numpy as np
 
 from ... import _native
 from ...calls.objects import is_object
+from ...library.limits import limit
 from ...syntax.names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging
-from ...syntax.patterns import first_name, integer_constant, string_key
+from ...syntax.patterns import first_name, integer_constant, operator_methods, string_key
 from ...types import Symbol, TypeVar
 from ...vocabulary.device import Register
 from ...vocabulary.operators import DTYPE_OF, scalar_name
+from ..calls.functions import call_library
 from ..calls.random_numbers import generator_value, is_generator_name
 from ..draws import Root
 from ..kernels.indices import lower_register
@@ -33,7 +35,7 @@ from .arrays import (
     refuse_shape,
 )
 from .conditions import condition, short_circuit
-from .constants import constant_of, limit_of, number_of, whole_number
+from .constants import constant_of, limit_asked, limit_of, number_of, whole_number
 from .effects import has_effects
 from .evaluation import in_order, lower_all, lower_twice
 from .function_values import single
@@ -155,6 +157,8 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
         return _value_of(fn, binding, ast.unparse(node), node)
     if (known := limit_of(fn, node)) is not None:
         return known
+    if (asked := limit_asked(fn, node)) is not None and is_dtype(fn, asked[1]):
+        return _limit_of_dtype(fn, node, *asked)
     span = fn.span(node)
     fn.program.attributes.add(node.attr)  # the owner may be an object
     if node.attr in _ARRAY_ATTRIBUTES and is_array_name(fn, node.value):
@@ -265,6 +269,7 @@ def lower_binary(fn: FunctionScope, node: ast.BinOp) -> _native.Expr:
         chain.append(chain[-1].left)
     result = lower(fn, chain[-1].left)
     for part in reversed(chain):
+        fn.program.attributes.update(operator_methods(part))
         left, right = in_order(fn, result, part.left, partial(lower, fn, part.right))
         result = _operator(fn, part, left, right)
     return result
@@ -285,6 +290,7 @@ def lower_unary(fn: FunctionScope, node: ast.UnaryOp) -> _native.Expr:
     value = whole_number(fn, node)
     if value is not None:
         return constant_of(fn, value, node)
+    fn.program.attributes.update(operator_methods(node))
     return fn.module.op(_UNARY[type(node.op)], [lower(fn, node.operand)], fn.span(node))
 
 
@@ -300,6 +306,7 @@ def lower_compare(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
             return fn.poison(node)
     if len(node.ops) == 1 and (is_dtype(fn, node.left) or is_dtype(fn, node.comparators[0])):
         return _compare_types(fn, node)
+    fn.program.attributes.update(operator_methods(node))
     return _comparisons(fn, node, 0, lambda: lower(fn, node.left))
 
 
@@ -346,6 +353,16 @@ def _compare_types(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
     return fn.module.op("not", [same], span)
 
 
+def _limit_of_dtype(fn: FunctionScope, node: ast.Attribute, asked: Binding, given: ast.expr) -> _native.Expr:
+    """np.finfo(x.dtype).eps"""
+    function = limit(asked.value, node.attr)
+    if function is None:
+        fn.error("P024", node, f"the attribute '{node.attr}' cannot be compiled", "eps, max, min and tiny can")
+        return fn.poison(node)
+    fn.rely_on(asked)
+    return call_library(fn, function, [type_operand(fn, given)], node)
+
+
 def is_dtype(fn: FunctionScope, node: ast.expr) -> bool:
     """Whether `node` is the dtype of an array."""
     return isinstance(node, ast.Attribute) and node.attr == "dtype" and is_array_name(fn, node.value)
@@ -378,6 +395,9 @@ def lower_subscript(fn: FunctionScope, node: ast.Subscript) -> _native.Expr:
     item = fn.item(node)
     if item is not None:
         return _value_of(fn, item, ast.unparse(node), node)
+    if isinstance(base, ast.List | ast.Tuple) and not isinstance(node.slice, ast.Slice | ast.Tuple):  # written out
+        whole = ast.copy_location(ast.Tuple(base.elts, ast.Load()), base)
+        return fn.op("item", node, *lower_all(fn, [whole, node.slice]))
     if isinstance(base, ast.Attribute) and base.attr == "shape" and not fn.resolve(base):
         axis = integer_constant(node.slice)
         if not is_array_name(fn, base.value):

@@ -7,15 +7,16 @@ import ast
 import dataclasses
 import inspect
 from collections.abc import Callable, Container, Mapping
-from types import FunctionType, MethodType
+from types import MethodType
 from typing import Any
 
 from ... import _native
 from ...calls.elements import comes_apart
+from ...calls.hooks import hook_of_tuples, is_plain_method
 from ...calls.objects import functions_of, is_object
 from ...syntax.bases import of_base
 from ...syntax.names import MISSING, NO_PLACE, OBJECT, Binding, attribute, callable_source, is_array, is_scalar
-from ...syntax.patterns import string_key
+from ...syntax.patterns import OPERATOR_METHODS, string_key
 from ...syntax.source import FunctionSource
 from ..calls.arguments import bound_arguments
 from ..forms import Span
@@ -89,16 +90,13 @@ class Members:
             self._taken.add(name)
             found = inspect.getattr_static(self._class, name, None)
             function = next(functions_of(self._class, name), None)
-            source = None if name.startswith("_") or function is None else callable_source(function)
-            if source is None or isinstance(found, staticmethod) or _needs_values(source.function):
+            hidden = name.startswith("_") and name not in OPERATOR_METHODS
+            source = None if hidden or function is None else callable_source(function)
+            if source is None or isinstance(found, staticmethod) or not is_plain_method(source.function):
                 continue
             made = _function_of_class(self._fn, self._class.__mro__, name, found, source, self._node)
             if made is not None:
                 add_attribute(self._fn, self._value, made[0].format(name), made[1], self._fn.span(self._node))
-
-
-def _needs_values(function: FunctionType) -> bool:
-    return bool(function.__defaults__ or function.__kwdefaults__ or function.__closure__)
 
 
 def _function_of_class(
@@ -201,6 +199,9 @@ def new_object(fn: FunctionScope, node: ast.Call, made: Any) -> _native.Expr:
 
 def begin_named_tuple(fn: FunctionScope, of_class: type, node: Any) -> _native.Expr:
     """A new named tuple, to which the caller adds the elements."""
+    if (hook := hook_of_tuples(of_class)) is not None:
+        fix = "give the method another name, or call it outside of compiled code"
+        fn.error("P022", node, f"the class '{of_class.__name__}' has its own {hook}", fix)
     classes = fn.program.named_tuples
     number = classes.setdefault(of_class, len(classes))
     value = fn.module.record(str(number), True, fn.span(node))

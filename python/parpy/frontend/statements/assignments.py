@@ -11,7 +11,7 @@ from types import ModuleType
 from ... import _native
 from ...syntax.lists import fixed_lists
 from ...syntax.names import is_array, is_scalar
-from ...syntax.patterns import names_in
+from ...syntax.patterns import names_in, operator_methods
 from ..expressions.effects import has_effects
 from ..expressions.evaluation import held_for
 from ..expressions.expressions import BINARY
@@ -182,6 +182,7 @@ def lower_augmented(fn: FunctionScope, node: ast.AugAssign) -> None:
     if isinstance(node.target, ast.Name) and node.target.id not in fn.assigned:
         # Python reads the target first, so an unassigned target is reported.
         fn.local(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
+    fn.program.attributes.update(operator_methods(node))
     entry = None if fn.kernel else entry_of(fn, node.target)
     if entry is not None and has_effects(fn, node.value):
         _update_entry(fn, node, entry)

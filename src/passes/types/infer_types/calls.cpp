@@ -210,10 +210,10 @@ Operand Typer::named_result(Expr*& slot, const Instance& callee) {
     operand.rank = callee.result_rank;
     if (slot == named_) return operand;
     if (before_ == nullptr) {
-        report(Code::kP223, slot->span,
-               "'" + shown_name(context_.module, *callee.source) +
-                   "' returns an array, and is called where it may not be evaluated",
-               "give its result a name on a line of its own");
+        refuse_call(Code::kP223, slot->span,
+                    "'" + shown_name(context_.module, *callee.source) +
+                        "' returns an array, and is called where it may not be evaluated",
+                    "give its result a name on a line of its own");
         return operand;
     }
     instances_.moved_calls.push_back({slot->span, &callee, stmt_});
@@ -230,7 +230,9 @@ Operand Typer::named_result(Expr*& slot, const Instance& callee) {
 Operand Typer::walk_nothing(Expr*& slot) {
     const Fail* fail = failure_of(*slot->callee);
     if (fail != nullptr && context_.module.sites[fail->site].code == Code::kP232) {
-        report(Code::kP232, fail->span, context_.module.sites[fail->site].message);
+        const Site& site = context_.module.sites[fail->site];
+        if (Diagnostic* made = report(Code::kP232, fail->span, site.message))
+            made->python_may_call = site.python_may_call;
         return kUnknownOperand;
     }
     if (fail != nullptr && before_ != nullptr) {  // the value is not used

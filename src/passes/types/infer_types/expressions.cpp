@@ -348,8 +348,10 @@ Operand Typer::walk_select(Expr*& slot, bool by_numpy) {
     const int rank = walk_condition(expr.operands[0]);
     // NumPy's function evaluates both values, Python's choice one of them.
     Body* const before = std::exchange(before_, by_numpy ? before_ : nullptr);
+    Body* const around = std::exchange(around_choice_, before != nullptr ? before : around_choice_);
     Operand branches[2] = {walk_value(expr.operands[1]), walk_value(expr.operands[2])};
     before_ = before;
+    around_choice_ = around;
     const bool made = by_numpy && made_numpy(branches);
     const Operand &a = branches[0], &b = branches[1];
     Operand result;

@@ -97,6 +97,15 @@ void spread_writes(PassContext& context, Instances& instances) {
     }
 }
 
+namespace {
+
+// `made`: null where it is not reported again.
+void mark(Diagnostic* made, bool python_may_call) {
+    if (made != nullptr) made->python_may_call = python_may_call;
+}
+
+}  // namespace
+
 // Reported after the mistakes in the functions, from which most of these follow.
 void report_untyped_calls(PassContext& context, const Instances& instances) {
     if (context.diagnostics.has_errors() || instances.untyped_calls.empty()) return;
@@ -109,7 +118,9 @@ void report_untyped_calls(PassContext& context, const Instances& instances) {
             if (fail == nullptr) return;
             const Site& site = context.module.sites[fail->site];
             if (site.code == Code::kP232 || site.code == Code::kP105)
-                report_once(context.diagnostics, site.code, fail->span, site.message, site.help);
+                mark(report_once(context.diagnostics, site.code, fail->span, site.message,
+                                 site.help),
+                     site.python_may_call);
         });
     }
     if (context.diagnostics.has_errors()) return;
@@ -277,6 +288,10 @@ void Typer::report(const Typing& typing, Span span) {
     report(typing.code, span, typing.error, typing.help);
 }
 
+void Typer::refuse_call(Code code, Span span, std::string message, std::string help) {
+    mark(report(code, span, std::move(message), std::move(help)), true);
+}
+
 // A call that was moved before its statement, like the others there, must not write memory that the
 // statement reads.
 void check_moved_calls(PassContext& context, const Instances& instances) {
@@ -288,10 +303,11 @@ void check_moved_calls(PassContext& context, const Instances& instances) {
             });
         });
         if (!writes) continue;
-        report_once(context.diagnostics, Code::kP223, moved.span,
-                    "'" + shown_name(context.module, *moved.callee->source) +
-                        "' returns an array, and a call of this statement stores to an array",
-                    "give the result of each call a name on a line of its own");
+        mark(report_once(context.diagnostics, Code::kP223, moved.span,
+                         "'" + shown_name(context.module, *moved.callee->source) +
+                             "' returns an array, and a call of this statement stores to an array",
+                         "give the result of each call a name on a line of its own"),
+             true);
     }
 }
 
@@ -313,10 +329,11 @@ void check_moved_arguments(PassContext& context, const Instances& instances) {
             if (!found) visit(visit, *slot);
         });
         if (!found || !writes) continue;
-        report_once(context.diagnostics, Code::kP223, moved.span,
-                    "an array is passed to a function whose elements an earlier call, in the "
-                    "same statement, may store to",
-                    "give the result of that call a name on a line of its own");
+        mark(report_once(context.diagnostics, Code::kP223, moved.span,
+                         "an array is passed to a function whose elements an earlier call, in the "
+                         "same statement, may store to",
+                         "give the result of that call a name on a line of its own"),
+             true);
     }
 }
 

@@ -84,15 +84,42 @@ bool keeps_outer_dimension(const Expr& e, int rank) {
     return !std::ranges::is_sorted(gone);
 }
 
+// Whether nothing can go wrong with the value wherever it is computed: it is made of one array that
+// is a parameter, and of numbers.
+bool is_safe(const Expr& e, const std::vector<Var*>& params) {
+    int arrays = 0;
+    const bool odd = any_expr(e, [&](const Expr& part) {
+        const bool named = part.op == Op::kVar || part.op == Op::kArray || part.op == Op::kLoad;
+        if (part.op == Op::kSlice) return !part.operands.empty();  // all elements
+        const auto is_slice = [](const Expr* index) { return index->op == Op::kSlice; };
+        if (part.op == Op::kLoad && !std::ranges::all_of(part.operands, is_slice)) return true;
+        arrays += named && part.var->type.is_array() ? 1 : 0;
+        if (named) return std::ranges::find(params, part.var) == params.end();
+        if (part.op == Op::kReduce) {
+            return part.index != static_cast<int>(SliceReduction::kSum) &&
+                   part.index != static_cast<int>(SliceReduction::kMean);
+        }
+        const bool plain = part.op == Op::kAdd || part.op == Op::kSub || part.op == Op::kMul ||
+                           part.op == Op::kNeg || part.op == Op::kAbs || part.op == Op::kDiv;
+        return !plain && part.op != Op::kConst && part.op != Op::kConvert &&
+               part.op != Op::kTranspose && part.op != Op::kNumpy;
+    });
+    return !odd && arrays == 1;
+}
+
 }  // namespace
 
 // A sum or product that the elements around it use several times each is computed once, before the
 // statement, unless labels map the statement.
 void Typer::hold_contraction(Expr*& slot, int rank) {
-    const bool may = rewriting() && before_ != nullptr && rank > 0 &&
-                     std::ranges::all_of(stmt_->labels, is_pragma);
-    if (may && any_expr(*slot, is_contraction) && !has_effects(*slot))
-        name_value(slot, rank)->spare = true;
+    const bool may = rewriting() && rank > 0 && std::ranges::all_of(stmt_->labels, is_pragma);
+    if (!may || !any_expr(*slot, is_contraction) || has_effects(*slot)) return;
+    const bool chosen = before_ == nullptr && around_choice_ != nullptr &&
+                        is_safe(*slot, instance_.function->params);
+    if (before_ == nullptr && !chosen) return;
+    Body* const before = std::exchange(before_, chosen ? around_choice_ : before_);
+    name_value(slot, rank)->spare = true;
+    before_ = before;
 }
 
 // `slot` is an operand among elements of an array with `rank` dimensions.
@@ -123,10 +150,10 @@ void Typer::name_array(Assign& stmt, const Operand& value, Op written, Body& out
     if (!kept.is_array() || kept.rank != found.rank || value.rank == 0 ||
         (!fresh && kept.scalar != found.scalar)) {
         const bool number = value.rank == 0;
-        report(Code::kP217, stmt.span,
-               "'" + name + "' is " + a_python_name(number ? value.type : found) + " here, and " +
-                   a_python_name(kept) + " elsewhere",
-               "give each of them a name of its own");
+        refuse_call(Code::kP217, stmt.span,
+                    "'" + name + "' is " + a_python_name(number ? value.type : found) +
+                        " here, and " + a_python_name(kept) + " elsewhere",
+                    "give each of them a name of its own");
         return;
     }
     if (written == Op::kSelect) {
@@ -134,8 +161,8 @@ void Typer::name_array(Assign& stmt, const Operand& value, Op written, Body& out
         return;
     }
     if (written == Op::kAnd || written == Op::kOr) {
-        report(Code::kP217, stmt.span, "'" + name + "' names one of several arrays",
-               "copy the elements instead: " + name + " = np.where(…)");
+        refuse_call(Code::kP217, stmt.span, "'" + name + "' names one of several arrays",
+                    "copy the elements instead: " + name + " = np.where(…)");
         return;
     }
     if (stmt.value->op == Op::kCall && storage(value.type).scalar != kept.scalar) {
@@ -241,10 +268,11 @@ ArgumentKey Typer::named_key(Expr*& slot, const Operand& operand, bool fresh) {
     const bool once = before != nullptr && !instances_.element_functions.acts(*slot);
     fresh = fresh || (rewriting() && slot->op == Op::kLoad && !is_view(*slot));  // x[k], gathered
     if (!once || (rewriting() && !fresh && !is_view(*slot))) {
-        report(Code::kP223, slot->span,
-               "an array that is computed here is passed to a function, which takes arrays and "
-               "numbers",
-               "give it a name on a line of its own, and pass that");
+        refuse_call(
+            Code::kP223, slot->span,
+            "an array that is computed here is passed to a function, which takes arrays and "
+            "numbers",
+            "give it a name on a line of its own, and pass that");
         return key;
     }
     key.type = Type::array(storage(operand.type).scalar, operand.rank);

@@ -34,7 +34,7 @@ bool Typer::scatter(Store& stmt, int rank, const std::vector<Expr*>& written, Bo
         slices, stmt.indices.end(), [](const Expr* index) { return index->operands.empty(); });
     const bool updates_rows = stmt.update && slices != stmt.indices.end();
     if (rank > 1 || !leads || updates_rows) {
-        report(
+        refuse_call(
             Code::kP223, stmt.span,
             "elements of '" + stmt.array->shown() + "' are stored through " +
                 (rank > 1 ? "an array of subscripts with " + std::to_string(rank) + " dimensions"

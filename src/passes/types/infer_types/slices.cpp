@@ -130,10 +130,10 @@ int Typer::walk_indices(std::vector<Expr*>& indices, const Var* array) {
         (is_slice ? slices : gathered) = is_slice ? slices + rank : std::max(gathered, rank);
         others += is_slice ? 0 : 1;
         if (slices > 0 && gathered > 0 && (gathered > 1 || others > 1)) {
-            report(Code::kP223, index->span,
-                   "'" + array->shown() +
-                       "' has slices beside several subscripts that are arrays or numbers",
-                   "take the slices first, and give the result a name");
+            refuse_call(Code::kP223, index->span,
+                        "'" + array->shown() +
+                            "' has slices beside several subscripts that are arrays or numbers",
+                        "take the slices first, and give the result a name");
             gathered = 0;
         }
     }
@@ -161,9 +161,9 @@ bool Typer::needs_scalar(const Expr& expr, int rank) {
     const Expr* const whole = whole_array(expr);
     if (const auto found = returned_.find(whole != nullptr ? whole->var : nullptr);
         found != returned_.end()) {
-        report(Code::kP223, whole->span,
-               "the array that '" + found->second + "' returns is used as a number",
-               "give it a name, and subscripts: t = " + found->second + "(…); t[i]");
+        refuse_call(Code::kP223, whole->span,
+                    "the array that '" + found->second + "' returns is used as a number",
+                    "give it a name, and subscripts: t = " + found->second + "(…); t[i]");
     } else if (whole != nullptr) {
         const int dimensions = whole->var->type.rank;
         const char* store = whole == &expr ? "" : ", or store the result: y[:] = …";
@@ -174,11 +174,11 @@ bool Typer::needs_scalar(const Expr& expr, int rank) {
                                       : "[i, j, …]") +
                    store);
     } else {
-        report(Code::kP223, expr.span,
-               "an array with " + std::to_string(rank) +
-                   (rank == 1 ? " dimension" : " dimensions") + " is used as a number",
-               "reduce it (parpy.sum, parpy.any, …), or store it into an array that exists: "
-               "y[:] = …");
+        refuse_call(Code::kP223, expr.span,
+                    "an array with " + std::to_string(rank) +
+                        (rank == 1 ? " dimension" : " dimensions") + " is used as a number",
+                    "reduce it (parpy.sum, parpy.any, …), or store it into an array that exists: "
+                    "y[:] = …");
     }
     return false;
 }
@@ -278,15 +278,16 @@ Operand Typer::walk_matmul(Expr*& slot) {
         return result;
     }
     if (left == 0 || right == 0) {
-        report(Code::kP223, expr.span, "a number is an operand of a matrix product",
-               "multiply with '*', or pass an array with one or two dimensions");
+        refuse_call(Code::kP223, expr.span, "a number is an operand of a matrix product",
+                    "multiply with '*', or pass an array with one or two dimensions");
         return result;
     }
     if (right > 2 && expr.index == kDotProduct) {
-        report(Code::kP223, expr.span,
-               "the second operand of np.dot has " + std::to_string(right) + " dimensions",
-               "np.matmul and @ multiply matrices one by one; np.einsum says which dimensions are "
-               "summed over");
+        refuse_call(
+            Code::kP223, expr.span,
+            "the second operand of np.dot has " + std::to_string(right) + " dimensions",
+            "np.matmul and @ multiply matrices one by one; np.einsum says which dimensions are "
+            "summed over");
         return result;
     }
     result.rank = product_rank(left, right);
@@ -347,9 +348,9 @@ Operand Typer::walk_reshape(Expr& expr) {
         walk_integer(expr.operands[i], index_scalar(), "the shape of an array");
     if (!operand.type.is_scalar()) return kUnknownOperand;
     if (operand.rank == 0 || expr.operands.size() == 1) {
-        report(Code::kP223, expr.span,
-               operand.rank == 0 ? "a number is given a shape" : "an array is made a number",
-               operand.rank == 0 ? "write np.full(shape, x)" : "take its element: x[0]");
+        refuse_call(Code::kP223, expr.span,
+                    operand.rank == 0 ? "a number is given a shape" : "an array is made a number",
+                    operand.rank == 0 ? "write np.full(shape, x)" : "take its element: x[0]");
         return kUnknownOperand;
     }
     Operand result;

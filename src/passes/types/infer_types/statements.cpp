@@ -435,9 +435,9 @@ void Typer::walk_fail(Fail& stmt) {
 
 void Typer::walk_for(For& stmt) {
     if (stmt.var->type.is_array()) {
-        report(Code::kP217, stmt.span,
-               "'" + stmt.var->shown() + "' is an array elsewhere, and a number here",
-               "use another name for the loop variable");
+        refuse_call(Code::kP217, stmt.span,
+                    "'" + stmt.var->shown() + "' is an array elsewhere, and a number here",
+                    "use another name for the loop variable");
         return;
     }
     for (Expr** slot : {&stmt.begin, &stmt.end, &stmt.step}) {
@@ -506,10 +506,10 @@ void Typer::walk_return(Return& stmt) {
         instance_.result_rank = value.rank;
         changed_ = true;
     } else if (value.rank != instance_.result_rank) {
-        report(Code::kP217, stmt.span,
-               "'" + instance_.source->name + "' returns " + a_value_of_rank(value.rank) +
-                   " here, and " + a_value_of_rank(instance_.result_rank) + " elsewhere",
-               "return arrays of one number of dimensions, or numbers, on every path");
+        refuse_call(Code::kP217, stmt.span,
+                    "'" + instance_.source->name + "' returns " + a_value_of_rank(value.rank) +
+                        " here, and " + a_value_of_rank(instance_.result_rank) + " elsewhere",
+                    "return arrays of one number of dimensions, or numbers, on every path");
     }
     instance_.result_span = stmt.span;
     if (rewriting()) {

@@ -291,6 +291,8 @@ private:
 
     Diagnostic* report(Code code, Span span, std::string message, std::string help = {});
     void report(const Typing& typing, Span span);
+    // What Python can run if it makes the calls of functions that give arrays.
+    void refuse_call(Code code, Span span, std::string message, std::string help);
 
     PassContext& context_;
     Instances& instances_;
@@ -303,7 +305,9 @@ private:
     std::unordered_map<const ir::Var*, std::string> returned_;   // names of results, by function
     const ir::Stmt* stmt_ = nullptr;                             // the statement that is walked
     ir::Body* before_ = nullptr;  // gets statements that must run before this one; null: none may
-    ir::Body* ahead_ = nullptr;   // the same for names of parts of arrays
+    // In a choice between two values: gets statements that may run before this one.
+    ir::Body* around_choice_ = nullptr;
+    ir::Body* ahead_ = nullptr;  // the same for names of parts of arrays
     std::unordered_map<ir::Var*, ir::Type> narrowed_;
     ir::Type narrowed_result_;
     std::unordered_map<ir::Var*, ir::Type> results_;  // in this walk

@@ -1,0 +1,99 @@
+"""Lowers `isinstance(v, float)` of numbers and arrays, as far as their types decide it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterable
+from functools import partial
+
+import numpy as np
+
+from ... import _native
+from ...library.limits import instance
+from ...vocabulary.operators import DTYPE_OF
+from ..expressions.entries import is_assigned
+from ..expressions.subscripts import array_of
+from ..lowering import lower
+from ..scope import FunctionScope
+from .functions import call_library
+from .intrinsics import Intrinsic
+
+# The numbers of Python that have the type of NumPy's.
+_PYTHONS = {"bool": bool, "i64": int, "f64": float, "c128": complex}
+
+
+def lower_isinstance(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
+    """Where Python's number and NumPy's of one type differ in this, nobody knows which one it is."""
+    value, asked = node.args
+    classes = _classes(fn, asked)
+    if classes is None:
+        fn.error("P022", node, "compiled code does not know one of these classes", "compare x.dtype, or x.ndim")
+        return fn.poison(node)
+    answers = {scalar: _answers(scalar, classes) for scalar in DTYPE_OF}
+    unclear = tuple(scalar for scalar, (by_python, by_numpy) in answers.items() if by_python != by_numpy)
+    yes = tuple(scalar for scalar, (_, by_numpy) in answers.items() if by_numpy and scalar not in unclear)
+    of_arrays = issubclass(np.ndarray, classes)
+    owner = value.value if isinstance(value, ast.Subscript) else value
+    if not (isinstance(owner, ast.Name) and owner.id in fn.parameters and not is_assigned(fn.node, owner.id)):
+        return call_library(fn, instance(yes, unclear, of_arrays), [lower(fn, value)], node)
+    return _decided(fn, node, yes, unclear, of_arrays)
+
+
+def _decided(
+    fn: FunctionScope, node: ast.Call, yes: Iterable[str], unclear: tuple[str, ...], of_arrays: bool
+) -> _native.Expr:
+    """The same of a parameter, or of elements of one, which is known before other types are."""
+    span, value = fn.span(node), node.args[0]
+    again = partial(lower, fn, value)
+
+    def is_one_of(scalars: Iterable[str]) -> _native.Expr:
+        found = fn.module.constant(False, span)
+        for scalar in scalars:
+            like = fn.module.convert(fn.module.constant(0, span), scalar, span)
+            same = fn.module.op("types_equal", [again(), like], span)
+            found = fn.module.op("or", [found, same], span)
+        return found
+
+    result, tests = is_one_of(yes), is_one_of(unclear)
+    if isinstance(value, ast.Name) and (array := array_of(fn, value)) is not None:
+
+        def has_rank(op: str) -> _native.Expr:
+            return fn.module.op(op, [fn.module.rank(array, span), fn.module.constant(0, span)], span)
+
+        tests = fn.module.op("and", [has_rank("=="), tests], span)
+        word, op = ("or", "!=") if of_arrays else ("and", "==")
+        result = fn.module.op(word, [has_rank(op), result], span)
+    if unclear:
+        message = f"'{ast.unparse(node)}' holds of a number of NumPy's or of Python's alone, which have one type here"
+        fail = fn.module.fail("P232", message, [], span, "name both classes: isinstance(n, (int, np.integer))")
+        fn.out.append(fn.module.if_(tests, [fail], [], span))
+    return result
+
+
+def _answers(scalar: str, classes: tuple[type, ...]) -> tuple[bool, bool]:
+    """Whether Python's number of the type is such an instance, and whether NumPy's is."""
+    by_numpy = issubclass(np.dtype(DTYPE_OF[scalar]).type, classes)
+    python = _PYTHONS.get(scalar)
+    return (by_numpy if python is None else issubclass(python, classes)), by_numpy
+
+
+def _classes(fn: FunctionScope, node: ast.expr) -> tuple[type, ...] | None:
+    """The classes that the second argument names; None where something else is in it."""
+    if isinstance(node, ast.Tuple):
+        parts = node.elts
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        parts = [node.left, node.right]
+    else:
+        binding = fn.resolve(node)
+        if binding is None or not inspect.isclass(binding.value):
+            return None
+        fn.rely_on(binding)
+        return (binding.value,)
+    found: list[type] = []
+    for part in parts:
+        more = _classes(fn, part)
+        if more is None:
+            return None
+        found.extend(more)
+    return tuple(found)

@@ -1,0 +1,59 @@
+"""What is known of the type of an array or a number, `np.finfo(x.dtype).eps`, as functions of the language."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from ..vocabulary.operators import DTYPE_OF
+from .texts import function_of
+
+_ASKED: dict[Any, tuple[str, str]] = {np.finfo: ("finfo", "floats"), np.iinfo: ("iinfo", "integers")}
+
+
+@functools.cache
+def limit(asked: Any, attribute: str) -> Any:
+    """`lambda a: asked(a.dtype).attribute`, where `asked` is np.finfo or np.iinfo; None where no type has such a
+    number."""
+    name, numbers = _ASKED[asked]
+    lines = []
+    for dtype in DTYPE_OF.values():
+        try:
+            value = getattr(asked(dtype), attribute)
+        except (AttributeError, TypeError, ValueError):
+            continue
+        if isinstance(value, np.generic):
+            text = f"np.{value.dtype}({value.item()!r})"
+        elif isinstance(value, int) and abs(value) < 2**63:
+            text = repr(value)
+        else:
+            continue
+        lines.append(f"    if builtin.static_types_eq(a.dtype, np.{_of_numpy(dtype)}):\n        return {text}\n")
+    if not lines:
+        return None
+    asks = f"np.{name}(…).{attribute}"
+    lines.append(f"    builtin.static_fail('{asks} takes the type of an array of {numbers} here')\n")
+    return function_of(f"def {attribute}(a):\n" + "".join(lines), attribute, f"<np.{name}>")
+
+
+@functools.cache
+def instance(yes: tuple[str, ...], unclear: tuple[str, ...], of_arrays: bool) -> Any:
+    """`lambda v: isinstance(v, …)`, which holds of numbers of the types `yes`, and perhaps of arrays. Of the `unclear`
+    ones Python's and NumPy's differ."""
+    lines = [f"def is_instance(v):\n    if v.ndim != 0:\n        return {of_arrays}\n"]
+    for scalar in yes:
+        lines.append(f"    {_is_of(scalar)}:\n        return True\n")
+    for scalar in unclear:
+        message = "this holds of a number of NumPy's or of Python's alone, which have one type here"
+        lines.append(f'    {_is_of(scalar)}:\n        builtin.static_fail("{message}")\n')
+    return function_of("".join(lines) + "    return False\n", "is_instance", "<isinstance>")
+
+
+def _is_of(scalar: str) -> str:
+    return f"if builtin.static_types_eq(v.dtype, np.{_of_numpy(DTYPE_OF[scalar])})"
+
+
+def _of_numpy(dtype: str) -> str:
+    return "bool_" if dtype == "bool" else dtype
