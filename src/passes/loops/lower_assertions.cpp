@@ -59,8 +59,11 @@ void lower_assertions(PassContext& context) {
             const Site& site = context.module.sites[fail->site];
             const bool declared = site.code == Code::kP231 && !open.contains(fail);
             if (declared || site.code == Code::kP232 || site.code == Code::kP105 ||
-                site.code == Code::kP016)
-                context.diagnostics.error(site.code, stmt.span, site.message).help = site.help;
+                site.code == Code::kP016) {
+                Diagnostic& made = context.diagnostics.error(site.code, stmt.span, site.message);
+                made.help = site.help;
+                made.python_may_call = site.python_may_call;
+            }
         });
     }
     const bool checked = context.options.checks_assertions();
