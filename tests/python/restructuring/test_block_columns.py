@@ -167,3 +167,67 @@ def test_arrays_in_the_order_of_fortran_are_read_along_their_columns():
     nest.function(x, s, opts=CPU)
     nest.function(x, want, seq=True)
     np.testing.assert_array_equal(s, want)
+
+
+@parpy.jit
+def down_columns(x, s, best):
+    for j in range(x.shape[1]):
+        t = 0.0
+        m = -np.inf
+        for i in range(x.shape[0]):
+            t += x[i, j]
+            m = max(m, x[i, j])
+        s[j] = t
+        best[j] = m
+
+
+EDGES = {
+    "plain": lambda x: x,
+    "no rows": lambda x: x[:0],
+    "no columns": lambda x: x[:, :0],
+    "one row": lambda x: x[:1],
+    "one column": lambda x: x[:, :1],
+    "rows backwards": lambda x: x[::-1],
+    "columns backwards": lambda x: x[:, ::-1],
+    "every third column": lambda x: x[:, ::3],
+    "Fortran order": np.asfortranarray,
+}
+
+
+@pytest.mark.parametrize("edge", EDGES)
+def test_edges_of_shapes_and_of_numbers(edge):
+    """NaN, infinities and zeros of both signs in arrays of any strides and extents, to the bit."""
+    x = np.random.default_rng(3).standard_normal((90, 700))
+    x[4, 5], x[9, 9], x[9, 10], x[0, 11], x[:, 12] = np.nan, np.inf, -np.inf, np.nan, -0.0
+    view = EDGES[edge](x)
+    for opts in (CPU, parpy.auto(backend=parpy.CompileBackend.Cpu, deterministic=True)):
+        made = [np.zeros(view.shape[1]), np.zeros(view.shape[1])]
+        want = [each.copy() for each in made]
+        down_columns(view, *made, opts=opts)
+        down_columns(view, *want, seq=True)
+        if opts is CPU and edge == "Fortran order":  # sums of columns that lie side by side may be added otherwise
+            np.testing.assert_allclose(made[0], want[0], rtol=1e-12, atol=1e-13)
+            made[0] = want[0]
+        for found, expected in zip(made, want, strict=True):
+            np.testing.assert_array_equal(found, expected)
+            if opts is CPU:  # deterministic extrema take -0.0 for 0.0
+                np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+    if edge == "plain":
+        assert "first_column" in parpy.print_compiled(down_columns, (view, *made), CPU)
+
+
+@pytest.mark.parametrize("row", [0, 45, 89])
+def test_sums_into_a_row_of_the_same_array(row):
+    """Later steps of a column would read what its sum has overwritten: the order of Python holds."""
+    x = np.random.default_rng(4).integers(-9, 9, (90, 700)).astype(float)
+    want = x.copy()
+
+    @parpy.jit
+    def f(x, s):
+        for j in range(x.shape[1]):
+            for i in range(x.shape[0]):
+                s[j] += x[i, j]
+
+    f(x, x[row], opts=CPU)
+    f(want, want[row], seq=True)
+    np.testing.assert_array_equal(x, want)
