@@ -26,6 +26,7 @@ from .calls.options import CompileOptions
 from .calls.tracebacks import hides_frames
 from .host.replaced import only_reads
 from .syntax.source import FunctionSource
+from .syntax.walks import walk
 
 try:
     import torch
@@ -161,12 +162,12 @@ class _Operator:
 
 
 def _returns_values(source: FunctionSource) -> bool:
-    return any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(source.tree()))
+    return any(isinstance(node, ast.Return) and node.value is not None for node in walk(source.tree()))
 
 
 def _count_of_results(source: FunctionSource) -> int:
     """The number of results, read from the return statements of the text."""
-    values = [node.value for node in ast.walk(source.tree()) if isinstance(node, ast.Return) and node.value is not None]
+    values = [node.value for node in walk(source.tree()) if isinstance(node, ast.Return) and node.value is not None]
     return max((len(each.elts) for each in values if isinstance(each, ast.Tuple)), default=1)
 
 

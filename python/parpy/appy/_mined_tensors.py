@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ..pragmas.slices import constant_of, runs_over
 from ..pragmas.words import Dim, Place, StatementPragma
 from ..syntax.patterns import is_none, slices_of, subscripts_of
+from ..syntax.walks import walk
 from ._vectors import IDENTITIES, accumulation, copied, expression, loop, shifted, vector
 
 _CONTRACTIONS = ("mv", "dot", "matmul")
@@ -50,7 +51,7 @@ def mined_tensor(
             return None
         left.remove(found)
         own.append(_Axis(found, new("i")))
-    reduces = any(_reduction(part) for part in ast.walk(node.value))
+    reduces = any(_reduction(part) for part in walk(node.value))
     if not own or (left and not reduces):
         return None
     if own and not reduces:
@@ -60,7 +61,7 @@ def mined_tensor(
 
 def mined_slices(node: ast.Assign | ast.AugAssign, new: Callable[[str], str]) -> list[ast.stmt] | None:
     """The loops of a statement over one range, without a pragma, inside a worker; None for several ranges or none."""
-    parts = [part for part in ast.walk(node) if isinstance(part, ast.Slice)]
+    parts = [part for part in walk(node) if isinstance(part, ast.Slice)]
     if not parts or any(part.upper is None or part.step is not None for part in parts):
         return None
     if len({ast.unparse(part) for part in parts}) > 1 or (constant_of(parts[0].upper) or 0) < 0:
@@ -105,7 +106,7 @@ def _reads_others(target: ast.expr, value: ast.expr) -> bool:
     array, own = ast.unparse(target.value), ast.unparse(target)
     return any(
         isinstance(part, ast.Subscript) and ast.unparse(part.value) == array and ast.unparse(part) != own
-        for part in ast.walk(value)
+        for part in walk(value)
     )
 
 
@@ -159,7 +160,7 @@ class _Reductions(ast.NodeTransformer):
 
 
 def _rank(node: ast.expr) -> int:
-    return max((len(slices_of(part)) for part in ast.walk(node) if isinstance(part, ast.expr)), default=0)
+    return max((len(slices_of(part)) for part in walk(node) if isinstance(part, ast.expr)), default=0)
 
 
 class _Axes(ast.NodeTransformer):

@@ -8,7 +8,6 @@ without a vector form are unchanged.
 from __future__ import annotations
 
 import ast
-import copy
 import re
 from dataclasses import replace
 from types import FunctionType, ModuleType
@@ -17,6 +16,7 @@ from typing import Any
 from ..pragmas.words import LoopPragma, StatementPragma
 from ..syntax.names import Scope
 from ..syntax.source import FunctionSource
+from ..syntax.walks import copy_of, walk
 from ._mined_loops import mined_loop
 from ._mined_tensors import mined_slices, mined_tensor
 
@@ -25,7 +25,7 @@ _COMMENT = re.compile(r"""^(\s*)['"]+(#pragma .*?)['"]+$""")
 
 def strip_mined(source: FunctionSource) -> str:
     """The text of the program: the imports and constants that it uses, then the function."""
-    tree = copy.deepcopy(source.written())
+    tree = copy_of(source.written())
     tree.decorator_list = [ast.parse("appy.jit", mode="eval").body]
     miner = _Miner(source)
     tree.body = miner.block(tree.body)
@@ -43,7 +43,7 @@ def _header(source: FunctionSource) -> list[str]:
     """The imports and constants that the function uses."""
     scope = Scope(source.function)
     found: dict[str, Any] = {}
-    for part in ast.walk(source.written()):
+    for part in walk(source.written()):
         if isinstance(part, ast.Name) and part.id not in scope.locals:
             binding = scope.lookup(part.id)
             if binding is not None and part.id not in __builtins__:  # type: ignore[operator]
@@ -76,8 +76,8 @@ class _Miner:
     def __init__(self, source: FunctionSource) -> None:
         self._pragmas = source.pragmas
         self._scope = Scope(source.function)
-        taken = {part.id for part in ast.walk(source.written()) if isinstance(part, ast.Name)}
-        self._taken = taken | {part.arg for part in ast.walk(source.written()) if isinstance(part, ast.arg)}
+        taken = {part.id for part in walk(source.written()) if isinstance(part, ast.Name)}
+        self._taken = taken | {part.arg for part in walk(source.written()) if isinstance(part, ast.arg)}
         self._inside = 0  # the number of loops around the statement whose iterations are workers
 
     def new(self, name: str) -> str:

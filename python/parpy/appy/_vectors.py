@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import copy
 
 from ..syntax.patterns import names_in
+from ..syntax.walks import copy_of
 
 IDENTITIES = {"sum": "0", "prod": "1", "max": "float('-inf')", "min": "float('inf')"}
 
@@ -62,4 +62,4 @@ def loop(variable: str, low: str, high: str, step: str, body: list[ast.stmt]) ->
 
 
 def copied(node: ast.expr) -> ast.expr:
-    return copy.deepcopy(node)
+    return copy_of(node)

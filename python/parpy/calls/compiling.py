@@ -58,7 +58,7 @@ class Compiling:
         driver = _driver(self._source)
         if driver is None:
             return parse(self._source)
-        keeping.forget()
+        keeping.begin_with(driver)
         keeping.guarded = True
         return DriverSurface(keeping, driver.guards)
 

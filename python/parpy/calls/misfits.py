@@ -13,6 +13,7 @@ import numpy as np
 
 from ..syntax.annotations import annotations_of, number_of_numpy
 from ..syntax.source import FunctionSource
+from ..syntax.walks import walk
 from ..types import BufferType
 from .errors import CompileError, ParallelError
 
@@ -28,7 +29,7 @@ def is_wrong_elsewhere(source: FunctionSource, error: Exception) -> bool:
         return False
     ranges = [
         (part.lineno + source.line_shift, (part.end_lineno or part.lineno) + source.line_shift)
-        for part in ast.walk(source.written())
+        for part in walk(source.written())
         if isinstance(part, ast.stmt) and source.pragmas.of(part) is not None
     ]
     lines = [int(line) for line in _PLACE.findall(str(error))]

@@ -19,6 +19,7 @@ from ..syntax.lists import makes_list
 from ..syntax.names import ARRAY_PROTOCOLS, LIBRARIES, Scope, callable_source, has_elements
 from ..syntax.patterns import got_entry, operator_methods, string_key
 from ..syntax.source import FunctionSource
+from ..syntax.walks import walk
 from ..vocabulary.generators import is_generator_type
 from .errors import CompileError
 
@@ -163,7 +164,7 @@ class Reads:
         while more := {
             name
             for name, sources in self._functions.items()
-            if name not in found and any(does(part) for source in sources for part in ast.walk(source.tree()))
+            if name not in found and any(does(part) for source in sources for part in walk(source.tree()))
         }:
             found |= more
         return frozenset(found)
@@ -183,9 +184,7 @@ class Reads:
 
         sources = [*self._functions.items(), *self._called.items()]
         trees = [(name, source.tree()) for name, each in sources for source in each]
-        while more := {
-            name for name, tree in trees if name not in found and any(does(part) for part in ast.walk(tree))
-        }:
+        while more := {name for name, tree in trees if name not in found and any(does(part) for part in walk(tree))}:
             found |= more
         return frozenset(found)
 
@@ -200,9 +199,9 @@ class Reads:
 
     def _look_at(self, tree: ast.AST) -> None:
         self.stored.update(stored_names(tree))
-        subscripts = {_subscript_names(part) for part in ast.walk(tree)} - {None}
-        dicts = {_entry_owner(part) for part in ast.walk(tree)} - {None} | _counted_alone(tree)
-        for part in ast.walk(tree):
+        subscripts = {_subscript_names(part) for part in walk(tree)} - {None}
+        dicts = {_entry_owner(part) for part in walk(tree)} - {None} | _counted_alone(tree)
+        for part in walk(tree):
             self._names.update(operator_methods(part))
             self.all_entries |= _is_of_entries(part) or _loop_names(part) in subscripts or _counted(part) in dicts
             if isinstance(part, ast.Assign | ast.AnnAssign):
@@ -330,10 +329,10 @@ def _counted(node: ast.AST) -> str | None:
 
 def _counted_alone(tree: ast.AST) -> set[str]:
     """The names that occur only as arguments of len()."""
-    counted = Counter(name for part in ast.walk(tree) if (name := _counted(part)) is not None)
+    counted = Counter(name for part in walk(tree) if (name := _counted(part)) is not None)
     if not counted:
         return set()
-    used = Counter(part.id for part in ast.walk(tree) if isinstance(part, ast.Name))
+    used = Counter(part.id for part in walk(tree) if isinstance(part, ast.Name))
     return {name for name, count in counted.items() if used[name] == count}
 
 
@@ -363,7 +362,7 @@ def attribute_name(node: ast.AST) -> str | None:
 
 def stored_names(tree: ast.AST) -> Iterator[str]:
     """The names of the attributes and entries that the tree assigns to."""
-    for part in ast.walk(tree):
+    for part in walk(tree):
         if isinstance(part, ast.Attribute | ast.Subscript) and isinstance(part.ctx, ast.Store):
             name = attribute_name(part)
             if name is not None:

@@ -13,6 +13,7 @@ from ..calls.interface import HOST
 from ..calls.tracebacks import hides_frames
 from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
+from ..syntax.walks import walk
 from ..vocabulary import operators
 from ..vocabulary.signatures import SCALARS, Array, Scalar, Signature, number_signature, void
 from ._device_functions import DeviceFunction
@@ -175,7 +176,7 @@ for _name in _RESULTS:
 
 
 def _gives_value(function: DeviceFunction[..., Any]) -> bool:
-    parts = ast.walk(source_of(function.py_func).tree())
+    parts = walk(source_of(function.py_func).tree())
     return any(isinstance(part, ast.Return) and part.value is not None for part in parts)
 
 

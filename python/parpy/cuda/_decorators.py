@@ -10,6 +10,7 @@ from typing import Any, Literal, ParamSpec, Protocol, TypeVar, overload
 
 from ..calls.tracebacks import hides_frames
 from ..syntax.source import FunctionSource
+from ..syntax.walks import walk
 from ..vocabulary.operators import is_numba
 from ..vocabulary.signatures import Signature, number_signature
 from ._device_functions import DeviceFunction
@@ -151,7 +152,7 @@ def _check_calls(
         # Errors are reported at the place of the function, which is also that of its signature.
         text, own = f"def call({names}): function({names})\n", function.__parpy_source__
         tree = ast.parse(text).body[0]
-        for node in ast.walk(tree):
+        for node in walk(tree):
             ast.copy_location(node, own.tree())
         space: dict[str, Any] = {"function": function}
         exec(text, space)

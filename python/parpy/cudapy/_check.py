@@ -13,8 +13,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from ..syntax.paths import ends
-from ..syntax.patterns import is_absent
+from ..syntax.patterns import ends, is_absent
 from ..vocabulary.device import Coordinates, DeviceFunction
 from ._types import Bool, CType, Double, Float, Int, Pointer, Signature, Type, Void
 from ._values import MATH, instead_of, type_named_by, type_of

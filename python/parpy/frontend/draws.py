@@ -17,6 +17,7 @@ from ..syntax.fields import is_of_value
 from ..syntax.names import NOTHING, OBJECT, Binding, Container, Scope, attribute, callable_source
 from ..syntax.source import FunctionSource
 from ..syntax.stored_views import views_of
+from ..syntax.walks import walk
 from ..vocabulary.generators import OF_GENERATORS, is_generator, is_global_state, is_of_random
 
 METHODS = frozenset((
@@ -150,7 +151,7 @@ class Draws:
             self._names[key] = frozenset()
             scope, found = Scope(function), set[str]()
             scope.known = known
-            for part in ast.walk(source.tree()):
+            for part in walk(source.tree()):
                 if isinstance(part, ast.Assign) and self.makes(part.value, scope):
                     found |= {target.id for target in part.targets if isinstance(target, ast.Name)}
                 elif isinstance(part, ast.Call):
@@ -172,7 +173,7 @@ class Draws:
             found = self._origins[key] = {}
             scope = Scope(function)
             scope.known = known
-            for part in ast.walk(source.tree()):
+            for part in walk(source.tree()):
                 if not isinstance(part, ast.Call):
                     continue
                 own = self.origin(part, scope)
@@ -187,7 +188,7 @@ class Draws:
         """The generators that statements draw from or pass on, in the order of the first draws."""
         found: dict[Root, None] = {}
         for node in nodes:
-            for part in ast.walk(node):
+            for part in walk(node):
                 if isinstance(part, ast.Call):
                     found.update(dict.fromkeys(self._roots(part, scope)))
         return list(found)

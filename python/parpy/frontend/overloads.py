@@ -12,6 +12,7 @@ from functools import partial, reduce
 
 from .. import _native
 from ..syntax.source import DeclaredArray, FunctionSource
+from ..syntax.walks import walk
 from .calls.calls import call_function
 from .scope import FunctionScope
 
@@ -62,7 +63,7 @@ def _take(fn: FunctionScope, alternative: FunctionSource) -> None:
 def _gives_nothing(fn: FunctionScope, source: FunctionSource) -> bool:
     if "return" in source.declared:
         return source.declared["return"] == "void"
-    returns = (part for part in ast.walk(fn.node) if isinstance(part, ast.Return))
+    returns = (part for part in walk(fn.node) if isinstance(part, ast.Return))
     return all(part.value is None for part in returns)
 
 

@@ -34,6 +34,7 @@ from ..syntax.names import (
 )
 from ..syntax.patterns import first_name, integer_constant, is_none, stored_in
 from ..syntax.source import FunctionSource
+from ..syntax.walks import walk
 from ..vocabulary.device import GEOMETRY, Group
 from ..vocabulary.workers import is_range
 from .draws import Root
@@ -62,7 +63,7 @@ class FunctionScope:
         self.has_records = language.records
         self.names_arrays = language.records or not language.kernel  # whether names may refer to parts of arrays
         self.node = program.uses.tree(source) if self.has_records else source.tree()
-        self.named_inside = {part.target.id for part in ast.walk(self.node) if isinstance(part, ast.NamedExpr)}
+        self.named_inside = {part.target.id for part in walk(self.node) if isinstance(part, ast.NamedExpr)}
         self.scope = language.names(program, source)
         self.scope.guards = program.guards
         for binding in program.uses.field_names(source) if self.has_records else ():
@@ -147,7 +148,7 @@ class FunctionScope:
     def _find_counters(self) -> frozenset[str]:
         stored: Counter[str] = Counter()
         counted: Counter[str] = Counter()
-        for part in ast.walk(self.node):
+        for part in walk(self.node):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 stored[part.id] += 1
             elif isinstance(part, ast.For) and isinstance(part.target, ast.Name) and isinstance(part.iter, ast.Call):
@@ -201,7 +202,7 @@ class FunctionScope:
 
     def give_up_on(self, node: ast.AST) -> None:
         """Counts the variables that the refused `node` would assign as assigned, to avoid further errors."""
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 self.assigned.add(part.id)
 

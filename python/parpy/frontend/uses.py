@@ -17,6 +17,7 @@ from ..syntax.names import MISSING, Binding, Scope, callable_source
 from ..syntax.patterns import string_key
 from ..syntax.source import FunctionSource
 from ..syntax.turns import note_variables
+from ..syntax.walks import walk
 from ..types import BufferType
 from ..vocabulary.device import DeviceFunction, ForeignFunction
 from .kernels.chosen_arrays import with_chosen_arrays
@@ -64,9 +65,7 @@ class Uses:
             self._arrays[key] = False
             scope, tree = Scope(source.function), self.tree(source)
             declared = isinstance(annotations_of(source.function).get(name), BufferType)
-            self._arrays[key] = declared or any(
-                self._is_array_use(part, name, scope, source) for part in ast.walk(tree)
-            )
+            self._arrays[key] = declared or any(self._is_array_use(part, name, scope, source) for part in walk(tree))
         return self._arrays[key]
 
     def _is_array_use(self, part: ast.AST, name: str, scope: Scope, source: FunctionSource) -> bool:
@@ -114,7 +113,7 @@ class Uses:
                 if path is not None and path.root.id == name and inner:
                     found |= {joined(path.key, each) for each in inner}
                     names.add(path.key_node)
-            for part in ast.walk(tree):
+            for part in walk(tree):
                 if isinstance(part, ast.Subscript) and part not in names and (own := string_key(part)) is not None:
                     found |= {own} if isinstance(part.value, ast.Name) and part.value.id == name else set()
             self._fields[key] = frozenset(found)
@@ -124,7 +123,7 @@ class Uses:
         self, tree: ast.AST, scope: Scope, source: FunctionSource
     ) -> Iterator[tuple[ast.expr, frozenset[str]]]:
         """The expressions that are assigned to a name or passed to a function, with the fields used of them there."""
-        for part in ast.walk(tree):
+        for part in walk(tree):
             if isinstance(part, ast.Assign) and len(part.targets) == 1:
                 for target, value in named(part.targets[0], part.value):
                     same = isinstance(value, ast.Name) and value.id == target.id

@@ -11,6 +11,7 @@ import numpy as np
 from ..syntax.lazy import lazy
 from ..syntax.patterns import names_in, node_parameters
 from ..syntax.source import FunctionSource
+from ..syntax.walks import walk
 from ..vocabulary import operators
 from .liveness import assigned
 from .lookup import Lookup
@@ -36,7 +37,7 @@ class Allocations:
         everywhere = Counter(part.id for part in self._names.nodes if isinstance(part, ast.Name))
         found: set[ast.Call] = set()
         for loop in outermost_loops(tree.body):
-            parts = list(ast.walk(loop))
+            parts = list(walk(loop))
             if any(isinstance(part, ast.Return) or self._is_callback(part) for part in parts):
                 continue
             here = Counter(part.id for part in parts if isinstance(part, ast.Name))
@@ -122,7 +123,7 @@ class Allocations:
 
     def _is_size(self, value: ast.expr, known: set[str]) -> bool:
         """Whether the value consists of constants, shapes and numbers that are known at the entry of the function."""
-        calls = [part for part in ast.walk(value) if isinstance(part, ast.Call) and not self._is_length(part)]
+        calls = [part for part in walk(value) if isinstance(part, ast.Call) and not self._is_length(part)]
         names = names_in(value)
         return not calls and not (names & self._names.scope.locals) - known
 
@@ -141,8 +142,8 @@ class Allocations:
         size = call.args[0]
         if made == "copy" or made.endswith("_like"):
             size = size.value if is_element(size) else size
-        lengths = {part for part in ast.walk(size) if isinstance(part, ast.Call) and self._is_length(part)}
-        if any(isinstance(part, ast.Slice | ast.Starred | ast.Call) and part not in lengths for part in ast.walk(size)):
+        lengths = {part for part in walk(size) if isinstance(part, ast.Call) and self._is_length(part)}
+        if any(isinstance(part, ast.Slice | ast.Starred | ast.Call) and part not in lengths for part in walk(size)):
             return False
         names = names_in(size)
         return not (names & self._names.scope.locals) - known

@@ -5,7 +5,6 @@ same results.
 from __future__ import annotations
 
 import ast
-import copy
 import math
 from collections.abc import Callable, MutableMapping, MutableSequence, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 
 from ..syntax.names import is_scalar
 from ..syntax.patterns import string_key, subscripts_of
+from ..syntax.walks import copy_of
 
 LEAST, MOST = -(2**63), 2**63 - 1
 
@@ -209,7 +209,7 @@ class _Filled(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self._parts:
-            return copy.deepcopy(self._parts[node.id])
+            return copy_of(self._parts[node.id])
         return ast.Name(own(node.id), node.ctx) if node.id in _OWN else node
 
 
@@ -223,7 +223,7 @@ def named(name: str) -> ast.expr:
 
 
 def _loaded(node: ast.expr) -> ast.expr:
-    made = copy.deepcopy(node)
+    made = copy_of(node)
     made.ctx = ast.Load()  # type: ignore[attr-defined]
     return made
 

@@ -28,6 +28,7 @@ from ..syntax.names import Guard, callable_source
 from ..syntax.patterns import names_in
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
+from ..syntax.walks import walk
 from ..types import bound_to
 from .ahead import Seen, nothing
 from .called import Called, nested
@@ -74,7 +75,7 @@ class Driver:
         self._splitter = splitter = Splitter(source, node, _jit, kept, called)
         self.regions = splitter.regions
         self._live = rebuilt(source.function, splitter.driver(node, False), shift=source.line_shift)
-        self._dry = rebuilt(source.function, splitter.driver(node, True), shift=source.line_shift)
+        self._node = node
         self._configured: list[_Configured] = []
         self._methods = methods
         self._findings = _check(splitter, methods)
@@ -90,6 +91,12 @@ class Driver:
         tells = shown() if opts is not None and opts.debug_callbacks else nullcontext()
         with tells, self._symbols(values):
             return self._live(*values, **own)
+
+    @lazy
+    def _dry(self) -> Callable[..., Any]:
+        """The function for inspections of calls, in which each loop runs once."""
+        made = self._splitter.driver(self._node, True)
+        return rebuilt(self._splitter.source.function, made, shift=self._splitter.source.line_shift)
 
     def _warn(self) -> None:
         for text in self._slow:
@@ -240,7 +247,7 @@ def _not_compiled(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     for node in nodes:
         parts = [part for name in ("body", "orelse", "finalbody") for part in getattr(node, name, ())]
         called = names_in(node) & {RUN, AGAIN}
-        trivial = isinstance(node, ast.Return) and not any(isinstance(part, ast.Call) for part in ast.walk(node))
+        trivial = isinstance(node, ast.Return) and not any(isinstance(part, ast.Call) for part in walk(node))
         if isinstance(node, ast.For | ast.While | ast.With | ast.If | ast.Try):
             if not isinstance(node, ast.Try):
                 yield node

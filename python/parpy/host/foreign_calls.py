@@ -17,6 +17,7 @@ from ..frontend.calls.intrinsics import intrinsic_of
 from ..frontend.draws import OTHERS
 from ..frontend.expressions.objects import is_made_of_fields
 from ..syntax.names import callable_source
+from ..syntax.walks import children, walk
 from ..vocabulary import operators
 from ..vocabulary.generators import is_generator
 
@@ -70,7 +71,7 @@ def _values(node: ast.expr) -> Iterator[ast.expr]:
     if isinstance(node, ast.Name | ast.Subscript | ast.Attribute | ast.Call):
         yield node
         return
-    for part in ast.iter_child_nodes(node):
+    for part in children(node):
         if isinstance(part, ast.expr):
             yield from _values(part)
 
@@ -114,7 +115,7 @@ def has_open_keyword(call: ast.Call) -> bool:
     return name in _REDUCTIONS and any(
         each.arg in ("where", "initial")
         or (each.arg == "ddof" and not (name in ("std", "var") and _counts_along(call)))
-        or (each.arg in ("axis", "keepdims") and any(isinstance(part, ast.Name) for part in ast.walk(each.value)))
+        or (each.arg in ("axis", "keepdims") and any(isinstance(part, ast.Name) for part in walk(each.value)))
         for each in call.keywords
     )
 
@@ -122,4 +123,4 @@ def has_open_keyword(call: ast.Call) -> bool:
 def _counts_along(call: ast.Call) -> bool:
     """Whether the axes of a reduction, if it has any, are non-negative constants."""
     axes = [each.value for each in call.keywords if each.arg == "axis"]
-    return all(isinstance(part, ast.Constant | ast.Tuple | ast.Load) for axis in axes for part in ast.walk(axis))
+    return all(isinstance(part, ast.Constant | ast.Tuple | ast.Load) for axis in axes for part in walk(axis))

@@ -44,6 +44,10 @@ class KeptDrivers:
         """Drops all drivers, because an object that they depend on has changed."""
         self._drivers.clear()
 
+    def begin_with(self, usual: Driver) -> None:
+        """Drops all drivers but this new one, for calls in which Python keeps no attributes."""
+        self._drivers = {NOTHING_KEPT: usual}
+
     def kept(self, values: Iterable[Any]) -> Kept:
         values = tuple(values)
         kept = NOTHING_KEPT

@@ -14,6 +14,7 @@ from ..frontend.parse import parse
 from ..syntax.annotations import annotations_of
 from ..syntax.names import callable_source
 from ..syntax.source import FunctionSource
+from ..syntax.walks import walk
 from ..types import BufferType, Symbol
 from ..vocabulary import operators
 from .python_parts import Resolver
@@ -26,7 +27,7 @@ def labels_in(nodes: Sequence[ast.AST], resolver: Resolver, seen: set[int] | Non
     """The labels of the statements and of the functions that they call."""
     found: set[str] = set()
     seen = set() if seen is None else seen
-    for part in (part for node in nodes for part in ast.walk(node)):
+    for part in (part for node in nodes for part in walk(node)):
         if not isinstance(part, ast.Call):
             continue
         binding = resolver.find(part.func)

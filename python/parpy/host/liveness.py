@@ -7,8 +7,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from ..syntax.nested_source import free_names, walk_own
+from ..syntax.nested_source import free_names
 from ..syntax.patterns import names_in
+from ..syntax.walks import walk_own
 
 Names = frozenset[str]
 _NONE: Names = frozenset()
@@ -16,9 +17,10 @@ _NONE: Names = frozenset()
 
 def reads(node: ast.AST | None) -> Names:
     """The names that evaluating `node` may read."""
-    if node is None:
-        return _NONE
-    parts = list(walk_own(node))
+    return _NONE if node is None else _read_by(list(walk_own(node)))
+
+
+def _read_by(parts: Sequence[ast.AST]) -> Names:
     inside = (free_names(part) for part in parts if isinstance(part, ast.FunctionDef | ast.Lambda))
     own = frozenset(n.id for n in parts if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
     return own.union(*inside)
@@ -48,6 +50,16 @@ def live_before(nodes: Sequence[ast.stmt], after: Names, at_break: Names = _NONE
     return live
 
 
+def live_before_each(
+    nodes: Sequence[ast.stmt], after: Names, at_break: Names = _NONE, at_continue: Names = _NONE
+) -> list[Names]:
+    """The names that are live before each of `nodes`, and `after`."""
+    found = [after]
+    for node in reversed(nodes):
+        found.append(_before(node, found[-1], at_break, at_continue))
+    return found[::-1]
+
+
 def _before(node: ast.stmt, after: Names, at_break: Names, at_continue: Names) -> Names:
     if isinstance(node, ast.If):
         branches = (live_before(body, after, at_break, at_continue) for body in (node.body, node.orelse))
@@ -64,13 +76,15 @@ def _before(node: ast.stmt, after: Names, at_break: Names, at_continue: Names) -
         return at_continue
     if isinstance(node, ast.FunctionDef):
         return (after - {node.name}) | (free_names(node) if node.name in after else _NONE)
-    read = reads(node)
+    parts = list(walk_own(node))
+    read = _read_by(parts)
     if isinstance(node, ast.Try | ast.TryStar | ast.Match):  # any part may not be run, so nothing is certainly assigned
         return after | read
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         return after | read | {node.target.id}
-    at_times = {part.target.id for part in walk_own(node) if isinstance(part, ast.NamedExpr)}  # perhaps not evaluated
-    return read | (after - (assigned([node]) - at_times))
+    stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    at_times = {part.target.id for part in parts if isinstance(part, ast.NamedExpr)}  # perhaps not evaluated
+    return read | (after - (stored - at_times))
 
 
 def live_in_loop(node: ast.For | ast.While, after: Names, at_end: Names) -> tuple[Names, Names]:

@@ -13,6 +13,7 @@ from ..frontend.calls.intrinsics import intrinsic_of
 from ..library import library_function
 from ..syntax.names import callable_source
 from ..syntax.patterns import is_literal, is_none
+from ..syntax.walks import walk
 from ..vocabulary import operators
 from .foreign_calls import has_open_keyword
 
@@ -73,7 +74,7 @@ def _is_array_of_values(node: ast.Call) -> bool:
     if not 1 <= len(node.args) <= 2 or not {keyword.arg for keyword in node.keywords} <= {"dtype"}:
         return False
     others = ast.comprehension | ast.Starred | ast.Dict | ast.Set
-    return not any(isinstance(part, others) for part in ast.walk(node.args[0])) and _is_of_numbers(node.args[0])
+    return not any(isinstance(part, others) for part in walk(node.args[0])) and _is_of_numbers(node.args[0])
 
 
 def _is_of_numbers(node: ast.expr) -> bool:

@@ -8,6 +8,7 @@ from typing import TypeGuard
 
 from ..frontend.uses import named
 from ..syntax.patterns import string_key, subscripts_of
+from ..syntax.walks import walk
 
 
 def is_whole(node: ast.expr) -> bool:
@@ -20,12 +21,12 @@ def is_part(node: ast.expr) -> TypeGuard[ast.Subscript]:
     return (
         isinstance(node, ast.Subscript)
         and (is_whole(node.value) or (is_part(node.value) and not _has_list(node)))
-        and any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))
+        and any(isinstance(part, ast.Slice) for part in walk(node.slice))
     )
 
 
 def _has_list(node: ast.expr) -> bool:
-    return any(isinstance(part, ast.List) for part in ast.walk(node))
+    return any(isinstance(part, ast.List) for part in walk(node))
 
 
 def is_shape(node: ast.expr) -> bool:
@@ -38,8 +39,8 @@ def takes_less(node: ast.expr, name: str) -> bool:
         isinstance(part, ast.Subscript)
         and isinstance(part.value, ast.Name)
         and part.value.id == name
-        and any(isinstance(each, ast.Slice) and (each.lower or each.upper) for each in ast.walk(part.slice))
-        for part in ast.walk(node)
+        and any(isinstance(each, ast.Slice) and (each.lower or each.upper) for each in walk(part.slice))
+        for part in walk(node)
     )
 
 
@@ -66,7 +67,7 @@ def is_stored(node: ast.Subscript) -> bool:
 
 def is_element(node: ast.expr) -> TypeGuard[ast.Subscript]:
     """Whether `node` is a subscript x[i] without slices."""
-    return isinstance(node, ast.Subscript) and not any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))
+    return isinstance(node, ast.Subscript) and not any(isinstance(part, ast.Slice) for part in walk(node.slice))
 
 
 def row_of(node: ast.expr) -> tuple[str, int] | None:

@@ -22,10 +22,11 @@ from ..syntax.fields import is_of_value
 from ..syntax.lazy import lazy
 from ..syntax.lists import fixed_lists, is_kept_by_python, kept_names, makes_list
 from ..syntax.names import callable_source
-from ..syntax.nested_source import definitions, free_names, is_plain, walk_own
+from ..syntax.nested_source import definitions, free_names, is_plain
 from ..syntax.patterns import names_in, node_parameters, root_of
 from ..syntax.source import FunctionSource
 from ..syntax.starred import hands_on_rest
+from ..syntax.walks import walk, walk_own
 from ..vocabulary import operators, workers
 from .allocations import Allocations
 from .foreign_calls import (
@@ -191,7 +192,7 @@ class Resolver(Lookup):
 
     @lazy
     def _in_loops(self) -> frozenset[ast.AST]:
-        return frozenset(part for loop in outermost_loops(self._source.tree().body) for part in ast.walk(loop))
+        return frozenset(part for loop in outermost_loops(self._source.tree().body) for part in walk(loop))
 
     def is_on_gpu(self, node: ast.With) -> bool:
         """Whether the statement is `with parpy.gpu`, which compiled code supports."""
@@ -307,7 +308,7 @@ class Resolver(Lookup):
         everywhere.update(self.parameters)
         found: set[str] = set()
         for loop in outermost_loops(self._source.tree().body):
-            parts = list(ast.walk(loop))
+            parts = list(walk(loop))
             here = Counter(part.id for part in parts if isinstance(part, ast.Name))
             sources: dict[str, set[str]] = {}
             stored = {root_of(part) for part in parts if isinstance(part, ast.Subscript) and is_stored(part)}
@@ -330,7 +331,7 @@ class Resolver(Lookup):
     def calls_back(self, node: ast.AST) -> bool:
         """Whether `node` contains a call of a function that Python runs."""
         return self._has_python_parts and any(
-            (isinstance(part, ast.Call) and self._runs_in_python(part)) or self.keeps(part) for part in ast.walk(node)
+            (isinstance(part, ast.Call) and self._runs_in_python(part)) or self.keeps(part) for part in walk(node)
         )
 
     def _calls_python(self, call: ast.Call) -> bool:
@@ -350,13 +351,13 @@ class Resolver(Lookup):
         found = {part for part in self.nodes if draws.makes(part, self.scope) or draws.seeds(part, self.scope)}
         if not found:
             return frozenset()
-        inside = {part for loop in self._compiled_loops(tree.body) for part in ast.walk(loop)}
+        inside = {part for loop in self._compiled_loops(tree.body) for part in walk(loop)}
         return frozenset(part for part in found - inside if isinstance(part, ast.Call))
 
     def _compiled_loops(self, nodes: list[ast.stmt]) -> Iterator[ast.stmt]:
         """The outermost loops that are compiled as a whole."""
         for node in nodes:
-            calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
+            calls = [part for part in walk(node) if isinstance(part, ast.Call)]
             if isinstance(node, ast.For | ast.While) and not any(map(self._is_run_by_python, calls)):
                 yield node
                 continue
@@ -432,7 +433,7 @@ class Resolver(Lookup):
         given = call.args[0] if call.args else None
         if not isinstance(given, ast.GeneratorExp | ast.ListComp):
             return False
-        calls = (part for part in ast.walk(given.elt) if isinstance(part, ast.Call))
+        calls = (part for part in walk(given.elt) if isinstance(part, ast.Call))
         return any(gives_array(getattr(self.find(each.func), "value", None)) for each in calls)
 
     def _gives_view(self, call: ast.Call) -> bool:

@@ -4,7 +4,6 @@ it reads, and returns the variables that are live after it."""
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from ..syntax.names import Binding, callable_source
 from ..syntax.nested_source import NestedSource, free_names
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
+from ..syntax.walks import copy_of, walk
 from .liveness import Names, assigned
 from .replaced import Lent, copied, is_builtin, only_reads, replaced_at_times, share_memory
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
@@ -86,10 +86,10 @@ class Region:
     def gives_functions(self) -> bool:
         """Whether outputs may be functions that read outer variables. A region cannot return them, because they must
         read these variables at the time of their calls."""
-        parts = [part for node in self.nodes for part in ast.walk(node)]
+        parts = [part for node in self.nodes for part in walk(node)]
         made = [part for part in parts if isinstance(part, ast.Lambda) and free_names(part) & self._around.names]
         named = [part for part in parts if isinstance(part, ast.Assign) and assigned([part]) & frozenset(self.outputs)]
-        return any(part in made for each in named for part in ast.walk(each.value))
+        return any(part in made for each in named for part in walk(each.value))
 
     def called_by(self, name: str, numbers: Sequence[int]) -> list[ast.stmt]:
         """The statements that assign the results of `name(*numbers, *inputs)` to the outputs."""
@@ -235,4 +235,4 @@ def _as_python(region: _native.JitFunction) -> Callable[..., Any]:
     source = region.__parpy_source__
     tree = source.tree()
     assert isinstance(tree, ast.FunctionDef)
-    return rebuilt(source.function, as_written(copy.deepcopy(tree)), shift=source.line_shift)
+    return rebuilt(source.function, as_written(copy_of(tree)), shift=source.line_shift)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..syntax.patterns import names_in, node_parameters
 from ..syntax.source import FunctionSource
+from ..syntax.walks import walk
 from .liveness import Names, assigned
 from .unset import at
 
@@ -105,7 +106,7 @@ def only_reads(source: FunctionSource, place: int | str) -> bool:
         return False
     name = place if isinstance(place, str) else names[place]
     body = node.body if isinstance(node.body, list) else [ast.Return(node.body)]
-    parts = [part for each in body for part in ast.walk(each)]
+    parts = [part for each in body for part in walk(each)]
     if any(isinstance(part, ast.FunctionDef | ast.Lambda | ast.Global | ast.Nonlocal | ast.Yield) for part in parts):
         return False
     uses = _uses(body, lambda call: not _is_of_module(call.func, source.function))
@@ -149,7 +150,7 @@ def _uses(
     is_pythons: Callable[[ast.Call], bool] = lambda _: False,
 ) -> _Uses:
     uses = _Uses(set(), [], {})
-    for part in (part for node in nodes for part in ast.walk(node)):
+    for part in (part for node in nodes for part in walk(node)):
         if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
             uses.stored.add(_root(part))
         elif isinstance(part, ast.AugAssign):

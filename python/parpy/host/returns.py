@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from ..syntax.lists import is_returned_by_python
 from ..syntax.nested_source import own_nodes
 from ..syntax.patterns import node_parameters, root_of
+from ..syntax.walks import walk
 from .liveness import assigned
 from .lookup import Lookup
 from .places import is_part, is_shape, is_whole, named_values, row_of
@@ -100,7 +101,7 @@ class Returns:
         parts = list(self._parts(value))
         choice = next((part for part in parts if isinstance(part, ast.IfExp) and self._chooses_place(part)), None)
         first = parts if choice is None else parts[: parts.index(choice)]
-        assigns = any(isinstance(part, ast.NamedExpr) for part in ast.walk(value))
+        assigns = any(isinstance(part, ast.NamedExpr) for part in walk(value))
         shared = shared_roots(self._lookup, value)
         calls = self._calls_between(value, parts)
         named: dict[ast.expr, ast.expr] = {}
@@ -124,7 +125,7 @@ class Returns:
     def _calls_between(self, value: ast.expr, parts: list[ast.expr]) -> bool:
         """Whether a call in one part may change the value of another part."""
         return len(parts) > 1 and any(
-            isinstance(part, ast.Call) and self._lookup.moved(part) is None for part in ast.walk(value)
+            isinstance(part, ast.Call) and self._lookup.moved(part) is None for part in walk(value)
         )
 
     def _parts(self, value: ast.expr) -> list[ast.expr]:

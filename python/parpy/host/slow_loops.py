@@ -8,6 +8,7 @@ from .. import _native
 from ..calls.objects import attribute_name
 from ..frontend.refused import EXPRESSIONS, STATEMENTS
 from ..syntax.source import FunctionSource
+from ..syntax.walks import walk
 from .foreign_calls import is_for_python, is_statement_of_python
 from .places import outermost_loops
 from .python_parts import Resolver
@@ -19,7 +20,7 @@ def slow_loops(source: FunctionSource, resolver: Resolver) -> list[str]:
     if source.only_pragmas:
         return texts  # the user chose this
     for loop in outermost_loops(source.tree().body):
-        reason = next(filter(None, (_why_python(part, resolver) for part in ast.walk(loop))), None)
+        reason = next(filter(None, (_why_python(part, resolver) for part in walk(loop))), None)
         if reason is not None:
             sink = _native.Diagnostics()
             sink.performance("P315", source.place(loop), f"Python runs this loop: {reason[0]}", reason[1])

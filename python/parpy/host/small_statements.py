@@ -17,7 +17,6 @@ beyond 2**53 are divided exactly.
 from __future__ import annotations
 
 import ast
-import copy
 import math
 from collections.abc import Callable, Sequence
 
@@ -25,6 +24,7 @@ import numpy as np
 
 from ..syntax.names import is_array, is_scalar
 from ..syntax.patterns import subscripts_of
+from ..syntax.walks import copy_of, walk
 from .checks import LEAST, MOST, Checks, named, own
 from .liveness import Names
 from .python_parts import Resolver
@@ -162,7 +162,7 @@ class SmallStatements:
                 body, orelse = (self.by_python(each, again, light) for each in (node.body, node.orelse))
                 out += [*before, at(ast.If(test, body, orelse), node)]
             elif isinstance(node, ast.Assign | ast.AugAssign):
-                made = at(Checks(self._calls, "light" if light else "number").statement(copy.deepcopy(node)), node)
+                made = at(Checks(self._calls, "light" if light else "number").statement(copy_of(node)), node)
                 handler = ast.ExceptHandler(named("exception"), None, again(node))
                 out.append(at(ast.Try([made], [handler], [], []), node))
             else:
@@ -171,7 +171,7 @@ class SmallStatements:
 
     def condition(self, node: ast.If, again: Callable[[ast.stmt], list[ast.stmt]]) -> tuple[list[ast.stmt], ast.expr]:
         """The statements that compute the condition of a branch, and the condition."""
-        if not any(isinstance(part, ast.BinOp | ast.Subscript | ast.Call) for part in ast.walk(node.test)):
+        if not any(isinstance(part, ast.BinOp | ast.Subscript | ast.Call) for part in walk(node.test)):
             return [], node.test
         computed = at(ast.Assign([ast.Name(_CONDITION, ast.Store())], node.test), node)
         return self.by_python([computed], again), ast.Name(_CONDITION, ast.Load())

@@ -13,16 +13,17 @@ from ..calls.errors import fail
 from ..syntax.annotations import annotations_of, symbol_places
 from ..syntax.fields import as_written
 from ..syntax.names import callable_source
-from ..syntax.nested_source import NestedSource, definitions, free_names, own_nodes, walk_own
+from ..syntax.nested_source import NestedSource, definitions, free_names, own_nodes
 from ..syntax.patterns import node_parameters
 from ..syntax.source import FunctionSource
+from ..syntax.walks import copy_of, walk, walk_own
 from ..types import Symbol
 from .ahead import Once
 from .checks import HELPERS
 from .foreign_calls import is_universal
 from .kept import Kept
 from .labels import Place, labels_in
-from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
+from .liveness import Names, assigned, live_before, live_before_each, live_in_loop, reads, updated
 from .places import is_part, is_whole
 from .python_parts import Resolver
 from .regions import Around, Region
@@ -89,7 +90,7 @@ class Splitter:
 
     def driver(self, node: ast.FunctionDef, dry: bool) -> ast.FunctionDef:
         """The function that Python runs. With `dry`, each loop runs once."""
-        made = copy.deepcopy(ast.FunctionDef(node.name, node.args, self.body, [], None))
+        made = copy_of(ast.FunctionDef(node.name, node.args, self.body, [], None))
         made.args.defaults, made.args.kw_defaults = [], []
         given = [*made.args.posonlyargs, *made.args.args, *made.args.kwonlyargs]
         for each in given:
@@ -146,8 +147,8 @@ class Splitter:
         out: list[ast.stmt] = []
         group: list[ast.stmt] = []
         nodes = list(self._written_out(nodes))
-        for index, node in enumerate(nodes):
-            rest = live_before(nodes[index:], after, at_break, at_continue)
+        live = live_before_each(nodes, after, at_break, at_continue)
+        for node, rest, behind in zip(nodes, live, live[1:], strict=False):
             if isinstance(node, ast.FunctionDef) or node in self._nested.values():
                 if not self._stands_for_itself(node):
                     out += self._region(group, rest)
@@ -159,7 +160,7 @@ class Splitter:
                 continue
             out += self._region(self._without_labels(group, node), rest)
             group = []
-            out += self._python(node, nodes[index + 1 :], after, at_break, at_continue)
+            out += self._python(node, behind, at_break, at_continue)
         return out + self._region(group, after)
 
     def _without_labels(self, group: list[ast.stmt], node: ast.stmt) -> list[ast.stmt]:
@@ -169,10 +170,8 @@ class Splitter:
             group = group[:-1]
         return group
 
-    def _python(
-        self, node: ast.stmt, rest: Sequence[ast.stmt], after: Names, at_break: Names, at_continue: Names
-    ) -> list[ast.stmt]:
-        behind = live_before(rest, after, at_break, at_continue)
+    def _python(self, node: ast.stmt, behind: Names, at_break: Names, at_continue: Names) -> list[ast.stmt]:
+        """The statements that Python runs for this one, if the names `behind` are live after it."""
         made = copy.copy(node)
         before: list[ast.stmt] = []
         if isinstance(made, ast.If):
@@ -208,7 +207,7 @@ class Splitter:
     def _called(self, node: _Node) -> _Node:
         """A copy of a node that Python runs, with calls that go through the driver."""
         self.nested |= labels_in([node], self.resolver)
-        made: _Node = _Calls(self.resolver, self.calls).visit(copy.deepcopy(node))
+        made: _Node = _Calls(self.resolver, self.calls).visit(copy_of(node))
         return made
 
     def _called_in_head(self, node: ast.With) -> ast.With:
@@ -260,10 +259,10 @@ class Splitter:
                 rest = nodes[index + 1 :]
                 before = self._without_labels(nodes[:index], node)
                 made = self._region(before, live_before(nodes[index:], after))
-                made += self._python(node, rest, after, frozenset(), frozenset())
+                made += self._python(node, live_before(rest, after), frozenset(), frozenset())
                 return made + self._region(rest, after)
         light = all(map(_is_light, nodes))
-        computes = not light or any(isinstance(part, ast.BinOp) for node in nodes for part in ast.walk(node))
+        computes = not light or any(isinstance(part, ast.BinOp) for node in nodes for part in walk(node))
         if nodes and computes and (light or self._again_and_again) and self._small.are(nodes):
             return [self._small_group(nodes, after, light)]
         return nodes if light else self._whole(nodes, after)
@@ -334,7 +333,7 @@ class Splitter:
 
     def undefined(self) -> list[ast.Name]:
         """The undefined names in the statements that Python runs."""
-        parts = [part for node in self.body for part in ast.walk(node)]
+        parts = [part for node in self.body for part in walk(node)]
         names = [part for part in parts if isinstance(part, ast.Name)]
         known = (
             self.locals
@@ -400,7 +399,7 @@ def _is_light(node: ast.stmt) -> bool:
         ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.Attribute, ast.Subscript, ast.operator,
         ast.unaryop, ast.expr_context,
     )  # fmt: skip
-    for part in ast.walk(node.value):
+    for part in walk(node.value):
         if not isinstance(part, allowed):
             return False
         if isinstance(part, ast.Attribute) and part.attr not in ("shape", "size", "ndim", "dtype"):

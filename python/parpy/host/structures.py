@@ -5,7 +5,6 @@ The compiled program depends on their contents.
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from inspect import signature
@@ -27,6 +26,7 @@ from ..syntax.names import Guard
 from ..syntax.patterns import names_in, node_parameters, string_key
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
+from ..syntax.walks import copy_of, walk
 from .alike import Alike
 
 Places = list[tuple[Any, Any]]
@@ -120,7 +120,7 @@ class Structures:
         function = self._source.function
         if not self._source.part or not isinstance(self._tree, ast.FunctionDef):
             return function
-        return rebuilt(function, as_written(copy.deepcopy(self._tree)), shift=self._source.line_shift)
+        return rebuilt(function, as_written(copy_of(self._tree)), shift=self._source.line_shift)
 
     def inspect(self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., Any]) -> list[Any]:
         """The result of `look(function, arguments, opts)` for the function that a call runs, in a list."""
@@ -183,13 +183,11 @@ class Structures:
 def _used_whole(tree: ast.AST) -> set[str]:
     """The names that are used only as whole values: they have no attributes and no entries, are not called, and no
     call, operator or alias gets them."""
-    owners = [part.value for part in ast.walk(tree) if isinstance(part, ast.Attribute | ast.Assign | ast.Return)]
-    owners += [each for part in ast.walk(tree) if isinstance(part, ast.Tuple | ast.List) for each in part.elts]
-    owners += [
-        part.value for part in ast.walk(tree) if isinstance(part, ast.Subscript) and string_key(part) is not None
-    ]
-    owners += [part.iter for part in ast.walk(tree) if isinstance(part, ast.For | ast.comprehension)]
-    for part in ast.walk(tree):  # whose class may have the operator
+    owners = [part.value for part in walk(tree) if isinstance(part, ast.Attribute | ast.Assign | ast.Return)]
+    owners += [each for part in walk(tree) if isinstance(part, ast.Tuple | ast.List) for each in part.elts]
+    owners += [part.value for part in walk(tree) if isinstance(part, ast.Subscript) and string_key(part) is not None]
+    owners += [part.iter for part in walk(tree) if isinstance(part, ast.For | ast.comprehension)]
+    for part in walk(tree):  # whose class may have the operator
         match part:
             case ast.BinOp(left=left, right=right):
                 owners += left, right
@@ -199,7 +197,7 @@ def _used_whole(tree: ast.AST) -> set[str]:
                 owners += left, *others
             case ast.AugAssign(target=target, value=value):
                 owners += target, value
-    calls = [part for part in ast.walk(tree) if isinstance(part, ast.Call)]
+    calls = [part for part in walk(tree) if isinstance(part, ast.Call)]
     owners += [
         each for call in calls for each in (call.func, *call.args, *(keyword.value for keyword in call.keywords))
     ]

@@ -7,6 +7,8 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from ..syntax.walks import children, copy_of, walk
+
 NO_VALUE = "__parpy_no_value__"  # the name of the value in place of a missing one
 
 
@@ -19,7 +21,7 @@ def marked(nodes: Sequence[ast.stmt], marks: Mapping[str, str]) -> list[ast.stmt
     """The statements, with assignments that set the variable `marks[name]` when `name` gets a value."""
     out: list[ast.stmt] = [at(_assignment(mark, False), nodes[0]) for mark in marks.values()]
     for node in nodes:
-        made = _Marked(marks).visit(copy.deepcopy(node))
+        made = _Marked(marks).visit(copy_of(node))
         out += made if isinstance(made, list) else [made]
     return out
 
@@ -62,7 +64,7 @@ def _headers(node: ast.stmt) -> tuple[str, ...] | None:
 
 
 def _used(node: ast.AST, names: frozenset[str]) -> str | None:
-    found = (part.id for part in ast.walk(node) if isinstance(part, ast.Name))
+    found = (part.id for part in walk(node) if isinstance(part, ast.Name))
     return next((name for name in found if name in names), None)
 
 
@@ -94,7 +96,7 @@ class _Marked(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         if not isinstance(node, ast.stmt):
             return super().visit(node)
-        heads = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.stmt)]
+        heads = [part for part in children(node) if not isinstance(part, ast.stmt)]
         named = [name for part in heads for name in _certainly_named(part)]
         if isinstance(node, ast.Assign | ast.AnnAssign):
             named += _stored(node.targets if isinstance(node, ast.Assign) else [node.target])
@@ -163,7 +165,7 @@ class _Marked(ast.NodeTransformer):
 
 
 def _stored(targets: Sequence[ast.expr]) -> list[str]:
-    parts = [part for each in targets for part in ast.walk(each)]
+    parts = [part for each in targets for part in walk(each)]
     return [part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
 
 
@@ -171,7 +173,7 @@ def _certainly_named(node: ast.AST) -> set[str]:
     """The names that expressions `(x := v)` in `node` assign at every evaluation."""
     if isinstance(node, ast.Lambda):
         return set()
-    parts: list[ast.AST] = [*ast.iter_child_nodes(node)]
+    parts: list[ast.AST] = [*children(node)]
     if isinstance(node, ast.BoolOp):
         parts = [node.values[0]]
     elif isinstance(node, ast.IfExp):

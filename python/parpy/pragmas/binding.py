@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
 from ..syntax.patterns import Function, is_label, names_in
+from ..syntax.walks import walk
 from .comments import comments_of
 from .grammar import Comment, parse_pragma
 from .words import Fault, LoopPragma, Names, Place, Pragma, StatementPragma
@@ -52,7 +53,7 @@ def bind(text: str, first_line: int, shift: int, tree: Function) -> tuple[Bound,
 
 
 def _statements(tree: Function) -> Iterator[ast.stmt]:
-    for part in ast.walk(tree):
+    for part in walk(tree):
         if isinstance(part, ast.stmt) and part is not tree:
             yield part
 
@@ -118,7 +119,7 @@ def _misfit_of_loop(pragma: LoopPragma, node: ast.stmt, tree: Function) -> list[
         fix = "move it directly before the loop that follows" if _loop_follows(node, tree) else "write it before a loop"
         if isinstance(node, ast.While):
             fix = "write a loop over a range: how often a while loop runs is not known"
-        elif isinstance(node, ast.Assign | ast.AugAssign) and any(isinstance(p, ast.Slice) for p in ast.walk(node)):
+        elif isinstance(node, ast.Assign | ast.AugAssign) and any(isinstance(p, ast.Slice) for p in walk(node)):
             fix = "of a statement over slices, name the dimension: '#pragma :N=>simd'"
         return [Fault("P031", pragma.place, f"'{word}' needs a for loop, not {_described(node)}", fix)]
     return [fault for each in pragma.lists for fault in _misfit_of_names(each, node, tree)]
@@ -126,9 +127,9 @@ def _misfit_of_loop(pragma: LoopPragma, node: ast.stmt, tree: Function) -> list[
 
 def _misfit_of_names(clause: Names, loop: ast.For, tree: Function) -> list[Fault]:
     names = names_in(tree)
-    names |= {part.arg for part in ast.walk(tree.args) if isinstance(part, ast.arg)}
+    names |= {part.arg for part in walk(tree.args) if isinstance(part, ast.arg)}
     arrays = {
-        part.value.id for part in ast.walk(tree) if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name)
+        part.value.id for part in walk(tree) if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name)
     }
     faults: list[Fault] = []
     for name, place in zip(clause.names, clause.places, strict=True):
@@ -147,7 +148,7 @@ def _misfit_of_names(clause: Names, loop: ast.For, tree: Function) -> list[Fault
 def _misfit_of_reduction(name: str, clause: Names, loop: ast.For, place: Place) -> list[Fault]:
     found: set[str] = set()
     assigned = False
-    for part in ast.walk(loop):
+    for part in walk(loop):
         if isinstance(part, ast.Assign | ast.AugAssign):
             target = part.targets[0] if isinstance(part, ast.Assign) else part.target
             root = target.value if isinstance(target, ast.Subscript) else target
@@ -189,7 +190,7 @@ def _terms(value: ast.expr, op: type[ast.operator]) -> list[ast.expr]:
 
 
 def _loop_follows(node: ast.stmt, tree: Function) -> bool:
-    for part in ast.walk(tree):
+    for part in walk(tree):
         for body in (getattr(part, "body", None), getattr(part, "orelse", None)):
             if isinstance(body, list) and node in body:
                 return any(isinstance(each, ast.For) for each in body[body.index(node) + 1 :][:1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..syntax.source import FunctionSource
+from ..syntax.walks import walk
 
 
 def returned_names(source: FunctionSource) -> tuple[str, ...] | None:
@@ -13,7 +14,7 @@ def returned_names(source: FunctionSource) -> tuple[str, ...] | None:
     node = source.tree()
     if not isinstance(node, ast.FunctionDef):
         return None
-    parts = list(ast.walk(node))
+    parts = list(walk(node))
     returns = [part for part in parts if isinstance(part, ast.Return) and part.value is not None]
     if not returns:
         return ()

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from ..syntax.walks import walk
+
 _OUTER = ("blocks", "workers")
 _INNER = ("threads", "vector")
 
@@ -62,7 +64,7 @@ def _of_statement(loops: Sequence[dict[str, Any]]) -> str:
             own = target.slice if isinstance(target, ast.Subscript) else None
             slices = own.elts if isinstance(own, ast.Tuple) else [own] if own is not None else []
             known = {ast.unparse(part) for part in slices}
-            found = [part for part in ast.walk(node.value) if isinstance(part, ast.Slice)]
+            found = [part for part in walk(node.value) if isinstance(part, ast.Slice)]
             others = [*dict.fromkeys(text for part in found if (text := ast.unparse(part)) not in known)]
             operator = _operator(node.value)
     parts = [part for part in slices if isinstance(part, ast.Slice)]
@@ -81,7 +83,7 @@ def _of_statement(loops: Sequence[dict[str, Any]]) -> str:
 
 def _operator(value: ast.expr) -> str:
     """The name in pragmas of the first reduction of an expression."""
-    for part in ast.walk(value):
+    for part in walk(value):
         if isinstance(part, ast.Call):
             name = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")
             if name in ("max", "min", "prod", "any", "all"):

@@ -7,9 +7,9 @@ Such a name is assigned once, among the outermost statements of the function, an
 from __future__ import annotations
 
 import ast
-import copy
 
 from .patterns import Function, node_parameters, root_of
+from .walks import copy_of, walk
 
 _COORDINATES = ("x", "y", "z")
 
@@ -20,7 +20,7 @@ def without_aliases(node: Function, shapes: bool = True) -> Function:
     if not any(_is_candidate(statement) for statement in node.body):
         return node
     found = _aliases(node, shapes)
-    return _Replace(found).visit(copy.deepcopy(node)) if found else node
+    return _Replace(found).visit(copy_of(node)) if found else node
 
 
 def _is_candidate(node: ast.stmt) -> bool:
@@ -38,7 +38,7 @@ def _aliases(node: Function, shapes: bool) -> dict[str, ast.expr]:
     # The nodes of names that are called or have attributes, and of names of which a coordinate is read.
     called: set[int] = set()
     defined: set[str] = set()
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, ast.FunctionDef):
             if part.name in defined:  # the name has several definitions
                 bound[part.name] = 2
@@ -60,7 +60,7 @@ def _aliases(node: Function, shapes: bool) -> dict[str, ast.expr]:
             continue
         assert isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
         name, value = statement.targets[0].id, statement.value
-        uses = [p for p in ast.walk(node) if isinstance(p, ast.Name) and p.id == name and isinstance(p.ctx, ast.Load)]
+        uses = [p for p in walk(node) if isinstance(p, ast.Name) and p.id == name and isinstance(p.ctx, ast.Load)]
         behind = statement.end_lineno or 0, statement.end_col_offset or 0
         if bound[name] != 1 or not uses or any((use.lineno, use.col_offset) < behind for use in uses):
             continue
@@ -85,7 +85,7 @@ def _stays(shape: ast.Attribute, node: Function) -> bool:
 def _keeps_entry(node: Function, name: str, key: object) -> bool:
     """Whether d[key] is never assigned: d is used only for its entries, and no entry of another dict is assigned."""
     entries: set[int] = set()  # the nodes of names whose entries are used
-    for part in ast.walk(node):
+    for part in walk(node):
         if not isinstance(part, ast.Subscript):
             continue
         is_set, its_key = not isinstance(part.ctx, ast.Load), part.slice
@@ -96,7 +96,7 @@ def _keeps_entry(node: Function, name: str, key: object) -> bool:
             entries.add(id(part.value))
         elif is_set and entry is not None:
             return False
-    return all(id(part) in entries for part in ast.walk(node) if _is_name(part, name))
+    return all(id(part) in entries for part in walk(node) if _is_name(part, name))
 
 
 def _is_name(node: ast.AST, name: str) -> bool:
@@ -115,7 +115,7 @@ class _Replace(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.AST:
         if node.id not in self._found:
             return node
-        made = copy.deepcopy(self._found[node.id])
-        for part in ast.walk(made):
+        made = copy_of(self._found[node.id])
+        for part in walk(made):
             ast.copy_location(part, node)
         return made

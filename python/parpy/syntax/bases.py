@@ -4,10 +4,10 @@ in any function. `__class__` is the closure variable in which Python keeps C."""
 from __future__ import annotations
 
 import ast
-import copy
 from types import FunctionType
 
 from .patterns import Function
+from .walks import copy_of
 
 _CLASS = "__class__"
 
@@ -16,7 +16,7 @@ def with_bases(node: Function, function: FunctionType) -> Function:
     """The function with such calls rewritten; `node` itself if it has none."""
     if not _calls_base(function) or not node.args.args:
         return node
-    made = copy.deepcopy(node)
+    made = copy_of(node)
     made.body = [_Bases(node.args.args[0].arg).visit(each) for each in made.body]
     return made
 

@@ -7,7 +7,6 @@ parameter only to read attributes and to pass it on.
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Set
 from types import FunctionType
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from ..vocabulary.generators import OF_GENERATORS
 from .patterns import Function, node_parameters
+from .walks import copy_of, walk
 
 _AMBIGUOUS = OF_GENERATORS - {*dir(np.ndarray)} | {
     "choose", "compress", "put", "resize", "sort", "take",
@@ -27,7 +27,7 @@ def with_fields(node: Function) -> Function:
     given = {*node_parameters(node)}
     found = {
         part.value.id
-        for part in ast.walk(node)
+        for part in walk(node)
         if isinstance(part, ast.Attribute)
         and isinstance(part.value, ast.Name)
         and part.value.id in given
@@ -36,7 +36,7 @@ def with_fields(node: Function) -> Function:
     records = found - _used_otherwise(node) if found else found
     if not records:
         return node
-    made = copy.deepcopy(node)
+    made = copy_of(node)
     made.body = [_Fields(records).visit(each) for each in made.body]
     return made
 
@@ -46,20 +46,20 @@ def with_methods(node: Function, function: FunctionType) -> Function:
     attributes that neither arrays nor generators have, or is the self of a method. Without the mark, this is a draw of
     random numbers or a method of an array."""
     given = node_parameters(node)
-    names = [part for part in ast.walk(node) if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name)]
-    called = {part.func for part in ast.walk(node) if isinstance(part, ast.Call)}
+    names = [part for part in walk(node) if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name)]
+    called = {part.func for part in walk(node) if isinstance(part, ast.Call)}
     if not any(part.attr in _AMBIGUOUS or part in called for part in names):
         return node
     objects = {part.value.id for part in names if part.attr not in OF_VALUES}  # type: ignore[attr-defined]
     if given and "." in function.__qualname__.rpartition("<locals>.")[2]:
         objects.add(given[0])
     objects &= {*given}
-    objects -= {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)}
+    objects -= {part.id for part in walk(node) if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)}
     if not objects:
         return node
-    made = copy.deepcopy(node)
-    called = {part.func for part in ast.walk(made) if isinstance(part, ast.Call)}
-    for part in ast.walk(made):
+    made = copy_of(node)
+    called = {part.func for part in walk(made) if isinstance(part, ast.Call)}
+    for part in walk(made):
         if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id in objects:
             setattr(part, _OF_OBJECT, part.attr in _AMBIGUOUS or part in called)
     return made
@@ -77,7 +77,7 @@ def is_of_object(node: ast.Attribute) -> bool:
 
 def with_entries(node: Function, objects: Set[str]) -> Function:
     """The function with subscripts in place of all attributes of these objects: `p.f(x)` is `p["f"](x)`."""
-    made = copy.deepcopy(node)
+    made = copy_of(node)
     made.body = [_Fields(objects).visit(each) for each in made.body]
     return made
 
@@ -86,7 +86,7 @@ def _used_otherwise(node: Function) -> set[str]:
     """The names that are used for more than to read attributes and to pass them on."""
     allowed: set[ast.AST] = set()
     called: set[str] = set()
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, ast.Attribute):
             allowed.add(part.value)
         elif isinstance(part, ast.Call):
@@ -97,7 +97,7 @@ def _used_otherwise(node: Function) -> set[str]:
     return called | {
         part.id
         for statement in node.body
-        for part in ast.walk(statement)
+        for part in walk(statement)
         if isinstance(part, ast.Name) and (part not in allowed or not isinstance(part.ctx, ast.Load))
     }
 

@@ -7,7 +7,6 @@ analysed. If another statement assigns to such a name, it is a variable, and Pyt
 from __future__ import annotations
 
 import ast
-import copy
 import importlib
 import sys
 from collections import Counter
@@ -16,6 +15,7 @@ from types import FunctionType
 from typing import Any
 
 from .patterns import Function
+from .walks import copy_of, walk
 
 Import = ast.Import | ast.ImportFrom
 Place = tuple[Mapping[str, Any], str]
@@ -26,8 +26,8 @@ def note_imports(function: FunctionType, node: ast.AST | None) -> None:
     imports = [*_imports_in(node)] if isinstance(node, Function) else []
     if not isinstance(node, Function) or not imports:
         return
-    given = Counter(each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg))
-    for part in ast.walk(node):
+    given = Counter(each.arg for each in walk(node.args) if isinstance(each, ast.arg))
+    for part in walk(node):
         if isinstance(part, Import):
             given.update(_names(part))
         elif isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
@@ -52,7 +52,7 @@ def without_imports(node: Function, function: FunctionType) -> Function:
     found = imports_of(function)
     if not found:
         return node
-    made: Function = copy.deepcopy(node)
+    made: Function = copy_of(node)
     for each in (made, *_blocks(made)):
         for name in ("body", "orelse"):
             body = getattr(each, name, [])

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from .patterns import is_none
+from .walks import walk
 
 _READING = ast.Subscript | ast.For | ast.comprehension | ast.Compare | ast.Call
 _DISPLAYS = ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp
@@ -84,7 +85,7 @@ def kept_names(
 def starred_names(node: ast.AST) -> Iterator[str]:
     """The starred names of an assignment, which get lists: b of `a, *b = x`."""
     for target in node.targets if isinstance(node, ast.Assign) else []:
-        for part in ast.walk(target) if isinstance(target, ast.Tuple | ast.List) else []:
+        for part in walk(target) if isinstance(target, ast.Tuple | ast.List) else []:
             if isinstance(part, ast.Starred) and isinstance(part.value, ast.Name):
                 yield part.value.id
 

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 from types import FunctionType
 
-from .paths import breaks, continues
-from .patterns import Function
+from .patterns import Function, breaks, continues
+from .walks import copy_of, walk
 
 _FUNCTIONS = {"len": len, "ord": ord}
 
@@ -20,9 +20,9 @@ def with_constants(node: Function, function: FunctionType) -> Function:
     """A copy of the function with constants in place of such calls."""
     code = function.__code__
     own = {*code.co_varnames, *code.co_cellvars, *code.co_freevars, *function.__globals__}
-    if not any(_value(part) is not None and _function(part) not in own for part in ast.walk(node)):
+    if not any(_value(part) is not None and _function(part) not in own for part in walk(node)):
         return node
-    made: Function = _Constants(own).visit(copy.deepcopy(node))
+    made: Function = _Constants(own).visit(copy_of(node))
     return made
 
 
@@ -62,18 +62,18 @@ _MOST_KEYS = 16
 def with_keys(node: Function) -> Function:
     """The function in which the body of a loop over keys that are written out is there once for each of them; the tree
     that is given is left as it is."""
-    loops = [part for part in ast.walk(node) if isinstance(part, ast.For) and _is_over_keys(part)]
+    loops = [part for part in walk(node) if isinstance(part, ast.For) and _is_over_keys(part)]
     inside = Counter(name for loop in loops for name in _names(loop) if name == _target(loop))
     everywhere = Counter(_names(node)) if loops else inside
     wanted = {name for name in inside if inside[name] == everywhere[name]}
     if not wanted:
         return node
-    made: Function = _Keys(wanted).visit(copy.deepcopy(node))
+    made: Function = _Keys(wanted).visit(copy_of(node))
     return made
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    return (part.id for part in ast.walk(node) if isinstance(part, ast.Name))
+    return (part.id for part in walk(node) if isinstance(part, ast.Name))
 
 
 def _target(loop: ast.For) -> str:
@@ -86,7 +86,7 @@ def _is_over_keys(loop: ast.For) -> bool:
         return False
     if not all(isinstance(key, ast.Constant) and isinstance(key.value, str) for key in keys):
         return False
-    parts = [part for each in loop.body for part in ast.walk(each)]
+    parts = [part for each in loop.body for part in walk(each)]
     opaque = ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.NamedExpr
     if any(isinstance(part, opaque) or _is_label(part) or _stores(part, _target(loop)) for part in parts):
         return False
@@ -126,7 +126,7 @@ class _Keys(ast.NodeTransformer):
         self.generic_visit(node)
         if not keys:
             return node
-        bodies = [[_Named(_target(node), key).visit(copy.deepcopy(each)) for each in node.body] for key in keys]
+        bodies = [[_Named(_target(node), key).visit(copy_of(each)) for each in node.body] for key in keys]
         return [each for body in (*bodies, node.orelse) for each in body]
 
 

@@ -1,4 +1,4 @@
-"""Nested functions with their texts, and walks over functions that skip nested functions."""
+"""Nested functions with their texts, and the nodes of functions without those of nested functions."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from types import FunctionType
 from .names import AROUND, cell_of, keep_source
 from .rebuilt import rebuilt
 from .source import FunctionSource
+from .walks import copy_of, walk, walk_own
 
 _BOUND = (ast.Nonlocal, ast.Global, ast.Yield, ast.YieldFrom, ast.Await, ast.ClassDef)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -35,7 +36,7 @@ def nested_source(
     else:
         made = node
     plain = copy.copy(made)
-    plain.args = copy.deepcopy(made.args)
+    plain.args = copy_of(made.args)
     plain.args.defaults, plain.returns = [], None
     for each in (*plain.args.posonlyargs, *plain.args.args):
         each.annotation = None
@@ -57,7 +58,7 @@ def link(functions: Mapping[str, FunctionType]) -> None:
 
 def names_given(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Counter[str]:
     """The number of assignments and definitions of each name by the function's parameters and statements."""
-    given = Counter(each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg))
+    given = Counter(each.arg for each in walk(node.args) if isinstance(each, ast.arg))
     for part in own_nodes(node):
         if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
             given[part.id] += 1
@@ -96,19 +97,7 @@ def is_plain(node: ast.FunctionDef | ast.Lambda) -> bool:
 def walk_inside(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Iterator[ast.AST]:
     """The nodes in a function's body, including those of nested functions."""
     for each in function.body if isinstance(function.body, list) else [function.body]:
-        yield from ast.walk(each)
-
-
-def walk_own(node: ast.AST) -> Iterator[ast.AST]:
-    """`node` and the nodes below it, without the bodies of functions; the defaults of functions are included."""
-    left = [node]
-    while left:
-        part = left.pop()
-        yield part
-        if isinstance(part, _FUNCTIONS):
-            left.extend((*part.args.defaults, *(each for each in part.args.kw_defaults if each is not None)))
-        else:
-            left.extend(reversed([*ast.iter_child_nodes(part)]))
+        yield from walk(each)
 
 
 def own_nodes(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Iterator[ast.AST]:
@@ -120,7 +109,7 @@ def own_nodes(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> 
 def free_names(node: ast.AST) -> frozenset[str]:
     """The names of outer variables that a nested function reads or assigns to."""
     assert isinstance(node, _FUNCTIONS)
-    own = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+    own = {each.arg for each in walk(node.args) if isinstance(each, ast.arg)}
     read: set[str] = set()
     around: set[str] = set()
     for part in own_nodes(node):

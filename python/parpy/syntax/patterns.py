@@ -1,9 +1,12 @@
-"""Facts that the syntax tree shows without further analysis: constants, keys, names, parameters."""
+"""Facts that the syntax tree shows without further analysis: constants, keys, names, parameters, and the ways in which
+control leaves statements."""
 
 from __future__ import annotations
 
 import ast
 from typing import NamedTuple, TypeGuard
+
+from .walks import walk
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -19,12 +22,12 @@ def node_parameters(node: Function | ast.Lambda) -> list[str]:
 
 def names_in(*nodes: ast.AST) -> set[str]:
     """The names of all variables in the nodes."""
-    return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return {part.id for node in nodes for part in walk(node) if isinstance(part, ast.Name)}
 
 
 def stored_in(*nodes: ast.AST) -> set[str]:
     """The names of the variables that the nodes assign."""
-    parts = (part for node in nodes for part in ast.walk(node))
+    parts = (part for node in nodes for part in walk(node))
     return {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
 
 
@@ -171,3 +174,40 @@ def operator_methods(node: ast.AST) -> list[str]:
     operators: list[ast.AST] = [*node.ops] if isinstance(node, ast.Compare) else [getattr(node, "op", node)]
     names = [name for each in operators for name in _METHODS.get(type(each), ())]
     return names + [f"__i{each[2:]}" for each in names[:1] if isinstance(node, ast.AugAssign)]
+
+
+def ends(body: list[ast.stmt]) -> bool:
+    """Whether every path through the statements returns, or raises an exception."""
+    last = body[-1] if body else None
+    if isinstance(last, ast.If):
+        return ends(last.body) and ends(last.orelse)
+    if isinstance(last, ast.With):
+        return ends(last.body)
+    if isinstance(last, ast.While):
+        always = isinstance(last.test, ast.Constant) and bool(last.test.value)
+        return always and not any(isinstance(part, ast.Break) for part in walk(last))
+    return isinstance(last, ast.Return | ast.Raise)
+
+
+def leaves(body: list[ast.stmt]) -> bool:
+    """Whether control never reaches the end of the statements."""
+    return any(isinstance(stmt, ast.Break | ast.Continue) or ends([stmt]) for stmt in body)
+
+
+def breaks(body: list[ast.stmt]) -> bool:
+    """Whether the statements, the body of a loop, contain a break of this loop."""
+    return _jumps(body, ast.Break)
+
+
+def continues(body: list[ast.stmt]) -> bool:
+    """Whether the statements, the body of a loop, contain a continue of this loop."""
+    return _jumps(body, ast.Continue)
+
+
+def _jumps(body: list[ast.stmt], kind: type[ast.stmt]) -> bool:
+    for stmt in body:
+        inner = isinstance(stmt, ast.For | ast.While)
+        parts = [getattr(stmt, field, []) for field in (("orelse",) if inner else ("body", "orelse"))]
+        if isinstance(stmt, kind) or any(_jumps(part, kind) for part in parts):
+            return True
+    return False

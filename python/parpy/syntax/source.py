@@ -35,6 +35,7 @@ from .stored_views import has_views, note_views, with_named_views
 from .text import as_text
 from .turns import note_turns, with_turns
 from .vectors import with_slices
+from .walks import walk
 
 # An indented function is parsed after this line, which makes its indentation legal.
 _BLOCK = "if 1:\n"
@@ -187,7 +188,7 @@ def _mangle(tree: ast.AST, class_name: str) -> None:
     def spelled(name: str) -> str:
         return prefix + name if name.startswith("__") and not name.endswith("__") else name
 
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Name):
             node.id = spelled(node.id)
         elif isinstance(node, ast.arg):
@@ -249,7 +250,7 @@ def capture_expression(function: FunctionType, name: str) -> FunctionSource:
     except SyntaxError:
         return capture(function)  # raises the error
     places = {(line, column) for line, _, column, _ in code.co_positions() if line is not None and column is not None}
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and _holds(node, code, places)]
+    found = [node for node in walk(tree) if isinstance(node, ast.Lambda) and _holds(node, code, places)]
     if len(found) != 1:
         return capture(function)
     node = found[0]

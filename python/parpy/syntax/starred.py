@@ -4,12 +4,12 @@ gets a tuple, `def f(a, rest=())`."""
 from __future__ import annotations
 
 import ast
-import copy
 import inspect
 from types import FunctionType
 
 from .rebuilt import rebuilt
 from .source import FunctionSource
+from .walks import copy_of
 
 
 def takes_rest(function: FunctionType) -> bool:
@@ -25,12 +25,12 @@ def without_star(source: FunctionSource) -> FunctionSource:
     known = getattr(function, _PLAIN, None)
     if isinstance(known, FunctionSource) and known.name == source.name:
         return known
-    node = copy.deepcopy(source.written())
+    node = copy_of(source.written())
     assert isinstance(node, ast.FunctionDef) and node.args.vararg is not None
     node.decorator_list, node.returns = [], None
     node.args.args.append(ast.copy_location(ast.arg(node.args.vararg.arg), node.args.vararg))
     node.args.vararg, node.args.defaults = None, []
-    plain = copy.deepcopy(node)
+    plain = copy_of(node)
     plain.args.kw_defaults = [None for _ in plain.args.kwonlyargs]
     for each in (*plain.args.posonlyargs, *plain.args.args, *plain.args.kwonlyargs):
         each.annotation = None

@@ -12,13 +12,13 @@ v = default_rng(i).random()        generator = default_rng(i)
 from __future__ import annotations
 
 import ast
-import copy
 import re
 from collections.abc import Iterator
 from types import FunctionType
 
 from .fields import OF_VALUES
 from .patterns import Function, is_label, root_of
+from .walks import children, copy_of, walk
 
 _ATTRIBUTES = ("T", "real", "imag")
 _METHODS = ("reshape", "ravel", "transpose", "swapaxes")
@@ -56,9 +56,9 @@ def with_named_views(node: Function) -> Function:
 
 def _rewritten(node: Function) -> tuple[Function, frozenset[str]]:
     """The rewritten function, and its new variables."""
-    if not any(_is_view(part) or _is_generator(part) for part in ast.walk(node)):
+    if not any(_is_view(part) or _is_generator(part) for part in walk(node)):
         return node, frozenset()
-    made = copy.deepcopy(node)
+    made = copy_of(node)
     views = _Views(made)
     made.body = views.statements(made.body)
     return (made if views.names else node), frozenset(views.names)
@@ -70,7 +70,7 @@ class _Views:
     def __init__(self, node: Function) -> None:
         self.names: set[str] = set()
         self._loops = 0  # the number of loops around the statement
-        parts = [*ast.walk(node)]
+        parts = [*walk(node)]
         self._taken = {part.id for part in parts if isinstance(part, ast.Name)}
         self._objects = {
             part.value.id
@@ -152,7 +152,7 @@ def _is_view(node: ast.AST) -> bool:
     """Whether the node is x.T, x.real, x.reshape(n, m) or a similar view of a variable."""
     at = node
     if isinstance(node, ast.Call):
-        plain = all(isinstance(part, _PLAIN) for each in node.args for part in ast.walk(each))
+        plain = all(isinstance(part, _PLAIN) for each in node.args for part in walk(each))
         if not plain or node.keywords or not isinstance(node.func, ast.Attribute) or node.func.attr not in _METHODS:
             return False
         at = node.func
@@ -166,7 +166,7 @@ def _is_generator(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call) or node.keywords:
         return False
     name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-    return name in _MAKERS and all(isinstance(part, _PLAIN) for each in node.args for part in ast.walk(each))
+    return name in _MAKERS and all(isinstance(part, _PLAIN) for each in node.args for part in walk(each))
 
 
 def _evaluated(node: ast.expr) -> Iterator[ast.expr]:
@@ -176,7 +176,7 @@ def _evaluated(node: ast.expr) -> Iterator[ast.expr]:
         part = left.pop()
         yield part
         if not isinstance(part, _BRANCHES):
-            left += [each for each in ast.iter_child_nodes(part) if isinstance(each, ast.expr)]
+            left += [each for each in children(part) if isinstance(each, ast.expr)]
 
 
 def _single(target: ast.expr) -> Iterator[ast.expr]:

@@ -26,6 +26,7 @@ from collections.abc import Iterable, Iterator
 from types import FunctionType
 
 from .patterns import Function, chosen_names, is_label, names_given, names_in, node_parameters, stored_in
+from .walks import copy_of, walk
 
 Bindings = dict[str, ast.expr]  # the value that an assignment gives to each name
 Roots = tuple[str | None, ...]  # the array that each name of a group refers to; None if no use needs it
@@ -75,9 +76,9 @@ def with_turns(node: Function) -> Function:
     groups = _groups(node)
     if not groups:
         return node
-    made = copy.deepcopy(node)
+    made = copy_of(node)
     for group in groups:
-        attempt = copy.deepcopy(made)
+        attempt = copy_of(made)
         _hoist(attempt.body, group, attempt)
         turns = _Turns(group, attempt)
         if turns.rewrite():
@@ -90,10 +91,10 @@ def with_turns(node: Function) -> Function:
 
 def _groups(node: Function) -> list[list[str]]:
     """The groups of names that refer to several arrays and are assigned to each other."""
-    assigned = [each for each in ast.walk(node) if isinstance(each, ast.Assign) and _bindings(each)]
+    assigned = [each for each in walk(node) if isinstance(each, ast.Assign) and _bindings(each)]
     if not assigned:
         return []
-    parts = list(ast.walk(node))
+    parts = list(walk(node))
     if any(isinstance(part, _OPAQUE) and part is not node for part in parts):
         return []
     stores: dict[str, int] = {}
@@ -140,7 +141,7 @@ def _connected(names: set[str], sources: dict[str, set[str]], together: Iterable
 def _neighbours(node: ast.AST, names: set[str]) -> list[set[str]]:
     """The sets of names that adjacent statements assign."""
     found: list[set[str]] = []
-    for part in ast.walk(node):
+    for part in walk(node):
         for block in _blocks(part):
             side_by_side = False
             for each in block:
@@ -199,16 +200,16 @@ def _fixed(loop: ast.For, group: list[str], function: Function) -> int:
     first, rest = loop.body[:count], loop.body[count:]
     given = set().union(*(_given_in(each, group) for each in first))
     stored = stored_in(loop)
-    tests = [part.test for each in first for part in ast.walk(each) if isinstance(part, ast.If | ast.IfExp)]
-    varies = any(not isinstance(part, _PLAIN) for test in tests for part in ast.walk(test)) or _uses(tests, stored)
+    tests = [part.test for each in first for part in walk(each) if isinstance(part, ast.If | ast.IfExp)]
+    varies = any(not isinstance(part, _PLAIN) for test in tests for part in walk(test)) or _uses(tests, stored)
     read = {name for each in first for value in _all_values(each) for name in chosen_names(value)}
-    again = any(_bindings(part).keys() & given for each in rest for part in ast.walk(each))
+    again = any(_bindings(part).keys() & given for each in rest for part in walk(each))
     inside, around = (_count(each, given) for each in (loop, function))
     return count if rest and not (varies or read & stored or again) and inside == around else 0
 
 
 def _count(node: ast.AST, names: set[str]) -> int:
-    return sum(isinstance(part, ast.Name) and part.id in names for part in ast.walk(node))
+    return sum(isinstance(part, ast.Name) and part.id in names for part in walk(node))
 
 
 def _given_in(node: ast.AST, group: list[str]) -> set[str]:
@@ -221,7 +222,7 @@ def _given_in(node: ast.AST, group: list[str]) -> set[str]:
 
 
 def _all_values(node: ast.stmt) -> list[ast.expr]:
-    return [value for part in ast.walk(node) if isinstance(part, ast.stmt) for value in _bindings(part).values()]
+    return [value for part in walk(node) if isinstance(part, ast.stmt) for value in _bindings(part).values()]
 
 
 # ---------------------------------------------------------------- the turns
@@ -346,7 +347,7 @@ class _Turns:
     def _binds(self, node: ast.stmt) -> bool:
         return any(
             isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store) and part.id in self._group
-            for part in ast.walk(node)
+            for part in walk(node)
         )
 
     def _cases(self, run: list[ast.stmt], turns: set[Roots]) -> list[ast.stmt]:
@@ -369,9 +370,7 @@ class _Turns:
 
     def _case(self, nodes: list[ast.stmt], turns: set[Roots]) -> list[ast.stmt]:
         used = [n for n, name in enumerate(self._group) if _uses(nodes, [name])]
-        if any(
-            isinstance(part, ast.Return) and _uses([part], self._group) for each in nodes for part in ast.walk(each)
-        ):
+        if any(isinstance(part, ast.Return) and _uses([part], self._group) for each in nodes for part in walk(each)):
             raise _GiveUp  # Python must return the array itself
         choices: dict[Roots, list[Roots]] = {}
         for roots in sorted(turns, key=self._number):
@@ -381,7 +380,7 @@ class _Turns:
         bodies = []
         for choice in choices:
             arrays = {self._group[n]: str(root) for n, root in zip(used, choice, strict=True)}
-            bodies.append([_Replace(arrays).visit(copy.deepcopy(node)) for node in nodes])
+            bodies.append([_Replace(arrays).visit(copy_of(node)) for node in nodes])
         *others, whole = bodies
         for alike, body in reversed(list(zip(choices.values(), others, strict=False))):
             whole = [ast.copy_location(ast.If(self._is(alike, nodes[0]), body, whole), nodes[0])]
@@ -395,13 +394,13 @@ class _Turns:
             for each in turns
         ]
         test = tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
-        for part in ast.walk(test):
+        for part in walk(test):
             ast.copy_location(part, at)
         return test
 
     def _set(self, value: ast.expr, at: ast.stmt) -> ast.stmt:
         made = ast.Assign([ast.Name(self._turn, ast.Store())], value)
-        for part in ast.walk(made):
+        for part in walk(made):
             ast.copy_location(part, at)
         return made
 
@@ -421,14 +420,14 @@ class _Turns:
             return [made], after | without
         if isinstance(node, ast.For | ast.While):
             control = [node.test] if isinstance(node, ast.While) else [node.target, node.iter]
-            jumps = any(isinstance(part, ast.Break | ast.Continue | ast.Return) for part in ast.walk(node))
+            jumps = any(isinstance(part, ast.Break | ast.Continue | ast.Return) for part in walk(node))
             if _uses(control, self._group) or node.orelse or jumps:
                 raise _GiveUp
             behind = self._live([node], wanted)  # the names that are live after an iteration
             before: set[Roots] = set()
             while before != turns:
                 before = turns
-                body, after = self._block(copy.deepcopy(node.body), turns, behind)
+                body, after = self._block([copy_of(each) for each in node.body], turns, behind)
                 turns = turns | after
             made_loop = copy.copy(node)
             made_loop.body = body

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections import Counter
 from types import FunctionType, ModuleType
 from typing import Any
@@ -12,15 +11,16 @@ from typing import Any
 from ..vocabulary import workers
 from .imports import imports_of
 from .patterns import Function, names_in
+from .walks import copy_of, walk
 
 _MISSING: Any = object()
 
 
 def with_slices(node: Function, function: FunctionType) -> Function:
     """A copy of the function without calls of vidx."""
-    if not any(isinstance(part, ast.Call) and _is_vidx(part, function) for part in ast.walk(node)):
+    if not any(isinstance(part, ast.Call) and _is_vidx(part, function) for part in walk(node)):
         return node
-    made = copy.deepcopy(node)
+    made = copy_of(node)
     visited: Function = _Slices(function, made).visit(made)
     return visited
 
@@ -63,11 +63,11 @@ def _outside(node: ast.expr, function: FunctionType) -> Any:
 class _Slices(ast.NodeTransformer):
     def __init__(self, function: FunctionType, node: Function) -> None:
         self._function = function
-        stores = Counter(p.id for p in ast.walk(node) if isinstance(p, ast.Name) and not isinstance(p.ctx, ast.Load))
-        vectors = [found for part in ast.walk(node) if (found := self._given(part)) is not None]
+        stores = Counter(p.id for p in walk(node) if isinstance(p, ast.Name) and not isinstance(p.ctx, ast.Load))
+        vectors = [found for part in walk(node) if (found := self._given(part)) is not None]
         counts = Counter(name for name, _ in vectors)
-        parameters = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
-        changing = {name for loop in ast.walk(node) if isinstance(loop, ast.For | ast.While) for name in _stored(loop)}
+        parameters = {part.arg for part in walk(node.args) if isinstance(part, ast.arg)}
+        changing = {name for loop in walk(node) if isinstance(loop, ast.For | ast.While) for name in _stored(loop)}
         forms: dict[str, set[str]] = {}
         for name, call in vectors:
             forms.setdefault(name, set()).add(", ".join(map(ast.unparse, _arguments(call)[1:])))
@@ -91,8 +91,8 @@ class _Slices(ast.NodeTransformer):
             inner = [block for name in ("body", "orelse", "finalbody") if (block := getattr(each, name, None))]
             if isinstance(each, ast.For | ast.While):
                 _forget(each, known)
-            within = {id(part) for block in inner for statement in block for part in ast.walk(statement)}
-            for part in ast.walk(each):
+            within = {id(part) for block in inner for statement in block for part in walk(statement)}
+            for part in walk(each):
                 if not isinstance(part, ast.Name) or part.id not in names or id(part) in within:
                     continue
                 if isinstance(part.ctx, ast.Load) and part.id in known:
@@ -140,7 +140,7 @@ class _Slices(ast.NodeTransformer):
 
 
 def _stored(node: ast.stmt) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)}
+    return {part.id for part in walk(node) if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)}
 
 
 def _forget(node: ast.stmt, known: dict[str, ast.Call]) -> None:
@@ -157,8 +157,8 @@ def _slice(begin: ast.expr, more: list[ast.expr], place: ast.expr) -> ast.expr:
     end: ast.expr = ast.BinOp(begin, ast.Add(), step)
     if bound:
         end = ast.IfExp(ast.Compare(end, [ast.Lt()], [bound[0]]), end, bound[0])
-    made = copy.deepcopy(ast.Slice(begin, end))
-    for part in ast.walk(made):
+    made = copy_of(ast.Slice(begin, end))
+    for part in walk(made):
         if isinstance(part, ast.expr):
             ast.copy_location(part, place)
     return made

@@ -4,7 +4,6 @@ is a parameter of its own after the others; the launch passes the view that Pyth
 from __future__ import annotations
 
 import ast
-import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from .names import Scope
 from .patterns import node_parameters
 from .rebuilt import rebuilt
 from .source import FunctionSource
+from .walks import copy_of, walk
 
 
 class View(NamedTuple):
@@ -28,15 +28,15 @@ def with_views(source: FunctionSource) -> tuple[FunctionSource, tuple[View, ...]
     node = source.written()
     if not isinstance(node, ast.FunctionDef) or ".view(" not in source.text or node.args.vararg is not None:
         return source, ()
-    stored = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)}
+    stored = {part.id for part in walk(node) if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)}
     names = {name: place for place, name in enumerate(node_parameters(node)) if name not in stored}
     found = _Views(names, Scope(source.function))
-    tree = found.visit(copy.deepcopy(node))
+    tree = found.visit(copy_of(node))
     if not found.made:
         return source, ()
     tree.decorator_list, tree.returns = [], None
     tree.args.args += [ast.copy_location(ast.arg(name), node) for name in found.made.values()]
-    plain = copy.deepcopy(tree)
+    plain = copy_of(tree)
     plain.args.defaults = []
     for each in (*plain.args.posonlyargs, *plain.args.args, *plain.args.kwonlyargs):
         each.annotation = None

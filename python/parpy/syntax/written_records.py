@@ -4,11 +4,11 @@ of one record instead, and `r` becomes `r[0]`."""
 from __future__ import annotations
 
 import ast
-import copy
 
 from .names import Scope, jit_source
 from .patterns import is_text, node_parameters, stored_in
 from .source import FunctionSource
+from .walks import copy_of, walk
 
 
 def written_records(source: FunctionSource) -> tuple[FunctionSource, tuple[int, ...]]:
@@ -18,7 +18,7 @@ def written_records(source: FunctionSource) -> tuple[FunctionSource, tuple[int, 
     found = _written(source, frozenset())
     if not found:
         return source, ()
-    tree = _Element(found).visit(copy.deepcopy(node))
+    tree = _Element(found).visit(copy_of(node))
     made = FunctionSource(source.function, source.name, source.text, source.first_line, tree)
     made.declared, made.arrays, made.defaults = source.declared, source.arrays, source.defaults
     return made, tuple(place for place, name in enumerate(parameters) if name in found)
@@ -27,8 +27,8 @@ def written_records(source: FunctionSource) -> tuple[FunctionSource, tuple[int, 
 def _written(source: FunctionSource, around: frozenset[FunctionSource]) -> set[str]:
     """The parameters whose fields the function assigns to, directly or in functions that it passes them to."""
     node, scope = source.written(), Scope(source.function)
-    found = {name for part in ast.walk(node) if (name := _assigned_record(part)) is not None}
-    for call in (part for part in ast.walk(node) if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)):
+    found = {name for part in walk(node) if (name := _assigned_record(part)) is not None}
+    for call in (part for part in walk(node) if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)):
         given = [(place, each.id) for place, each in enumerate(call.args) if isinstance(each, ast.Name)]
         binding = scope.lookup(call.func.id) if given else None  # type: ignore[attr-defined]
         called = None if binding is None else jit_source(binding.value)

@@ -10,6 +10,7 @@ from ..calls.errors import CompileError
 from ..syntax.names import source_of
 from ..syntax.patterns import is_absent
 from ..syntax.source import FunctionSource
+from ..syntax.walks import children
 from ..vocabulary.signatures import Array, Scalar, Signature, TupleType, argument_type, is_signature, signature
 
 
@@ -126,7 +127,7 @@ def _count(value: ast.expr | None) -> int:
 
 def _returns(node: ast.AST) -> list[ast.Return]:
     found: list[ast.Return] = []
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if isinstance(child, ast.Return):
             found.append(child)
         elif not isinstance(child, ast.FunctionDef | ast.Lambda | ast.ClassDef):

@@ -19,6 +19,7 @@ from ...syntax.names import Binding, is_of_library, source_of
 from ...syntax.patterns import chooses_place
 from ...syntax.source import FunctionSource
 from ...syntax.starred import packed, takes_rest, without_star
+from ...syntax.walks import walk
 from ...types import TypeVar
 from ...vocabulary.operators import scalar_name
 from ..expressions.arrays import is_array_name, subscripts_array
@@ -492,7 +493,7 @@ def _may_be_part(fn: FunctionScope, argument: ast.expr) -> bool:
 
 
 def _reads_in_subscripts(node: ast.Subscript) -> bool:
-    return any(isinstance(part, ast.Call | ast.Subscript) for part in ast.walk(node.slice))
+    return any(isinstance(part, ast.Call | ast.Subscript) for part in walk(node.slice))
 
 
 def _argument(fn: FunctionScope, node: ast.expr) -> _native.Expr:
@@ -512,4 +513,4 @@ def _argument(fn: FunctionScope, node: ast.expr) -> _native.Expr:
 
 def _is_settled(node: ast.expr) -> bool:
     """Whether subscripts may be evaluated speculatively, because they read nothing and cannot fail."""
-    return all(isinstance(part, _SETTLED) for part in ast.walk(node))
+    return all(isinstance(part, _SETTLED) for part in walk(node))

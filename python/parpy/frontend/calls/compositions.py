@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from ... import _native
 from ...syntax.names import source_of
+from ...syntax.walks import walk
 from ..expressions.arrays import outside_items
 from ..expressions.constants import constant_of, whole_number
 from ..expressions.effects import has_effects
@@ -146,7 +147,7 @@ class _Composer:
     def _may_be_array(self, node: ast.expr) -> bool:
         if has_effects(self.fn, node):
             return False
-        parts = list(ast.walk(node))
+        parts = list(walk(node))
         if any(isinstance(part, ast.Slice) for part in parts):
             return True
         if self.fn.kernel and not any(self._names_array(part) for part in parts):

@@ -5,13 +5,12 @@ statement.
 from __future__ import annotations
 
 import ast
-import copy
 
 import numpy as np
 
 from ... import _native
-from ...syntax.paths import breaks
-from ...syntax.patterns import is_literal, names_in
+from ...syntax.patterns import breaks, is_literal, names_in
+from ...syntax.walks import copy_of, walk
 from ...vocabulary.workers import is_range
 from ..expressions.arrays import outside_items
 from ..expressions.effects import has_effects
@@ -67,7 +66,7 @@ def comprehended(fn: FunctionScope, node: ast.For) -> ast.For | None:
         return None
     loops = _Loops(fn, given)
     nest = loops.nest(node)
-    for part in ast.walk(nest):
+    for part in walk(nest):
         if not hasattr(part, "lineno"):
             ast.copy_location(part, node)
     return nest
@@ -75,8 +74,8 @@ def comprehended(fn: FunctionScope, node: ast.For) -> ast.For | None:
 
 def _may_change(fn: FunctionScope, node: ast.For, given: ast.ListComp) -> bool:
     """Whether the loop may change variables or elements that the comprehension reads."""
-    read = {part.id for part in ast.walk(given) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
-    for part in (part for each in (node.target, *node.body) for part in ast.walk(each)):
+    read = {part.id for part in walk(given) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+    for part in (part for each in (node.target, *node.body) for part in walk(each)):
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store) and part.id in read - _own(given):
             return True
     return _reads_elements(fn, given) and stores_elements(fn, node)
@@ -84,25 +83,25 @@ def _may_change(fn: FunctionScope, node: ast.For, given: ast.ListComp) -> bool:
 
 def _reads_elements(fn: FunctionScope, given: ast.ListComp) -> bool:
     """Whether the comprehension may read elements of arrays."""
-    ranges = {part for part in ast.walk(given) if isinstance(part, ast.Call) and _is_counted(fn, part)}
-    elements = [part for part in ast.walk(given) if isinstance(part, ast.Subscript | ast.Attribute | ast.Call)]
+    ranges = {part for part in walk(given) if isinstance(part, ast.Call) and _is_counted(fn, part)}
+    elements = [part for part in walk(given) if isinstance(part, ast.Subscript | ast.Attribute | ast.Call)]
     if any(part not in ranges and not _is_size(part) for part in elements):
         return True
     iterables = [each.iter for each in given.generators]
     names = [each for each in iterables if isinstance(each, ast.Name) and outside_items(fn, each) is None]
     arrays = {
         part.value.id
-        for part in ast.walk(fn.node)
+        for part in walk(fn.node)
         if isinstance(part, ast.Subscript | ast.Attribute) and isinstance(part.value, ast.Name)
     }
     computed = [given.elt, *(test for each in given.generators for test in each.ifs)]
-    parts = (part for each in computed for part in ast.walk(each))
+    parts = (part for each in computed for part in walk(each))
     return bool(names) or any(isinstance(part, ast.Name) and part.id in arrays - _own(given) for part in parts)
 
 
 def stores_elements(fn: FunctionScope, node: ast.For) -> bool:
     """Whether the loop, or a function that it calls, may store to anything but local numbers."""
-    for part in (part for each in (node.target, *node.body) for part in ast.walk(each)):
+    for part in (part for each in (node.target, *node.body) for part in walk(each)):
         if isinstance(part, ast.Call):
             if not _only_computes(fn, part):
                 return True
@@ -133,7 +132,7 @@ def _is_number(fn: FunctionScope, name: str) -> bool:
         return False
     firsts: list[ast.expr] = []
     stores = 0
-    for part in ast.walk(fn.node):
+    for part in walk(fn.node):
         stores += isinstance(part, ast.Name) and part.id == name and not isinstance(part.ctx, ast.Load)
         if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name) and part.target.id == name:
             stores -= 1
@@ -172,7 +171,7 @@ def _is_refused(fn: FunctionScope, given: Generated) -> bool:
 
 def _run(fn: FunctionScope, node: ast.Call, name: str, loops: _Loops, statements: list[ast.stmt]) -> _native.Expr:
     """Adds the statements before the current one, and returns their result."""
-    for part in (part for statement in statements for part in ast.walk(statement)):
+    for part in (part for statement in statements for part in walk(statement)):
         if not hasattr(part, "lineno"):
             ast.copy_location(part, node)
     fn.out.extend(block(fn, statements))
@@ -191,12 +190,12 @@ class _Loops(ast.NodeTransformer):
     def __init__(self, fn: FunctionScope, given: Generated) -> None:
         self._fn = fn
         self._node = given
-        given = copy.deepcopy(given)  # the original is kept, because the function may be lowered again
+        given = copy_of(given)  # the original is kept, because the function may be lowered again
         self._names: dict[str, str] = {}
         self._loops: list[ast.comprehension] = []
         for each in given.generators:
             over = self.visit(each.iter)
-            names = [part.id for part in ast.walk(each.target) if isinstance(part, ast.Name)]
+            names = [part.id for part in walk(each.target) if isinstance(part, ast.Name)]
             self._names |= {name: self._variable(name) for name in names}
             ifs = [self.visit(test) for test in each.ifs]
             self._loops.append(ast.comprehension(self.visit(each.target), over, ifs, 0))

@@ -7,6 +7,7 @@ import ast
 from ... import _native
 from ...library import methods
 from ...syntax.lists import fixed_lists
+from ...syntax.walks import walk
 from ..expressions.tuples import spelled_out
 from ..forms import TupleKind
 from ..lowering import lower
@@ -45,7 +46,7 @@ def _is_tuple(fn: FunctionScope, node: ast.expr) -> bool:
         return True
     if not isinstance(node, ast.Name) or node.id not in fn.scope.locals:
         return False
-    nodes = list(ast.walk(fn.node))
+    nodes = list(walk(fn.node))
     stores = sum(isinstance(part, ast.Name) and part.id == node.id and part.ctx is not node.ctx for part in nodes)
     if node.id in fn.parameters:
         return not stores and isinstance(fn.program.known_kinds.get(node.id), TupleKind) and fn.entry

@@ -19,6 +19,7 @@ from ... import _native
 from ...syntax.names import Capture
 from ...syntax.patterns import is_absent, is_none, stored_in
 from ...syntax.source import FunctionSource
+from ...syntax.walks import walk
 from ...vocabulary.generators import is_of_random
 from ..draws import METHODS, OTHERS, Drawn, Root
 from ..expressions.evaluation import lower_all
@@ -96,7 +97,7 @@ def _stream(fn: FunctionScope, root: Root, var: _native.Var, span: Span) -> list
 
 
 def _refuse_assignments(fn: FunctionScope, name: str) -> None:
-    for part in ast.walk(fn.node):
+    for part in walk(fn.node):
         if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store):
             fn.error(
                 "P204",

@@ -9,6 +9,7 @@ from ... import _native
 from ...pragmas.slices import runs_over
 from ...pragmas.words import StatementPragma
 from ...syntax.patterns import slices_of
+from ...syntax.walks import walk
 from ..lowering import lower
 from ..scope import FunctionScope
 
@@ -34,4 +35,4 @@ def reduced_axes(slices: list[ast.Slice], pragma: StatementPragma | None) -> lis
 
 def widest_slices(node: ast.expr) -> list[ast.Slice]:
     """The slices of the operand that has the most slices."""
-    return max((slices_of(part) for part in ast.walk(node) if isinstance(part, ast.expr)), key=len, default=[])
+    return max((slices_of(part) for part in walk(node) if isinstance(part, ast.expr)), key=len, default=[])

@@ -8,6 +8,7 @@ from ...calls.external import External
 from ...library import is_update, stores_method
 from ...syntax.names import callable_source
 from ...syntax.patterns import string_key
+from ...syntax.walks import children, walk
 from ...vocabulary.device import DeviceFunction, ForeignFunction
 from ..scope import FunctionScope
 from .outputs import output_of
@@ -25,7 +26,7 @@ def over_slices(fn: FunctionScope, node: ast.AST) -> bool:
         if isinstance(part, ast.Subscript):
             left.append(part.slice)
         elif (called is None or not fn.is_function(called.value)) and not _is_applied(fn, part):
-            left.extend(ast.iter_child_nodes(part))
+            left.extend(children(part))
     return False
 
 
@@ -36,7 +37,7 @@ def _is_applied(fn: FunctionScope, node: ast.AST) -> bool:
 def reads_elements(fn: FunctionScope, node: ast.expr) -> bool:
     """Whether `node`, or a function that it calls, may read elements of arrays, attributes of objects that are assigned
     to, or variables that expressions assign."""
-    return any(_reads_memory(fn, part) for part in ast.walk(node)) and not over_slices(fn, node)
+    return any(_reads_memory(fn, part) for part in walk(node)) and not over_slices(fn, node)
 
 
 def _reads_memory(fn: FunctionScope, node: ast.AST) -> bool:
@@ -51,12 +52,12 @@ def _reads_memory(fn: FunctionScope, node: ast.AST) -> bool:
 
 def has_effects(fn: FunctionScope, node: ast.expr) -> bool:
     """Whether evaluating `node` may have effects: it calls a jit function, changes memory, or assigns."""
-    return any(_acts(fn, part) or _function_of(fn, part) is not None for part in ast.walk(node))
+    return any(_acts(fn, part) or _function_of(fn, part) is not None for part in walk(node))
 
 
 def acts(fn: FunctionScope, node: ast.expr) -> bool:
     """Whether evaluating `node` may have effects, where calls of functions that only compute a value have none."""
-    for part in ast.walk(node):
+    for part in walk(node):
         called = _function_of(fn, part)
         source = None if called is None or fn.kernel else callable_source(called)
         if _acts(fn, part) or (called is not None and (source is None or not only_computes(source))):

@@ -7,6 +7,7 @@ import ast
 import copy
 
 from ...syntax.patterns import got_entry, string_key
+from ...syntax.walks import walk
 from ..forms import RecordKind
 from ..scope import FunctionScope
 
@@ -24,7 +25,7 @@ def entries_of(fn: FunctionScope, node: ast.expr) -> list[ast.expr] | None:
         key: ast.expr = ast.Constant(name)
         value: ast.expr = ast.Subscript(copy.copy(owner), key, ast.Load())
         found.append(ast.Tuple([key, value], ast.Load()) if way == "items" else key if way == "keys" else value)
-    for part in (part for each in found for part in ast.walk(each)):
+    for part in (part for each in found for part in walk(each)):
         ast.copy_location(part, node)
     return found
 
@@ -60,4 +61,4 @@ def _owner(node: ast.expr) -> tuple[ast.Name | None, str]:
 
 def is_assigned(node: ast.AST, name: str) -> bool:
     """Whether `node` contains an assignment to the variable."""
-    return any(isinstance(p, ast.Name) and p.id == name and not isinstance(p.ctx, ast.Load) for p in ast.walk(node))
+    return any(isinstance(p, ast.Name) and p.id == name and not isinstance(p.ctx, ast.Load) for p in walk(node))

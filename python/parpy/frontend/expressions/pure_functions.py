@@ -8,6 +8,7 @@ from typing import Any
 
 from ...syntax.names import Scope, callable_source
 from ...syntax.source import FunctionSource
+from ...syntax.walks import walk
 from ..calls.intrinsics import intrinsic_of
 
 _STATEMENTS = (ast.Assign, ast.AugAssign, ast.Return, ast.If, ast.For, ast.While, ast.Break, ast.Continue, ast.Pass)
@@ -22,7 +23,7 @@ def only_computes(source: FunctionSource, seen: frozenset[FunctionType] = frozen
     seen |= {function}
     tree, scope = source.tree(), Scope(function)
     body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
-    return all(_is_pure(part, tree, scope, seen) for node in body for part in ast.walk(node))
+    return all(_is_pure(part, tree, scope, seen) for node in body for part in walk(node))
 
 
 def _is_pure(part: ast.AST, tree: ast.AST, scope: Scope, seen: frozenset[FunctionType]) -> bool:
@@ -49,7 +50,7 @@ def _changes_array(node: ast.stmt, tree: ast.AST) -> bool:
         return False
     given = [
         part.value
-        for part in ast.walk(tree)
+        for part in walk(tree)
         if isinstance(part, ast.Assign) and any(ast.dump(target) == ast.dump(node.target) for target in part.targets)
     ]
     return not given or not all(isinstance(value, _NEW) for value in given)

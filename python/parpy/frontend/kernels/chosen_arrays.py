@@ -22,6 +22,7 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from ...syntax.patterns import Function, chosen_names, names_given, names_in, node_parameters, stored_in
+from ...syntax.walks import copy_of, walk
 
 _T = TypeVar("_T", bound=ast.AST)
 _MARK = " as it was given"
@@ -51,7 +52,7 @@ def with_chosen_arrays(node: Function) -> tuple[Function, frozenset[str]]:
 
 def _groups(node: Function) -> list[tuple[set[str], list[str]]]:
     """The groups of names that are assigned to each other and refer to several arrays, with these arrays."""
-    parts = [part for part in ast.walk(node) if part is not node]
+    parts = [part for part in walk(node) if part is not node]
     assigned = [(name, value) for part in parts for name, value in names_given(part)]
     if not assigned or any(isinstance(part, _OPAQUE) for part in parts):
         return []
@@ -94,7 +95,7 @@ def _optional(node: Function) -> set[str]:
     """The names that the function compares with None."""
     return {
         part.left.id
-        for part in ast.walk(node)
+        for part in walk(node)
         if isinstance(part, ast.Compare)
         and isinstance(part.left, ast.Name)
         and isinstance(part.ops[0], ast.Is | ast.IsNot)
@@ -120,7 +121,7 @@ class _Chosen(ast.NodeTransformer):
 
     def rewritten(self, node: Function) -> Function:
         """The function with numbers in place of the names. Raises _GiveUp if a name is used in an unsupported way."""
-        made = copy.deepcopy(node)
+        made = copy_of(node)
         _Paths(self.numbers, self._arrays).annotate(made.body)
         body = [each for statement in made.body for each in self._statement(statement)]
         first = made.body[0]
@@ -129,7 +130,7 @@ class _Chosen(ast.NodeTransformer):
             for name in self._parameters
         ]
         made.body = begin + body
-        for part in ast.walk(made):
+        for part in walk(made):
             if isinstance(part, ast.Name):
                 part.id = part.id.removesuffix(_MARK)
         ast.fix_missing_locations(made)
@@ -161,7 +162,7 @@ class _Chosen(ast.NodeTransformer):
 
     def _count_elements(self, node: ast.For) -> None:
         """`for v in x`   as   `for i in range(len(x)): v = x[i]`"""
-        if any(isinstance(part, ast.Name) and part.id == node.iter.id for part in ast.walk(node.target)):  # type: ignore[attr-defined]
+        if any(isinstance(part, ast.Name) and part.id == node.iter.id for part in walk(node.target)):  # type: ignore[attr-defined]
             raise _GiveUp
         place = _unused(f"place_in_{node.iter.id}", self._taken)  # type: ignore[attr-defined]
         self._taken.add(place)
@@ -196,10 +197,10 @@ class _Chosen(ast.NodeTransformer):
             targets = [node.target]
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             targets = [*node.value.args, *node.value.keywords]
-        elif isinstance(node, ast.For) and any(map(self._is_name, ast.walk(node.target))):
+        elif isinstance(node, ast.For) and any(map(self._is_name, walk(node.target))):
             raise _GiveUp
         for target in targets:
-            for part in ast.walk(target):
+            for part in walk(target):
                 chain = part
                 while isinstance(chain, ast.Subscript | ast.Attribute):
                     chain = chain.value
@@ -344,7 +345,7 @@ class _Paths:
         return state.get(value.id, frozenset()) if value.id in self._names else frozenset([value.id])
 
     def _uses(self, node: ast.AST, state: State) -> None:
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, ast.Name) and part.id in self._names and isinstance(part.ctx, ast.Load):
                 possible = [array for array in self._arrays if array in state.get(part.id, ())]
                 setattr(part, _ARRAYS, possible)
@@ -365,12 +366,12 @@ class _Replaced(ast.NodeTransformer):
 
 
 def _with_array(node: _T, name: str, array: str) -> _T:
-    made: _T = _Replaced(name, array).visit(copy.deepcopy(node))
+    made: _T = _Replaced(name, array).visit(copy_of(node))
     return made
 
 
 def _at(made: _T, node: ast.AST) -> _T:
-    for part in ast.walk(made):
+    for part in walk(made):
         if isinstance(part, ast.stmt | ast.expr) and not hasattr(part, "lineno"):
             ast.copy_location(part, node)
     return made

@@ -5,11 +5,11 @@ a tuple of such texts, ``for field in ("x", "y")``, is unrolled.
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...syntax.names import Binding, Scope
+from ...syntax.walks import copy_of, walk
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -19,14 +19,14 @@ def with_field_names(node: Function, scope: Scope) -> tuple[Function, list[Bindi
     are globals, variables of enclosing functions, elements of such tuples at constant indices, and local variables with
     one such text."""
     found = _Texts(node, scope)
-    if any(isinstance(part, ast.For) for part in ast.walk(node)):
-        unrolled: Function = _Unrolled(found).visit(copy.deepcopy(node))
+    if any(isinstance(part, ast.For) for part in walk(node)):
+        unrolled: Function = _Unrolled(found).visit(copy_of(node))
         if found.loops:
             node, found = unrolled, _Texts(unrolled, scope, found.relied)
-    used = [part for part in ast.walk(node) if isinstance(part, ast.Subscript) and found.text(part.slice) is not None]
+    used = [part for part in walk(node) if isinstance(part, ast.Subscript) and found.text(part.slice) is not None]
     if not used:
         return node, found.relied if found.before else []
-    made: Function = _Written(found.text).visit(copy.deepcopy(node))
+    made: Function = _Written(found.text).visit(copy_of(node))
     return made, found.relied
 
 
@@ -39,13 +39,13 @@ class _Texts:
         self.before = bool(relied)
         self._values: dict[str, list[ast.expr | None]] = {}  # by local variable; None for other assignments
         self.relied = list(relied)
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, ast.Assign):
                 value = part.value if len(part.targets) == 1 else None
                 for target in part.targets:
                     if isinstance(target, ast.Name):
                         self._values.setdefault(target.id, []).append(value)
-        stores = [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+        stores = [part.id for part in walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
         for name in stores:
             if stores.count(name) != 1:
                 self._values[name] = [None]
@@ -93,7 +93,7 @@ class _Unrolled(ast.NodeTransformer):
     def visit_For(self, node: ast.For) -> Any:
         self.generic_visit(node)
         name = node.target.id if isinstance(node.target, ast.Name) else ""
-        parts = [part for each in node.body for part in ast.walk(each)]
+        parts = [part for each in node.body for part in walk(each)]
         leaves = any(isinstance(part, ast.Break | ast.Continue) for part in parts)
         named = any(
             isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Name) and part.slice.id == name
@@ -103,7 +103,7 @@ class _Unrolled(ast.NodeTransformer):
         if not texts:
             return node
         self._texts.loops.append(node)
-        return [_With(name, text).visit(copy.deepcopy(each)) for text in texts for each in node.body]
+        return [_With(name, text).visit(copy_of(each)) for text in texts for each in node.body]
 
 
 class _With(ast.NodeTransformer):

@@ -14,6 +14,7 @@ import numpy as np
 from ... import _native
 from ...syntax.names import Binding, is_array, is_scalar
 from ...syntax.patterns import subscripts_of
+from ...syntax.walks import children, walk
 from ...syntax.whole_numbers import combined
 from ...vocabulary.device import DeviceFunction
 from ...vocabulary.operators import scalar_name
@@ -289,10 +290,10 @@ def _only_value(fn: FunctionScope, name: str) -> ast.expr | None:
     """The expression of the only assignment to a local variable; None if there are several."""
     values = [
         part.value if isinstance(part, ast.Assign) and len(part.targets) == 1 else None
-        for part in ast.walk(fn.node)
+        for part in walk(fn.node)
         if any(
             isinstance(child, ast.Name) and child.id == name and isinstance(child.ctx, ast.Store)
-            for child in ast.iter_child_nodes(part)
+            for child in children(part)
         )
     ]
     return values[0] if len(values) == 1 and name not in fn.parameters else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...syntax.patterns import names_in
+from ...syntax.walks import walk
 from ..scope import FunctionScope
 from .records import assign_record, is_record_value
 
@@ -25,7 +26,7 @@ def names_records(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.ex
     """Whether `p, q = r[i], r[j]` names records and no name occurs on both sides."""
     if not isinstance(value, ast.Tuple | ast.List) or len(value.elts) != len(target.elts):
         return False
-    found = [part.id for one in target.elts for part in ast.walk(one) if isinstance(part, ast.Name)]
+    found = [part.id for one in target.elts for part in walk(one) if isinstance(part, ast.Name)]
     names, plain = set(found), all(isinstance(one, ast.Name | ast.Tuple | ast.List) for one in target.elts)
     on_right = not names_in(value).isdisjoint(names)
     if not plain or len(names) < len(found) or on_right:

@@ -8,7 +8,6 @@ used is a separate array or number (records.py).
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator, Mapping
 from types import CodeType
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ import numpy as np
 
 from ...syntax.names import Container, Scope, is_array, read
 from ...syntax.patterns import Function, slices_of, string_key
+from ...syntax.walks import copy_of
 
 # Attributes of numbers and views, which are no fields of records.
 _OF_ELEMENTS = ("real", "imag", "conjugate", "dtype", "shape", "ndim")
@@ -25,7 +25,7 @@ _OF_ARRAYS = frozenset(dir(np.ndarray))
 
 def with_separate_fields(node: Function, names: frozenset[str]) -> Function:
     """A copy of the function with fields accessed in this form; ``names`` are the function's local variables."""
-    made = _Separate(names).visit(copy.deepcopy(node))
+    made = _Separate(names).visit(copy_of(node))
     assert isinstance(made, Function)
     return made
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ... import _native
+from ...syntax.walks import walk
 from ...vocabulary.device import DeviceFunction
 from ...vocabulary.vectors import VECTORS
 from ..calls.intrinsics import Intrinsic
@@ -56,7 +57,7 @@ def _length(fn: FunctionScope, node: ast.expr) -> int:
     if isinstance(node, ast.Name) and node.id in fn.scope.locals:
         found = {
             _length(fn, part.value)
-            for part in ast.walk(fn.node)
+            for part in walk(fn.node)
             if isinstance(part, ast.Assign)
             and any(isinstance(target, ast.Name) and target.id == node.id for target in part.targets)
         }

@@ -12,6 +12,7 @@ from ... import _native
 from ...syntax.lists import fixed_lists
 from ...syntax.names import is_array, is_scalar
 from ...syntax.patterns import names_in, operator_methods
+from ...syntax.walks import walk
 from ..expressions.effects import has_effects
 from ..expressions.evaluation import held_for
 from ..expressions.expressions import BINARY
@@ -74,7 +75,7 @@ def assign(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.stmt)
 def _is_spelled_out(fn: FunctionScope, target: ast.expr) -> bool:
     """Whether a list that the target gets is lowered as a tuple: a list that is only read, or the elements of a row."""
     if isinstance(target, ast.Name):
-        return target.id in fixed_lists(ast.walk(fn.node))
+        return target.id in fixed_lists(walk(fn.node))
     return isinstance(target, ast.Subscript) and not fn.kernel
 
 
@@ -214,7 +215,7 @@ def _update_early(
     if array is None:
         return
     op, update = BINARY[type(node.op)], True
-    if not any(isinstance(part, ast.Slice) for part in ast.walk(target.slice)):
+    if not any(isinstance(part, ast.Slice) for part in walk(target.slice)):
         old = fn.module.load(array, indices(), fn.span(target))
         old = fn.module.read(fn.hold(old, target), fn.span(target))
         value, update = fn.module.op(op, [old, value], fn.span(target)), False
@@ -250,7 +251,7 @@ def _interfere(fn: FunctionScope, pairs: list[Pair]) -> bool:
 def _reads_variables(fn: FunctionScope, source: ast.expr) -> bool:
     """Whether a value depends on local variables, which may all be arrays, or on objects outside of the function other
     than numbers and members of modules that are no arrays."""
-    for part in ast.walk(source):
+    for part in walk(source):
         if isinstance(part, ast.Name):
             binding = None if part.id in fn.scope.locals else fn.scope.lookup(part.id)
             if binding is None or not (isinstance(binding.value, ModuleType) or is_scalar(binding.value)):

@@ -4,11 +4,11 @@ text and the value as an entry, `d["a"]`."""
 from __future__ import annotations
 
 import ast
-import copy
 from collections import Counter
 from collections.abc import Mapping
 
-from ...syntax.paths import breaks, continues
+from ...syntax.patterns import breaks, continues
+from ...syntax.walks import copy_of, walk
 from ..expressions.entries import entries_of, is_assigned
 from ..scope import FunctionScope
 
@@ -19,7 +19,7 @@ def over_entries(fn: FunctionScope, node: ast.For) -> list[ast.stmt] | None:
     if entries is None:
         return None
     made = _in_turn(fn, node, [_body(fn, node, entry) for entry in entries])
-    for part in (part for statement in made for part in ast.walk(statement)):
+    for part in (part for statement in made for part in walk(statement)):
         if not hasattr(part, "lineno"):
             ast.copy_location(part, node.iter)
     return made
@@ -28,7 +28,7 @@ def over_entries(fn: FunctionScope, node: ast.For) -> list[ast.stmt] | None:
 def _body(fn: FunctionScope, node: ast.For, entry: ast.expr) -> list[ast.stmt]:
     """The body for one entry. A target that only the loop reads and that the body never assigns is replaced."""
     whole, target = ast.Module(node.body, []), node.target
-    stores = any(isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store) for part in ast.walk(whole))
+    stores = any(isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store) for part in walk(whole))
     pairs = [(target, entry)]
     if isinstance(entry, ast.Tuple) and isinstance(target, ast.Tuple | ast.List) and len(target.elts) == 2:
         pairs = [*zip(target.elts, entry.elts, strict=True)]
@@ -41,12 +41,12 @@ def _body(fn: FunctionScope, node: ast.For, entry: ast.expr) -> list[ast.stmt]:
             in_place[one.id] = value
         if not isinstance(one, ast.Name) or not is_name or _is_read_elsewhere(fn, node, one.id):
             first.append(ast.Assign([one], value))
-    return [*first, *(_Named(in_place).visit(copy.deepcopy(each)) for each in node.body)]
+    return [*first, *(_Named(in_place).visit(copy_of(each)) for each in node.body)]
 
 
 def _is_read_elsewhere(fn: FunctionScope, node: ast.For, name: str) -> bool:
     """Whether the variable also occurs outside of the loop."""
-    everywhere, here = (Counter(p.id for p in ast.walk(each) if isinstance(p, ast.Name)) for each in (fn.node, node))
+    everywhere, here = (Counter(p.id for p in walk(each) if isinstance(p, ast.Name)) for each in (fn.node, node))
     return everywhere[name] > here[name]
 
 
@@ -72,7 +72,7 @@ class _Named(ast.NodeTransformer):
         found = self._found.get(node.id)
         if found is None:
             return node
-        made = copy.deepcopy(found)
-        for part in ast.walk(made):
+        made = copy_of(found)
+        for part in walk(made):
             ast.copy_location(part, node)
         return made

@@ -11,6 +11,7 @@ from ... import _native
 from ...pragmas.words import StatementPragma
 from ...syntax.patterns import integer_constant, is_none, subscripts_of
 from ...syntax.text import is_text
+from ...syntax.walks import children, walk
 from ...types import BufferType, Symbol
 from ...vocabulary import operators
 from ..calls.intrinsics import REDUCTIONS, intrinsic_of
@@ -165,7 +166,7 @@ def _reduced_names(fn: FunctionScope, node: ast.AST) -> list[str]:
         names = _operand_names(fn, node.left)[-1:] or [""]
     elif isinstance(node, ast.Call) and _reduces(fn, node):
         names = _names_of_reduction(fn, node)
-    return names + [name for part in ast.iter_child_nodes(node) for name in _reduced_names(fn, part)]
+    return names + [name for part in children(node) for name in _reduced_names(fn, part)]
 
 
 def _names_of_reduction(fn: FunctionScope, call: ast.Call) -> list[str]:
@@ -188,7 +189,7 @@ def _names_of_reduction(fn: FunctionScope, call: ast.Call) -> list[str]:
 
 def _operand_names(fn: FunctionScope, node: ast.expr) -> list[str]:
     """The names of the slices of an expression's operand with the most dimensions."""
-    return max((_slice_names(fn, part) for part in ast.walk(node) if isinstance(part, ast.expr)), key=len)
+    return max((_slice_names(fn, part) for part in walk(node) if isinstance(part, ast.expr)), key=len)
 
 
 def _extent_name(fn: FunctionScope, node: ast.expr | None) -> str:
@@ -235,7 +236,7 @@ def _runs_over_slices(fn: FunctionScope, node: ast.stmt) -> bool:
         isinstance(part, ast.Slice | ast.MatMult)
         or (isinstance(part, ast.Constant) and part.value is ...)
         or (isinstance(part, ast.Call) and _reduces(fn, part))
-        for part in ast.walk(node)
+        for part in walk(node)
     )
 
 

@@ -6,8 +6,8 @@ import ast
 from functools import partial
 
 from ... import _native
-from ...syntax.paths import breaks
-from ...syntax.patterns import integer_constant
+from ...syntax.patterns import breaks, integer_constant
+from ...syntax.walks import walk
 from ...vocabulary import workers
 from ...vocabulary.workers import is_range
 from ..calls.generators import comprehended
@@ -80,7 +80,7 @@ def _lower_nests(fn: FunctionScope, node: ast.For, choices: list[Choice]) -> Non
 def _lower_nest(fn: FunctionScope, node: ast.For, nest: Nest) -> None:
     """Loops over the indices of the nest; the innermost body begins with the assignment of the value to the target."""
     span = fn.span(node, node.iter)
-    names = [part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)]
+    names = [part.id for part in walk(node.target) if isinstance(part, ast.Name)]
     wishes = [*names, *["element"] * len(nest.loops)][: len(nest.loops)]
     variables = [fn.module.variable(fn.unique_name(f"{wish}_number"), span, wish) for wish in wishes]
     numbers: list[Number] = [partial(fn.module.read, var, span) for var in variables]

@@ -14,6 +14,7 @@ import numpy as np
 
 from ... import _native
 from ...syntax.patterns import integer_constant
+from ...syntax.walks import walk
 from ..expressions.arrays import is_array_name
 from ..expressions.effects import has_effects
 from ..expressions.subscripts import array_of
@@ -57,7 +58,7 @@ def nests_of(fn: FunctionScope, node: ast.For) -> list[Choice] | None:
 
 def _changes_arrays(fn: FunctionScope, nodes: list[ast.stmt]) -> bool:
     """Whether the statements may store to arrays, directly or through calls."""
-    for part in (part for each in nodes for part in ast.walk(each)):
+    for part in (part for each in nodes for part in walk(each)):
         if isinstance(part, ast.AugAssign):
             return True
         if isinstance(part, ast.Subscript | ast.Attribute) and isinstance(part.ctx, ast.Store):

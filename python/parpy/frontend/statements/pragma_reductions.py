@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ...pragmas.words import StatementPragma
 from ...syntax.patterns import integer_constant, is_none, slices_of
+from ...syntax.walks import children
 from ..calls.intrinsics import REDUCTIONS, Intrinsic, intrinsic_of
 from ..calls.tensors import reduced_axes
 from ..scope import FunctionScope
@@ -47,7 +48,7 @@ class Reductions:
             dimensions = self._dimensions(operand)
             parts = dimensions if axes is None else [dimensions[each % len(dimensions)] for each in axes if dimensions]
             found += [Reduced(part, operator) for part in parts or [None]]
-        return found + [each for part in ast.iter_child_nodes(node) for each in self.of(part)]
+        return found + [each for part in children(node) for each in self.of(part)]
 
     def _known(self, call: ast.Call) -> Intrinsic | None:
         binding = self._fn.resolve(call.func)
@@ -108,7 +109,7 @@ class Reductions:
             return [] if axes is None else [each for number, each in enumerate(dimensions) if number not in gone]
         if isinstance(node, ast.Subscript):
             return [*slices_of(node)]
-        parts = (part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
+        parts = (part for part in children(node) if isinstance(part, ast.expr))
         return max(map(self._dimensions, parts), key=len, default=[])
 
 

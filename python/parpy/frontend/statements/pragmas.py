@@ -12,6 +12,7 @@ from ...pragmas.labels import NOTHING, label_of_dim, label_of_loop
 from ...pragmas.slices import runs_over
 from ...pragmas.words import Dim, LoopPragma, Place, Pragma, StatementPragma
 from ...syntax.patterns import slices_of
+from ...syntax.walks import walk
 from ...vocabulary import workers
 from ..lowering import lower
 from ..scope import FunctionScope
@@ -84,7 +85,7 @@ def _named(fn: FunctionScope, dim: Dim, name: str) -> _native.Expr | None:
 def _at(fn: FunctionScope, node: ast.expr, dim: Dim) -> ast.expr:
     """The expression of a pragma, with the place of the pragma in the file."""
     line, begin = dim.place.line - fn.line_shift, dim.place.begin - 1
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, ast.expr):
             part.lineno = part.end_lineno = line
             part.col_offset, part.end_col_offset = begin, dim.place.end - 1
@@ -192,7 +193,7 @@ class _Dimensions:
             if (
                 isinstance(self._target, ast.Name)
                 and not shown
-                and any(isinstance(part, ast.Slice) for part in ast.walk(self._node))
+                and any(isinstance(part, ast.Slice) for part in walk(self._node))
             ):  # the statement makes a new array
                 fix = f"store to an existing array: {self._target.id}[{dim.text}] = …"
         self._fn.error("P031", _span(self._fn, dim.place), what, fix)

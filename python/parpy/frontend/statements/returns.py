@@ -6,6 +6,7 @@ import ast
 
 from ... import _native
 from ...syntax.patterns import chooses_place, is_none
+from ...syntax.walks import walk
 from ..lowering import lower, statement
 from ..scope import FunctionScope
 
@@ -26,7 +27,7 @@ def lower_return(fn: FunctionScope, node: ast.Return) -> None:
 
 def _gives_values(fn: FunctionScope) -> bool:
     """Whether the function returns a value other than None."""
-    returns = (part.value for part in ast.walk(fn.node) if isinstance(part, ast.Return))
+    returns = (part.value for part in walk(fn.node) if isinstance(part, ast.Return))
     return any(value is not None and not is_none(value) for value in returns)
 
 

@@ -6,6 +6,7 @@ import ast
 
 from ...syntax.patterns import string_key
 from ...syntax.text import as_text
+from ...syntax.walks import walk
 from ...vocabulary import operators
 from ..calls.reductions import method_of_value
 from ..expressions.conditions import condition
@@ -86,7 +87,7 @@ def lower_expression(fn: FunctionScope, node: ast.Expr) -> None:
     if kernel_statement(fn, node):
         return
     lowered = lower(fn, value)
-    reads = any(isinstance(part, ast.Subscript) for part in ast.walk(value))
+    reads = any(isinstance(part, ast.Subscript) for part in walk(value))
     if has_effects(fn, value) or reads:
         fn.out.append(fn.module.evaluate(lowered, fn.span(node)))
 

@@ -6,6 +6,7 @@ import ast
 
 from ... import _native
 from ...syntax.patterns import string_key
+from ...syntax.walks import walk
 from ..expressions.arrays import is_attribute, is_field_of_element
 from ..expressions.effects import has_effects, over_slices
 from ..expressions.objects import stored_field
@@ -39,7 +40,7 @@ def assign_value(
     elif isinstance(target, ast.Subscript):
         (array, indices), before = fn.apart(lambda: element_of(fn, target))
         sliced = over_slices(fn, getattr(node, "value", target))
-        compares = any(isinstance(part, ast.Compare) for part in ast.walk(target.slice))
+        compares = any(isinstance(part, ast.Compare) for part in walk(target.slice))
         written = compares and has_effects(fn, getattr(node, "value", target))  # a mask is evaluated after the value
         if (before or written) and update is None and not sliced:  # these may change elements that the value reads
             value = fn.module.read(fn.hold(value, target), span)
