@@ -89,7 +89,9 @@ bool evaluate_and_print(const Arguments& arguments, const ir::Module& module, ir
                 ir::convert_constant(ir::Constant{value}, ir::Scalar::kF64, param->type.scalar));
         }
     }
-    const ir::EvalResult result = ir::evaluate(module, data.arguments, {.profile = profile});
+    ir::EvalOptions options{.profile = profile};
+    options.max_steps = arguments.steps.value_or(options.max_steps);
+    const ir::EvalResult result = ir::evaluate(module, data.arguments, options);
     if (!result.ok()) {
         if (result.failure) {
             diagnostics.report(*result.failure);

@@ -37,6 +37,7 @@ const std::string_view kHelp =
   --eval                   run the result in the reference interpreter instead of printing it, on
                            arrays filled with a fixed pattern, and print what they hold afterwards
   --set NAME=VALUE         ... with this value of a scalar parameter (default 3)
+  --steps N                ... which gives up after so many statements
   --halos                  print what blocks of iterations touch beyond their own
   --part TEXT              the program is one part of a call (src/passes/parts/part_text.h)
   --quiet                  print nothing but errors
@@ -291,6 +292,10 @@ Arguments parse_arguments(int count, char** values) {
             const std::string digits = setting.substr(std::min(equals + 1, setting.size()));
             if (!number(digits, out.values[setting.substr(0, equals)])) {
                 out.error = "malformed --set";
+            }
+        } else if (flag == "--steps") {
+            if (!number(value(), out.steps.emplace())) {
+                out.error = "flag --steps takes the most statements of --eval";
             }
         } else if (flag == "--part") {
             out.part = value();

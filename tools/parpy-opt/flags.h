@@ -1,6 +1,7 @@
 // The command line of parpy-opt.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -31,6 +32,7 @@ struct Arguments {
     bool halos = false;
     std::optional<std::string> part;
     std::map<std::string, double> values;  // --set
+    std::optional<std::int64_t> steps;
     std::optional<Backend> emit;
     std::string file;
     std::string error;
