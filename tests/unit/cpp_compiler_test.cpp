@@ -269,5 +269,48 @@ TEST(CppCompiler, SameTextSameObject) {
     EXPECT_EQ(first, compile_cpp(kSource, "kernel.cpp", {}, error));
 }
 
+// The prelude of several texts is parsed at first and precompiled then, with the same results.
+TEST(CppCompiler, APreludeChangesNothing) {
+    const std::string prelude =
+        "#line 1 \"prelude\"\n"
+        "#define TWICE(x) ((x) + (x))\n"
+        "template <class T> struct Pair { T a, b; };\n"
+        "template <class T> static inline T sum(Pair<T> p) { return p.a + p.b; }\n"
+        "static inline double unused() { return 1.0; }\n";
+    for (int k = 0; k < 6; ++k) {
+        const std::string number = std::to_string(k);
+        const std::string text = prelude +
+                                 "#line 1 \"program\"\n"
+                                 "extern \"C\" double f(double x) {\n"
+                                 "    return sum(Pair<double>{TWICE(x), " +
+                                 number + "}) + __LINE__; }\n";
+        CppOptions options;
+        RuntimeError error;
+        const std::string parsed = compile_cpp(text, "program", options, error);
+        options.prelude = prelude.size();
+        EXPECT_EQ(parsed, compile_cpp(text, "program", options, error)) << k;
+        const Built built(text, options);
+        auto* f = built.get<double(double)>("f");
+        ASSERT_TRUE(f);
+        EXPECT_EQ(f(3.0), 8.0 + k);
+        EXPECT_FALSE(build(text + "int g() { return nothing; }\n", error, options));
+        EXPECT_NE(error.message.find("program:3:18: error: use of undeclared"), std::string::npos)
+            << error.message;
+        options.prelude = 0;
+        EXPECT_FALSE(build(prelude + "wrong\n", error, options));
+    }
+}
+
+TEST(CppCompiler, APreludeWithAnError) {
+    const std::string prelude = "static inline int one() { return two; }\n";
+    for (int k = 0; k < 6; ++k) {
+        CppOptions options;
+        options.prelude = prelude.size();
+        RuntimeError error;
+        EXPECT_FALSE(build(prelude + "int f() { return 1; }\n", error, options));
+        EXPECT_NE(error.message.find("'two'"), std::string::npos) << error.message;
+    }
+}
+
 }  // namespace
 }  // namespace parpy

@@ -37,6 +37,7 @@
 
 #include "emit/device_headers.h"
 #include "runtime/cpu/llvm_guard.h"
+#include "runtime/cpu/precompiled.h"
 #include "runtime/sim/expose_ranges.h"
 #include "runtime/sim/lower_failures.h"
 #include "runtime/sim/lower_simulated.h"
@@ -225,6 +226,7 @@ std::vector<std::string> cc1_arguments(const CppOptions& options) {
                                   "-O2",
                                   "-disable-llvm-passes",
                                   "-disable-lifetime-markers",
+                                  "-discard-value-names",
                                   "-x",
                                   "c++",
                                   "-std=c++20",
@@ -293,6 +295,7 @@ struct Compilation {
     std::string messages;
     llvm::raw_string_ostream message_stream{messages};
     llvm::LLVMContext context;
+    std::shared_ptr<const Precompiled> prelude;
     clang::CompilerInstance front_end;
     std::unique_ptr<llvm::MemoryBuffer> source;
     std::unique_ptr<clang::EmitLLVMOnlyAction> action;
@@ -336,9 +339,8 @@ private:
     Compilation& compilation_;
 };
 
-std::shared_ptr<clang::CompilerInvocation> invocation(const CppOptions& options, ThreadState& state,
-                                                      Compilation& c) {
-    std::vector<std::string> arguments = cc1_arguments(options);
+std::shared_ptr<clang::CompilerInvocation> invocation(const std::vector<std::string>& arguments,
+                                                      ThreadState& state, Compilation& c) {
     auto& entry = state.invocations[arguments];
     if (entry) return entry;
     llvm::IntrusiveRefCntPtr<clang::DiagnosticOptions> how(new clang::DiagnosticOptions);
@@ -355,9 +357,23 @@ std::shared_ptr<clang::CompilerInvocation> invocation(const CppOptions& options,
 
 bool run_front_end(std::string_view source, std::string_view file_name, const CppOptions& options,
                    ThreadState& state, Compilation& c) {
-    const auto base = invocation(options, state, c);
+    const std::vector<std::string> arguments = cc1_arguments(options);
+    const auto base = invocation(arguments, state, c);
     if (!base) return false;
     auto mine = std::make_shared<clang::CompilerInvocation>(*base);
+    llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files;
+    if (reads_headers(options)) {
+        files = options.simulated ? files_of_device_code() : llvm::vfs::getRealFileSystem();
+    } else {
+        auto none = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+        if (options.prelude > 0)
+            c.prelude = precompiled(source.substr(0, options.prelude), arguments, *base);
+        if (c.prelude) {
+            c.prelude->precede(*mine, *none);
+            source.remove_prefix(options.prelude);
+        }
+        files = std::move(none);
+    }
     c.source = llvm::MemoryBuffer::getMemBufferCopy(source, file_name);
     mine->getFrontendOpts().Inputs.clear();
     mine->getFrontendOpts().Inputs.emplace_back(c.source->getMemBufferRef(),
@@ -365,10 +381,6 @@ bool run_front_end(std::string_view source, std::string_view file_name, const Cp
     c.front_end.setInvocation(std::move(mine));
     c.front_end.createDiagnostics(
         new clang::TextDiagnosticPrinter(c.message_stream, &c.front_end.getDiagnosticOpts()));
-    llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files =
-        reads_headers(options)
-            ? (options.simulated ? files_of_device_code() : llvm::vfs::getRealFileSystem())
-            : llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(new llvm::vfs::InMemoryFileSystem);
     c.front_end.createFileManager(std::move(files));
     c.front_end.setVerboseOutputStream(c.message_stream);
     c.action = std::make_unique<clang::EmitLLVMOnlyAction>(&c.context);

@@ -34,6 +34,9 @@ struct CppOptions {
     // The simulator's text (runtime/sim): CUDA's rules hold, so signed overflow is undefined.
     bool simulated = false;
     bool watched = false;  // the simulator's text: it reports its accesses to the simulator
+    // The number of bytes at the beginning of the text that many texts have in common: whole lines,
+    // which Clang parses once for all of them. No part of a key: it changes no result.
+    std::size_t prelude = 0;
     // The text includes files: the system's C and C++ headers are searched as well. compile_cpp
     // sets it for text with #include.
     bool headers = false;

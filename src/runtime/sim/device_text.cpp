@@ -1,6 +1,8 @@
 // See device_text.h. The prelude is dialects/prelude/sim.inc.
 #include "runtime/sim/device_text.h"
 
+#include <utility>
+
 #include "emit/emit.h"
 #include "support/escape.h"
 
@@ -31,13 +33,14 @@ std::string kernel_symbol(std::string_view kernel) {
     return "parpy_sim_kernel_" + std::string(kernel);
 }
 
-std::string simulator_text(std::string_view device, std::span<const std::string> kernels,
-                           std::string_view file_name) {
+SimulatorText simulator_text(std::string_view device, std::span<const std::string> kernels,
+                             std::string_view file_name) {
     std::string text("#line 1 \"prelude\"\n");  // no line of it is one of the program's
     if (device.find("#include") != std::string_view::npos)
         text += "#define PARPY_NOEXCEPT noexcept\n";
     text += kPrelude;
     if (has_foreign(device)) text += kForeignPrelude;
+    const std::size_t prelude = text.size();
     if (device.find("#include") != std::string_view::npos) text += "#include <stdint.h>\n";
     text += "#line 1 " + string_literal(file_name) + "\n";
     text += device;
@@ -46,7 +49,7 @@ std::string simulator_text(std::string_view device, std::span<const std::string>
         text += "extern \"C\" parpy_sim::Kernel " + kernel_symbol(kernel) + " = {parpy_sim::Run<" +
                 kernel + ">::row, 0, 0, 0, {1, 1, 1}};\n";
     }
-    return text;
+    return {std::move(text), prelude};
 }
 
 }  // namespace parpy::sim

@@ -12,9 +12,14 @@ namespace parpy::sim {
 // The name of the variable that describes a kernel (runtime/sim/simulator.h: Kernel).
 [[nodiscard]] std::string kernel_symbol(std::string_view kernel);
 
+struct SimulatorText {
+    std::string text;
+    std::size_t prelude;  // the length of its beginning, CppOptions::prelude
+};
+
 // Compiler messages and __LINE__ count lines from the first line of `device`.
-[[nodiscard]] std::string simulator_text(std::string_view device,
-                                         std::span<const std::string> kernels,
-                                         std::string_view file_name);
+[[nodiscard]] SimulatorText simulator_text(std::string_view device,
+                                           std::span<const std::string> kernels,
+                                           std::string_view file_name);
 
 }  // namespace parpy::sim

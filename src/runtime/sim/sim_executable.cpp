@@ -312,19 +312,21 @@ std::string device_object(const Program& program, const Options& options, Runtim
     cpp.includes = options.includes;
     cpp.extra_flags = user_flags(options).compiler;
     const std::string file = program.name + ".cu";
-    const std::string text = sim::simulator_text(program.device, program.kernels, file);
+    const auto made = sim::simulator_text(program.device, program.kernels, file);
+    cpp.prelude = made.prelude;
 
     std::optional<std::string> key;
     if (program.device.find("#include") == std::string::npos)
-        key = KernelCache::key("sim", cpp_compiler_identity(cpp), text);
+        key = KernelCache::key("sim", cpp_compiler_identity(cpp), made.text);
     std::string object = KernelCache::instance().get_or_make(
-        key, [&] { return compile_cpp(text, file, cpp, error); });
+        key, [&] { return compile_cpp(made.text, file, cpp, error); });
     if (object.empty()) {
         blame_foreign_text(error, program.device,
                            [&](const std::string& of_others, const std::string& name) {
                                RuntimeError found;
-                               const std::string whole = sim::simulator_text(of_others, {}, name);
-                               static_cast<void>(compile_cpp(whole, name, cpp, found));
+                               const auto whole = sim::simulator_text(of_others, {}, name);
+                               cpp.prelude = whole.prelude;
+                               static_cast<void>(compile_cpp(whole.text, name, cpp, found));
                                return found;
                            });
     }
