@@ -5,10 +5,15 @@ cd "$(dirname "$0")/.."
 failed=
 export PARPY_OPT="$PWD/build/parpy-opt"
 
-# Tests must not find code that an earlier build left in the user's cache.
-PARPY_CACHE_DIR=$(mktemp -d)
+# Tests must not find code that an earlier build left in the user's cache: each build has a cache of its own, in which
+# later runs find what this one has compiled.
+PARPY_CACHE_DIR=$PWD/build/test-cache/$(cat python/parpy/_native*.so | sha256sum | cut -c1-16)
 export PARPY_CACHE_DIR
-trap 'rm -rf "$PARPY_CACHE_DIR"' EXIT
+find build/test-cache -mindepth 1 -maxdepth 1 ! -path "$PARPY_CACHE_DIR" -exec rm -rf {} + 2>/dev/null
+mkdir -p "$PARPY_CACHE_DIR"
+
+# Processes that tests start load compiled modules instead of compiling those of ParPy anew.
+unset PYTHONDONTWRITEBYTECODE
 
 part() { # name, command ...
     name=$1

@@ -15,6 +15,9 @@ from parpy.studies import tune as _tune
 
 sys.path += [str(folder) for folder in places.SUBJECTS]  # some modules import another's functions
 
+# Processes that tests start load compiled modules; without these, each takes 0.4 s to compile the modules of ParPy anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # By default JAX reserves three quarters of a GPU's memory, which tests of other processes then lack.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 

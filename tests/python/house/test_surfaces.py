@@ -3,27 +3,26 @@ writes the golden files anew."""
 
 from __future__ import annotations
 
+import difflib
 import subprocess
 import sys
-from pathlib import Path
-
-import pytest
 
 import surfaces
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory) -> Path:
-    """The texts, made in a process of its own: tests change captured values."""
-    folder = tmp_path_factory.mktemp("surfaces")
-    subprocess.run([sys.executable, "-W", "ignore", surfaces.__file__, str(folder)], check=True)
-    return folder
-
-
-@pytest.mark.parametrize("module", surfaces.modules())
-def test_surface_programs(module, made):
-    got, want = made / f"{module}.txt", surfaces.GOLDEN / f"{module}.txt"
-    assert (got.read_text() if got.exists() else "") == (want.read_text() if want.exists() else "")
+def test_surface_programs(tmp_path):
+    """One test for all modules: their texts are made in one process of its own, because tests change captured
+    values."""
+    subprocess.run([sys.executable, "-W", "ignore", surfaces.__file__, str(tmp_path)], check=True)
+    different = {}
+    for module in surfaces.modules():
+        got, want = (
+            path.read_text() if path.exists() else ""
+            for path in (tmp_path / f"{module}.txt", surfaces.GOLDEN / f"{module}.txt")
+        )
+        if got != want:
+            different[module] = "\n".join(difflib.unified_diff(want.splitlines(), got.splitlines(), lineterm="", n=1))
+    assert not different, "\n".join(f"==== {module}\n{lines}" for module, lines in different.items())
 
 
 def test_no_golden_is_left_over():
