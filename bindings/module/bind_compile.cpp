@@ -185,12 +185,15 @@ void bind_compile(nb::module_& m) {
     m.def(
         "parse_anew", [](nb::handle function) { jit_function(function)->state->surface = nullptr; },
         "function"_a, "The next call of the jit function parses it again.");
-    m.def("clear_cache", [] {
-        ++cache_generation;
-        KernelCache::instance().clear();
-        Tunings::instance().clear();
-        if (!warn_of_cache()) nb::raise_python_error();
-    });
+    m.def(
+        "clear_cache",
+        [](bool on_disk) {
+            ++cache_generation;
+            if (on_disk) KernelCache::instance().clear();
+            Tunings::instance().clear();
+            if (!warn_of_cache()) nb::raise_python_error();
+        },
+        "on_disk"_a = true);
     m.def(
         "pipeline",
         [](const std::string& backend) {

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import parpy
+from parpy import _native
 from parpy.calls import environment as _environment
 
 CPU = parpy.CompileOptions(backend=parpy.CompileBackend.Cpu)
@@ -55,7 +56,7 @@ def test_options_change_while_the_arguments_are_read():
 
 def forget(monkeypatch):
     """A call within the call drops the compiled code of `scaled`."""
-    parpy.clear_cache()
+    _native.clear_cache(on_disk=False)
     monkeypatch.setitem(globals(), "factor", lambda: 1)
     with pytest.raises(parpy.CompileError):
         scaled(np.ones(3), np.zeros(3), opts=CPU)
@@ -80,7 +81,7 @@ def test_code_is_dropped_while_other_threads_print_it():
         try:
             for _ in range(40):
                 assert "scaled" in parpy.print_compiled(scaled, (np.ones(3), y), CPU)
-                parpy.clear_cache()
+                _native.clear_cache(on_disk=False)
                 scaled(np.ones(3), y, opts=CPU)
         except BaseException as error:
             failures.append(error)

@@ -7,12 +7,14 @@ import gc
 import itertools
 import textwrap
 import weakref
+from functools import partial
 
 import numpy as np
 import pytest
 
 import parpy
 from fresh_functions import ADD, CPU, compilations, fresh, on_cpu
+from parpy import _native
 
 
 @parpy.jit
@@ -447,7 +449,8 @@ def test_a_function_defined_anew_runs_its_new_code(tmp_path):
 
 
 def test_clear_cache_forgets(tmp_path, monkeypatch):
-    monkeypatch.setenv("PARPY_CACHE_DIR", str(tmp_path / "cache"))
+    # Other tests use the folder; test_cache.py has the tests about it.
+    monkeypatch.setattr(_native, "clear_cache", partial(_native.clear_cache, on_disk=False))
     f = fresh(ADD, tmp_path)
     x, y = np.ones(3), np.zeros(3)
     f(x, y, 3, 1.0, opts=CPU)

@@ -17,7 +17,7 @@ import failing
 import fake_driver
 import parpy
 from failing import EMULATED, FILES, LAST, agrees, backend, on_host, options  # noqa: F401
-from parpy import CompileBackend, CompileOptions
+from parpy import CompileBackend, CompileOptions, _native
 
 # ---------------------------------------------------------------- recursion
 
@@ -285,7 +285,7 @@ def test_ranges_end(bounds, general):
             agrees(inner_steps, (np.zeros(16, np.int64), *arguments, 16), j=16)
             agrees(outer_steps, (np.zeros(16, np.int64), *arguments), i=4)
     else:
-        parpy.clear_cache()
+        _native.clear_cache(on_disk=False)
     if failing.BACKEND is CompileBackend.Cpu:
         agrees(steps, (np.zeros(16, np.int64), *bounds))
     agrees(inner_steps, (np.zeros(16, np.int64), *bounds, 16), j=16)
@@ -300,7 +300,7 @@ def walk(y, begin, end, step):
 
 @on_host
 def test_a_step_that_grew_beyond_every_array():
-    parpy.clear_cache()
+    _native.clear_cache(on_disk=False)
     for step in [1, 2, 3, 4, 5, 6, 7, 8, LAST - 4]:
         agrees(walk, (np.zeros(10, np.int8), 5, 10, step))
         agrees(walk, (np.zeros(10, np.int64), 9, 2, -step))
@@ -309,7 +309,7 @@ def test_a_step_that_grew_beyond_every_array():
 @pytest.mark.parametrize("warm", [0] if EMULATED else [0, 6])
 def test_a_step_of_zero(warm):
     """An error is raised if the loop is reached, and only then."""
-    parpy.clear_cache()
+    _native.clear_cache(on_disk=False)
     y = np.zeros(16, np.int64)
     for k in range(1, warm):
         agrees(inner_steps, (y, 0, 10, k, 16), j=16)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import parpy
+from parpy import _native
 from parpy.calls import performance
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*P315:parpy.PerformanceWarning")
@@ -423,7 +424,7 @@ def test_generator_expressions_are_compiled_again():
     x, labels = np.arange(4.0), np.array([0, 1, 0, 1])
     for kind in (np.float64, np.float32, np.int64):
         assert twice(x.astype(kind), labels, 2) == twice.py_func(x.astype(kind), labels, 2)
-    parpy.clear_cache()
+    _native.clear_cache(on_disk=False)
     assert twice(x.copy(), labels, 2) == twice.py_func(x.copy(), labels, 2)
 
 
