@@ -230,11 +230,12 @@ def test_random_programs(first):
         linecache.cache[file] = (len(text), None, text.splitlines(True), file)
         space: dict = {}
         exec(compile(text, file, "exec"), space)
+        compiled = parpy.jit(space["f"])
         for n in (0, 1, 3):
             given = np.array([1.0, 2, 0, 3]), np.array([2.0, 0, 1, 5])
             want, got = copies(given), copies(given)
             try:
-                result = parpy.jit(space["f"])(*got, n)
+                result = compiled(*got, n)
             except parpy.CompileError:
                 break  # refused
             accepted += 1
