@@ -15,7 +15,7 @@ from parpy.studies import tune as _tune
 
 sys.path += [str(folder) for folder in places.SUBJECTS]  # some modules import another's functions
 
-# Processes that tests start load compiled modules; without these, each takes 0.4 s to compile the modules of ParPy anew.
+# Processes that tests start load compiled modules; otherwise each compiles the modules of ParPy anew, in 0.4 s.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # By default JAX reserves three quarters of a GPU's memory, which tests of other processes then lack.

@@ -12,7 +12,14 @@ import pytest
 from test_golden import golden
 
 WORDS = re.compile(r"\w+|\s+|[^\w\s]")
-REQUESTS = [["--pipeline", "cpu"], ["--pipeline", "cuda"], ["--emit", "cpu"], ["--emit", "cuda"], ["--eval", "--steps", "1000000"], []]
+REQUESTS = [
+    ["--pipeline", "cpu"],
+    ["--pipeline", "cuda"],
+    ["--emit", "cpu"],
+    ["--emit", "cuda"],
+    ["--eval", "--steps", "1000000"],
+    [],
+]
 ERROR, MISUSE = 1, 2
 
 
