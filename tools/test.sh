@@ -5,12 +5,11 @@ cd "$(dirname "$0")/.."
 failed=
 export PARPY_OPT="$PWD/build/parpy-opt"
 
-# Tests must not find code that an earlier build left in the user's cache: each build has a cache of its own, in which
-# later runs find what this one has compiled.
-PARPY_CACHE_DIR=$PWD/build/test-cache/$(cat python/parpy/_native*.so | sha256sum | cut -c1-16)
+# Tests must not find code that an earlier build left in the user's cache. The Python tests have a cache for each build
+# (tests/python/conftest.py).
+PARPY_CACHE_DIR=$(mktemp -d)
 export PARPY_CACHE_DIR
-find build/test-cache -mindepth 1 -maxdepth 1 ! -path "$PARPY_CACHE_DIR" -exec rm -rf {} + 2>/dev/null
-mkdir -p "$PARPY_CACHE_DIR"
+trap 'rm -rf "$PARPY_CACHE_DIR"' EXIT
 
 # Processes that tests start load compiled modules instead of compiling those of ParPy anew.
 unset PYTHONDONTWRITEBYTECODE
@@ -27,7 +26,7 @@ part() { # name, command ...
 
 part "unit tests" build/unit_tests --gtest_brief=1
 part "documentation" tools/docs.sh --quick
-part "python tests" env PYTHONPATH=python .venv/bin/python -m pytest -q -n "${JOBS:-2}" tests/python
+part "python tests" env -u PARPY_CACHE_DIR PYTHONPATH=python .venv/bin/python -m pytest -q -n "${JOBS:-2}" tests/python
 
 printf '\n%s' "$summary"
 [ -z "$failed" ]

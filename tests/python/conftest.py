@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,8 +17,26 @@ from parpy.studies import tune as _tune
 
 sys.path += [str(folder) for folder in places.SUBJECTS]  # some modules import another's functions
 
-# Processes that tests start load compiled modules; otherwise each compiles the modules of ParPy anew, in 0.4 s.
+# Processes that tests start load compiled modules; otherwise each compiles the modules of ParPy anew, in 0.4 s. Later
+# runs load the test modules that this one has compiled.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+
+def _cache_of_the_build() -> Path:
+    """The folder of the disk cache for this build of the core, in which later runs find what this one compiles. The
+    user's own cache may have code of other builds, and the folders of earlier builds are removed."""
+    build = Path(_native.__file__).stat()
+    folder = places.ROOT / "build" / "test-cache" / f"{build.st_mtime_ns:x}-{build.st_size:x}"
+    folder.mkdir(parents=True, exist_ok=True)
+    for other in folder.parent.iterdir():
+        if other != folder:
+            shutil.rmtree(other, ignore_errors=True)
+    return folder
+
+
+if "PARPY_CACHE_DIR" not in os.environ:
+    os.environ["PARPY_CACHE_DIR"] = str(_cache_of_the_build())
 
 # By default JAX reserves three quarters of a GPU's memory, which tests of other processes then lack.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
