@@ -66,10 +66,17 @@ class Region:
     """One region. `number` is the end of its name."""
 
     def __init__(
-        self, around: Around, number: str, nodes: list[ast.stmt], inputs: list[str], outputs: list[str]
+        self,
+        around: Around,
+        number: str,
+        nodes: list[ast.stmt],
+        inputs: list[str],
+        outputs: list[str],
+        functions: Mapping[str, object] | None = None,
     ) -> None:
+        """`functions` are further ones that the statements call, by name."""
         self._around = around
-        self._number = number
+        self._number, self._functions = number, functions
         self.nodes, self.inputs, self.outputs = nodes, inputs, outputs
         # The outputs that some paths do not assign, if they are arrays, and the calls that get them.
         self._replaced = replaced_at_times(nodes, outputs, inputs, around.is_users)
@@ -179,7 +186,7 @@ class Region:
         arguments = ast.arguments([], [at(ast.arg(each), first) for each in given], None, [], [], None, [])
         python = around.source.function
         node = at(ast.FunctionDef(python.__name__ + self._number, arguments, body, [], None), first)
-        function = rebuilt(python, node)
+        function = rebuilt(python, node, self._functions)
         function.__annotations__ = {each: around.annotations[each] for each in given if each in around.annotations}
         return around.jit(RegionSource(around.source, node, function))
 

@@ -75,6 +75,13 @@ def is_of_object(node: ast.Attribute) -> bool:
     return getattr(node, _OF_OBJECT, False)
 
 
+def as_call_of_object(node: ast.Call) -> ast.Call:
+    """The call of a method with the mark that it is one of an object."""
+    func = copy.copy(node.func)
+    setattr(func, _OF_OBJECT, True)
+    return ast.copy_location(ast.Call(func, node.args, node.keywords), node)
+
+
 def with_entries(node: Function, objects: Set[str]) -> Function:
     """The function with subscripts in place of all attributes of these objects: `p.f(x)` is `p["f"](x)`."""
     made = copy.deepcopy(node)
