@@ -33,7 +33,7 @@ from .ahead import Seen, nothing
 from .called import Called, nested
 from .checks import HELPERS
 from .foreign_calls import gives_container, is_universal
-from .growing import LISTS, Growing
+from .grown.loops import LISTS, Growing
 from .kept import NOTHING_KEPT, Kept, kept_for
 from .labels import Place, near_miss_of_nested, per_region, shape_labels
 from .numpy_calls import dry, is_array_function

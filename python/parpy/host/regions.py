@@ -100,19 +100,24 @@ class Region:
 
     def called_by(self, name: str, numbers: Sequence[int]) -> list[ast.stmt]:
         """The statements that assign the results of `name(*numbers, *inputs)` to the outputs."""
-        last, unset = self.nodes[-1], self._around.unset
-        given = [*map(ast.Constant, numbers), *map(self._input, self.inputs)]
+        last = self.nodes[-1]
+        given = [*map(ast.Constant, numbers), *map(self.input, self.inputs)]
         call: ast.expr = ast.Call(ast.Name(name, ast.Load()), given, [])
         if not self.outputs:
             return [at(ast.Expr(call), last)]
         stores: list[ast.expr] = [ast.Name(each, ast.Store()) for each in self.outputs]
-        made: list[ast.stmt] = [ast.Assign([ast.Tuple(stores, ast.Store())], call)]
-        for each in (each for each in self.outputs if each in self.inputs and each in unset):
-            is_unset = ast.Compare(ast.Name(each, ast.Load()), [ast.Is()], [ast.Name(NO_VALUE, ast.Load())])
-            made.append(ast.If(is_unset, [ast.Delete([ast.Name(each, ast.Del())])], []))
+        made: list[ast.stmt] = [ast.Assign([ast.Tuple(stores, ast.Store())], call), *self.without_value()]
         return [at(each, last) for each in made]
 
-    def _input(self, name: str) -> ast.expr:
+    def without_value(self) -> list[ast.stmt]:
+        """The statements that delete the outputs to which the region has not given a value."""
+        made: list[ast.stmt] = []
+        for each in (each for each in self.outputs if each in self.inputs and each in self._around.unset):
+            is_unset = ast.Compare(ast.Name(each, ast.Load()), [ast.Is()], [ast.Name(NO_VALUE, ast.Load())])
+            made.append(ast.If(is_unset, [ast.Delete([ast.Name(each, ast.Del())])], []))
+        return made
+
+    def input(self, name: str) -> ast.expr:
         """The variable or, if it may have no value, a function that returns it."""
         load = ast.Name(name, ast.Load())
         nothing = ast.arguments([], [], None, [], [], None, [])

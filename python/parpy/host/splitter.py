@@ -20,7 +20,8 @@ from ..types import Symbol
 from .ahead import Once
 from .checks import HELPERS
 from .foreign_calls import is_universal
-from .growing import LISTS, Growing, ListRegion, kind_of, rewritten
+from .grown.calls import ListRegion
+from .grown.loops import LISTS, Growing, kind_of, rewritten
 from .kept import Kept
 from .labels import Place, labels_in
 from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
@@ -302,8 +303,6 @@ class Splitter:
             return None
         outputs = sorted((assigned([node]) - names - (updated([node]) & self.resolver.arrays())) & behind)
         inputs = sorted(self._inputs([node], frozenset(outputs)) - names)
-        if not self._around.unset.isdisjoint(inputs):
-            return None
         code, line = self.source.function.__code__, node.lineno + self.source.line_shift
         region = Region(self._around, f"_lists_{len(self.lists) + 1}", [made], [*inputs, *more], outputs, functions)
         index = len(self.lists)
@@ -315,13 +314,13 @@ class Splitter:
         names_in_call = [
             ast.Constant(index),
             ast.Tuple(given, ast.Load()),
-            *(ast.Name(each, ast.Load()) for each in inputs),
+            *map(region.input, inputs),
         ]
         call = ast.Call(ast.Name(LISTS, ast.Load()), names_in_call, [])
         done = ast.Name(DONE, ast.Load())
         targets = [each.name if each.name in behind else DONE for each in grown] + outputs
         stores = ast.Tuple([ast.Name(each, ast.Store()) for each in targets], ast.Store())
-        taken: list[ast.stmt] = [ast.Assign([stores], done)]
+        taken: list[ast.stmt] = [ast.Assign([stores], done), *region.without_value()]
         test = ast.Compare(done, [ast.Is()], [ast.Constant(None)])
         return [
             at(ast.Assign([ast.Name(DONE, ast.Store())], call), node),

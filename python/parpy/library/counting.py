@@ -4,8 +4,6 @@ them."""
 from __future__ import annotations
 
 # mypy: ignore-errors
-import builtins
-
 import numpy as np
 
 from .. import builtin
@@ -13,15 +11,21 @@ from .. import builtin
 
 def histogram(a, bins=10, range=None):
     if bins.ndim == 1:
-        counts, edges = np.zeros(bins.shape[0] - 1, dtype=np.int64), bins.copy()
-        for i in builtins.range(bins.shape[0] - 1):
-            if bins[i] > bins[i + 1]:
-                raise ValueError("`bins` must increase monotonically, when an array")
-        for v in np.ravel(a):
-            if v >= bins[0] and v <= bins[-1]:
-                counts[min(np.searchsorted(bins, v, "right"), bins.shape[0] - 1) - 1] += 1
-        return counts, edges
-    return histogram_of_number(a, bins, range)
+        return histogram_of_edges(a, bins)
+    else:
+        return histogram_of_number(a, bins, range)
+
+
+def histogram_of_edges(a, bins):
+    n = bins.shape[0] - 1
+    for i in range(n):
+        if bins[i] > bins[i + 1]:
+            raise ValueError("`bins` must increase monotonically, when an array")
+    counts = np.zeros(n, dtype=np.int64)
+    for v in np.ravel(a):
+        if v >= bins[0] and v <= bins[n]:
+            counts[min(np.searchsorted(bins, v, "right"), n) - 1] += 1
+    return counts, bins
 
 
 def histogram_density(a, bins=10, range=None, density=True):

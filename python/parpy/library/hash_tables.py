@@ -1,4 +1,4 @@
-"""Dicts and sets of integers in the compiled language, for loops in which they grow (host/growing.py). `keys` are in
+"""Dicts and sets of integers in the compiled language, for loops in which they grow (host/grown). `keys` are in
 the order in which they were added. `table` has the place of each key, counted from 1, at its hash or behind it.
 `sizes` are the number of keys and the used size of the table, a power of two. The values of a dict are those of a list
 (lists.py). Python never runs these functions."""

@@ -1,4 +1,4 @@
-"""Lists of numbers in the compiled language, for loops in which they grow (host/growing.py). Their elements are in
+"""Lists of numbers in the compiled language, for loops in which they grow (host/grown). Their elements are in
 `floats` or in `wholes`, as the type of `like` says, which holds all of them. `kinds` has the type of each element, and
 `ends` the places of the first element and behind the last one. Python never runs these functions."""
 

@@ -133,6 +133,9 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
         node = ast.copy_location(ast.Call(node.func, node.args, keywords), node)
     if function is np.einsum:
         return _einsum(node)
+    if function in (np.sort, np.argsort):  # all algorithms give what the stable one of the library does
+        keywords = [each for each in node.keywords if each.arg != "kind" or not isinstance(each.value, ast.Constant)]
+        node = ast.copy_location(ast.Call(node.func, node.args, keywords), node)
     if is_update(function):
         return _update(_UPDATES[function], node)
     if ours is None or (function in _OF_NUMBERS_ALONE and any(map(_is_tuple, _given(node)))):

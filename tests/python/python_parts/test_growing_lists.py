@@ -179,6 +179,28 @@ def distance(k):
     return before[-1], before
 
 
+def shuffled(k):
+    order, chosen, seed = list(range(len(k))), [], 12345
+    for i in range(len(k) - 1, 0, -1):
+        seed = (seed * 1103515245 + 12345) % 2147483648
+        j = seed % (i + 1)
+        order[i], order[j] = order[j], order[i]
+        chosen.append(j)
+    return order, chosen
+
+
+def bisected(x):
+    a, b, middles = 0.0, float(x.max()), []
+    while b - a > 0.01:
+        m = 0.5 * (a + b)
+        middles.append(m)
+        if m * m > 2:
+            b = m
+        else:
+            a = m
+    return m, middles
+
+
 def twice(x):
     out = []
     for v in x:
@@ -191,7 +213,7 @@ def twice(x):
 COMPILED = [
     (filtered, X), (places, X), (flags, X), (mixed, X), (logistic, X), (primes, 60), (until, 1.0), (depth_first, GRAPH),
     (breadth_first, GRAPH), (frontiers, GRAPH), (regions, X), (pairs, X), (changed, K), (distance, K), (twice, X),
-    (filtered, X[:0]), (twice, K), (primes, 1),
+    (shuffled, K), (bisected, X), (filtered, X[:0]), (twice, K), (primes, 1),
 ]  # fmt: skip
 
 
