@@ -138,7 +138,7 @@ class FunctionScope:
     def _note_classes(self, function: FunctionType) -> None:
         for name in function.__code__.co_names:
             value = function.__globals__.get(name)
-            if isinstance(value, type) and value.__module__.partition(".")[0] not in LIBRARIES:
+            if isinstance(value, type) and str(value.__module__).partition(".")[0] not in LIBRARIES:
                 self.program.note_class(value)
 
     def know(self, known: Mapping[str, Any]) -> None:

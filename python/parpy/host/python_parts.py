@@ -26,14 +26,16 @@ from ..syntax.nested_source import definitions, free_names, is_plain, walk_own
 from ..syntax.patterns import names_in, node_parameters, root_of
 from ..syntax.source import FunctionSource
 from ..syntax.starred import hands_on_rest
-from ..syntax.texts import gives_text, is_identity, is_made_text
 from ..vocabulary import operators, workers
 from .allocations import Allocations
 from .foreign_calls import (
     gives_container,
+    gives_text,
     has_open_keyword,
     is_for_python,
     is_foreign,
+    is_identity,
+    is_made_text,
     is_statement_of_python,
     is_universal,
     takes_elements,

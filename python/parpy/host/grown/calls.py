@@ -65,7 +65,10 @@ class ListRegion:
         """The lists and the outputs; None if Python must run the loop."""
         if self._refused:
             return None
-        memory = [[_take() for _ in range(max(each.width, 1))] for each in self.grown]
+        try:
+            memory = [[_take() for _ in range(max(each.width, 1))] for each in self.grown]
+        except MemoryError:  # for addresses alone
+            return None
         try:
             likes = self._likes(given, inputs, memory)
             if likes is None:
