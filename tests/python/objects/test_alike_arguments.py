@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -85,3 +85,60 @@ def test_arguments_that_change_their_kind():
                 assert "P233" in error.codes and not isinstance(x, float | None)
             else:
                 assert got.tolist() == want.tolist() and other.x == box.x
+
+
+class Pair(NamedTuple):
+    a: float
+    b: float
+
+    def both(self):
+        return self.a + self.b
+
+
+def test_repeated_calls_follow_changes():
+    """Calls are repeated by plans. A class, a function and a global that change are noticed."""
+
+    @parpy.jit
+    def read(p, x, f):
+        x[0] = p.both() + f(x[1])
+        return x[0]
+
+    x, k = np.ones(2), 3.0
+    for _ in range(3):
+        assert read(Pair(1.0, 2.0), x, lambda v: v * k) == 6.0
+    assert [read(Pair(1.0, 2.0), x, lambda v, n=n: v * n) for n in range(3)] == [3.0, 4.0, 5.0]
+    assert read(Pair(np.float64(1.0), 2), x, np.sqrt) == 4.0
+    kept = Pair.both
+    try:
+        Pair.both = lambda self: self.a - self.b
+        assert read(Pair(1.0, 2.0), x, np.sqrt) == 0.0
+    finally:
+        Pair.both = kept
+    assert read(Pair(1.0, 2.0), x, np.sqrt) == 4.0
+
+
+def test_numbers_of_repeated_calls_are_assigned():
+    class Clock:
+        def __init__(self):
+            self.time, self.count = 0, 0
+
+        @parpy.jit
+        def run(self, n, dt):
+            for _ in range(n):
+                self.time += dt
+                self.count += 1
+            if self.time > 1.5:
+                raise ValueError("late")
+
+    first, second = Clock(), Clock()
+    for _ in range(3):
+        first.run(2, 0.25)
+    assert (first.time, first.count, type(first.count)) == (1.5, 6, int)
+    second.run(0, 0.25)
+    assert second.time == 0 and type(second.time) is int
+    with pytest.raises(ValueError, match="late"):
+        first.run(1, 0.25)
+    assert (first.time, first.count) == (1.75, 7)
+    second.time = -0.0
+    second.run(1, 0.0)
+    assert str(second.time) == "0.0"
