@@ -1,6 +1,7 @@
 // Arguments that are dicts: one compiled parameter for each key that the function reads; other keys
 // are never read. Fields of records and attributes of other objects are read in the same way.
 #include <string>
+#include <string_view>
 
 #include "calls/jit_function.h"
 #include "owned.h"
@@ -73,10 +74,13 @@ bool may_have_say(PyTypeObject* kind, PyObject* name) {
     if ((kind->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) return false;
     if (kind->tp_getattro != PyObject_GenericGetAttr) return true;
     const PyMappingMethods* entries = kind->tp_as_mapping;
-    if (entries != nullptr && entries->mp_subscript != nullptr) return true;
+    const binaryfunc subscript = entries != nullptr ? entries->mp_subscript : nullptr;
+    if (subscript != nullptr && subscript != PyTuple_Type.tp_as_mapping->mp_subscript) return true;
     PyObject* found = _PyType_Lookup(kind, name);  // borrowed
-    return found != nullptr && Py_TYPE(found)->tp_descr_get != nullptr &&
-           !Py_IS_TYPE(found, &PyMemberDescr_Type);
+    if (found == nullptr || Py_TYPE(found)->tp_descr_get == nullptr) return false;
+    const bool reads_element =
+        std::string_view(Py_TYPE(found)->tp_name) == "_collections._tuplegetter";
+    return !reads_element && !Py_IS_TYPE(found, &PyMemberDescr_Type);
 }
 
 // Whether reading runs code, so that it may not be done once at the beginning of a call. False with

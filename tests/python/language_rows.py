@@ -220,8 +220,9 @@ EXPRESSIONS = [
     Row(
         ast.Dict,
         '`{"a": b}`, `[a for b in c]`, `found.append(a)`',
-        "Python keeps lists, dicts and sets that grow or are returned, and runs the statements around them",
-        "found, total = [], 0\nfor v in x:\n    total += v\n"
+        "Python keeps dicts, sets and lists, and runs the statements around them; loops in which lists of numbers grow "
+        "are compiled",
+        "found, total = [], 0\nfor v in x:\n    total += v\n    found.append(total)\n"
         "found.append(total)\nreturn {'total': found, 'twice': x * 2}",
     ),
     Row(
@@ -236,7 +237,12 @@ EXPRESSIONS = [
         "assigns where it is evaluated",
         "while (k := k - 1) > 0:\n    x[k] = (a := k) * a\nreturn k",
     ),
-    Row(ast.JoinedStr, '`f"…{a:.2f}"`', "in raise and print", "if k > 1:\n    raise ValueError(f'bad {x[1]:.2f}')"),
+    Row(
+        ast.JoinedStr,
+        '`f"…{a:.2f}"`',
+        "in raise and print; Python makes other texts",
+        "if k > 1:\n    raise ValueError(f'bad {x[1]:.2f}')",
+    ),
 ]
 
 METHODS = [

@@ -81,7 +81,7 @@ def composed_kind(
             raise ByPython(f"the class '{of_class.__name__}' has its own {hook}")
         return TupleKind(tuple(map(part, argument)), of_class=of_class)
     if reads is None or not is_object(argument):
-        return Single(argument, _identity(argument), tuple(_cells(argument)))
+        return Single(argument, identity(argument), tuple(_cells(argument)))
     found: dict[str, Kind | Cell | Composed | None] = {}
     names = reads.of(argument)
     check_hooks(argument, names, reads)
@@ -126,7 +126,7 @@ def _cells(value: object) -> dict[str, Any]:
     return found
 
 
-def _identity(value: object) -> object:
+def identity(value: object) -> object:
     """A key that is equal for arguments with the same meaning, such as closures of one function that calls create."""
     if isinstance(value, FunctionType):
         own = _cells(value)
@@ -143,17 +143,16 @@ class Cells:
 
     def __init__(self, floats: Collection[str] = ()) -> None:
         self.floats = frozenset(floats)
-        self._found: dict[tuple[int, str], tuple[Any, np.ndarray, np.ndarray, Any]] = {}
+        self._found: dict[tuple[int, str], tuple[Any, np.ndarray, Any]] = {}
 
     def of(self, owner: Any, name: str, value: Any) -> np.ndarray:
         """The array of one element for an attribute or an entry that has this value when the call begins."""
-        space = space_of(owner)
-        key = id(space), name
-        if key not in self._found:
+        key = id(space_of(owner)), name
+        found = self._found.get(key)
+        if found is None:
             becomes_float = name in self.floats and type(value) is int and abs(value) <= _EXACT
-            array = np.array([value], float if becomes_float else None)
-            self._found[key] = owner, array, array.copy(), value
-        return self._found[key][1]
+            found = self._found[key] = owner, np.array([float(value) if becomes_float else value]), value
+        return found[1]
 
     def is_one_integer(self, name: str) -> bool:
         """Whether exactly one of these numbers is a Python integer with this name, so that the name is unambiguous."""
@@ -167,10 +166,10 @@ class Cells:
         """Assigns the changed numbers to the objects, as Python numbers unless they were NumPy's. The first exception
         of an assignment is raised after all assignments."""
         failed: BaseException | None = None
-        for (_, name), (owner, array, before, value) in self._found.items():
-            if array.tobytes() == before.tobytes():
+        for (_, name), (owner, array, value) in self._found.items():
+            new = array[0] if isinstance(value, np.generic) else array.item()
+            if new == value and (new or array.tobytes() == np.array([value]).tobytes()):  # zeros have signs
                 continue
-            new = array[0] if isinstance(value, np.generic) else array[0].item()
             try:
                 if isinstance(owner, dict):
                     owner[name] = new
@@ -185,6 +184,37 @@ class Cells:
 def space_of(owner: Any) -> Any:
     """The dict with the attributes of an object or, for a dict, the dict itself; the object if it has no __dict__."""
     return owner if isinstance(owner, dict) else getattr(owner, "__dict__", owner)
+
+
+def taker(kind: Kind | Composed | Cell) -> Callable[[Any, Cells], dict[str, Any]]:
+    """The function that gives the numbers and arrays in values of this kind, as Elements does, where all attributes are
+    in the dicts of their objects."""
+    if isinstance(kind, Single):
+        return (lambda value, cells: _cells(value)) if kind.cells else (lambda value, cells: NO_ELEMENTS)
+    if isinstance(kind, TupleKind) and kind.is_none:
+        return lambda value, cells: NO_ELEMENTS
+    assert isinstance(kind, TupleKind | RecordKind)
+    names = kind.names if isinstance(kind, RecordKind) else tuple(map(str, range(len(kind.parts))))
+    is_plain = all(part is None for part in kind.parts)
+    if isinstance(kind, TupleKind) and is_plain:
+        return lambda value, cells: dict(zip(names, value, strict=True))
+    parts = zip(names, kind.parts, strict=True)
+    inner = [(name, part, None if part is None or part is CELL else taker(part)) for name, part in parts]
+
+    def take(value: Any, cells: Cells) -> dict[str, Any]:
+        if isinstance(kind, TupleKind):
+            own = dict(zip(names, value, strict=True))
+        else:
+            own = value if type(value) is dict else value.__dict__
+        found: dict[str, Any] = {}
+        for name, part, taken in inner:
+            if taken is not None:
+                found.update((place_in(name, place), each) for place, each in taken(own[name], cells).items())
+            else:
+                found[name] = own[name] if part is None else cells.of(value, name, own[name])
+        return found
+
+    return take
 
 
 class Elements(dict[str, Any]):

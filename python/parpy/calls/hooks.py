@@ -15,7 +15,7 @@ from .objects import Reads, attribute_of_class, is_object
 
 _OF_DICTS = ("__getitem__", "__missing__", "__contains__", "__iter__", "get", "items", "keys", "values")
 _OF_TUPLES = (
-    "__len__", "__getitem__", "__iter__", "__contains__", "__bool__", "__getattribute__", "__getattr__", "index",
+    "__len__", "__getitem__", "__iter__", "__contains__", "__getattribute__", "__getattr__", "index",
     "count", *sorted(IN_PLACE_METHODS),
 )  # fmt: skip
 _OF_LIBRARY = functools.__name__

@@ -177,7 +177,7 @@ def _build_pending(program: Program) -> None:
         for each in program.objects:
             each.settle()
         if done < len(program.pending):
-            _build(program.pending[done])
+            _build_called(program.pending[done])
             done += 1
         elif settled < len(program.late):
             settle_late(*program.late[settled])
@@ -185,6 +185,22 @@ def _build_pending(program: Program) -> None:
         else:
             break
     raise_for(program.diagnostics, program.module.sources)
+
+
+def _build_called(fn: FunctionScope) -> None:
+    """Builds a called function. An optional one with errors becomes a function whose calls are an error."""
+    program = fn.program
+    if not fn.is_optional:
+        _build(fn)
+        return
+    others, reported = program.diagnostics, {*program.reported}
+    program.diagnostics = found = _native.Diagnostics()
+    _build(fn)
+    program.diagnostics, program.reported = others, reported
+    if found.has_errors:
+        message = found.render(list(program.module.sources)).partition("]: ")[2].partition("\n")[0]
+        fail = fn.module.fail("P232", message, [], fn.span(fn.node), python_may_call=True)
+        fn.module.set_body(fn.function, [fail])
 
 
 def _build(fn: FunctionScope) -> None:

@@ -8,6 +8,8 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
+from ..calls.objects import functions_of
+from ..syntax.fields import OF_VALUES
 from ..syntax.names import Guard
 from ..syntax.source import FunctionSource
 from ..vocabulary.device import ForeignFunction
@@ -54,6 +56,10 @@ class Program:
         # The objects and named tuples among them, and the attributes that the program reads so far.
         self.objects: list[Attributes | Members] = []
         self.attributes: set[str] = set()
+        # The classes that the program compares with those of objects, by the name of the attribute that only their
+        # instances have; the methods of classes in the program that have the names of methods of arrays.
+        self.asked_classes: dict[str, tuple[type, ...]] = {}
+        self.like_arrays: set[str] = set()
         self.of_bases: dict[str, tuple[type, str]] = {}  # the methods that super() finds after a class
         self.named_tuples: dict[type, int] = {}  # the numbers of the classes of named tuples
         self.asked: set[str] = set()
@@ -66,9 +72,24 @@ class Program:
         self.foreign: dict[ForeignFunction, _native.Function] = {}
         # By path, the module's source for the text of a file, and the text; (0, None) for machine code.
         self.linked: dict[str, tuple[int, str | None]] = {}
+        self._classes: set[type] = set()
         self._function_names: set[str] = set()
         self._sources: dict[FunctionSource, int] = {}
         self.reported: set[tuple[str, Span, str]] = set()
+
+    def add_object(self, value: Attributes | Members, of_class: type) -> None:
+        """Notes an object of the program, or the members of a named tuple, and its class."""
+        self.objects.append(value)
+        self.note_class(of_class)
+
+    def note_class(self, of_class: type) -> None:
+        """Notes the class of objects that the program has, or may make."""
+        if of_class not in self._classes:
+            self._classes.add(of_class)
+            names = {name for kind in of_class.__mro__ for name in vars(kind) if name in OF_VALUES}
+            self.like_arrays |= {
+                name for name in names if not name.startswith("__") and any(functions_of(of_class, name))
+            }
 
     def source_index(self, source: FunctionSource) -> int:
         """The number of the function's text among the sources of the module."""

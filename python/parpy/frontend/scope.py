@@ -19,6 +19,7 @@ from ..pragmas.words import StatementPragma
 from ..syntax.annotations import annotations_of, symbol_places
 from ..syntax.fields import is_of_value, with_entries
 from ..syntax.names import (
+    LIBRARIES,
     MISSING,
     NO_PLACE,
     NOTHING,
@@ -60,6 +61,7 @@ class FunctionScope:
         self.module = program.module
         self.language = language = program.language
         self.kernel = language.kernel
+        self.is_optional = False  # errors in the function count if it is called
         self.has_records = language.records
         self.names_arrays = language.records or not language.kernel  # whether names may refer to parts of arrays
         self.node = program.uses.tree(source) if self.has_records else source.tree()
@@ -69,6 +71,8 @@ class FunctionScope:
         for binding in program.uses.field_names(source) if self.has_records else ():
             self.rely_on(binding)
         self.wholes: dict[ast.expr, int | float | None] = {}  # the results of constants.whole_number
+        if not self.kernel:
+            self._note_classes(source.function)
         self.out: list[_native.Stmt] = []  # the statements so far, before the one that is being lowered
         self.source_index = program.source_index(source)
         self.line_shift = source.line_shift
@@ -131,6 +135,12 @@ class FunctionScope:
         self.around: dict[str, CellType] = {}
         if self.outer is not None:
             self._see(self.outer)
+
+    def _note_classes(self, function: FunctionType) -> None:
+        for name in function.__code__.co_names:
+            value = function.__globals__.get(name)
+            if isinstance(value, type) and str(value.__module__).partition(".")[0] not in LIBRARIES:
+                self.program.note_class(value)
 
     def know(self, known: Mapping[str, Any]) -> None:
         """Notes the known values of parameters on which the meaning of the text depends."""
@@ -516,18 +526,22 @@ class FunctionScope:
         text = self.source.text.split("\n")[line - self.source.first_line]
         return source, line, column, line, len(text.rstrip().encode()) + 1
 
-    def helper(self, source: FunctionSource, forms: Forms = (), known: Mapping[str, Any] = NOTHING) -> FunctionScope:
+    def helper(
+        self, source: FunctionSource, forms: Forms = (), known: Mapping[str, Any] = NOTHING, is_optional: bool = False
+    ) -> FunctionScope:
         """The surface function for a called jit function, made once per module, forms of arguments, and known values
-        of arguments."""
+        of arguments. Perhaps nothing calls it if it `is_optional`."""
         own = source if source.alternatives or source.arrays else None  # signatures make functions of their own
         key = (source.function, own, forms, *((name, id(value)) for name, value in sorted(known.items())))
         made = self.program.helpers.get(key)
         if made is None:
             made = FunctionScope(self.program, source, False)
             made.forms = forms
+            made.is_optional = True
             made.know({**made.scope.known, **known})
             self.program.helpers[key] = made
             self.program.pending.append(made)
+        made.is_optional = made.is_optional and (is_optional or self.is_optional)
         return made
 
     def is_applied(self, node: ast.Call) -> bool:

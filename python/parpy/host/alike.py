@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from ..calls.elements import WHOLE, is_series
+from .._native import type_version
+from ..calls.elements import WHOLE, identity, is_series
 from ..calls.objects import Reads, is_object
 
 _NUMBERS = WHOLE | {np.dtype(code).type for code in "?bBhHiIlLqQefdFD"} | {type(None)}
+_SINGLE = frozenset((str, type, FunctionType, BuiltinFunctionType, np.ufunc))
 _DEEPEST = 4  # the deepest nesting of objects
 _LARGEST = 64  # the most attributes
 _MOST = 256  # the most cached keys
@@ -22,7 +25,8 @@ _Found = TypeVar("_Found")
 
 class Alike(Generic[_Found]):
     """A cache with keys that are equal for arguments that are alike. With `texts`, all texts are alike, and so are
-    lists of one class, though compiled code differs for them."""
+    lists of one class, though compiled code differs for them. Without, functions, types and texts with one meaning are
+    alike."""
 
     def __init__(self, texts: bool) -> None:
         self._plain = _NUMBERS | {str, deque, set, bytearray} if texts else _NUMBERS
@@ -33,7 +37,7 @@ class Alike(Generic[_Found]):
 
     def find(self, reads: Reads, values: tuple[Any, ...], look: Callable[[], _Found]) -> _Found:
         """The result of `look`, cached for arguments like these of a program that `reads` attributes."""
-        key = self._key(reads, values)
+        key = self.key(reads, values)
         if key is not None and key in self._found:
             return self._found[key]
         found = look()
@@ -43,15 +47,17 @@ class Alike(Generic[_Found]):
             self._found[key] = found
         return found
 
-    def _key(self, reads: Reads, values: Iterable[Any]) -> tuple[Any, ...] | None:
+    def key(self, reads: Reads, values: Iterable[Any]) -> tuple[Any, ...] | None:
         """The key of the arguments; None if they cannot be cached."""
-        if self._count != reads.count:
+        count = reads.count
+        if self._count != count:
             self._names.clear()
-            self._count = reads.count
-        found: list[Any] = [self._count]
+            self._count = count
+        found: list[Any] = [count]
+        plain = self._plain
         for value in values:
-            key = self._of(reads, value, _DEEPEST)
-            if key is None:
+            key: Any = type(value)
+            if key not in plain and (key := self._of(reads, value, _DEEPEST)) is None:
                 return None
             found.append(key)
         return tuple(found)
@@ -62,11 +68,18 @@ class Alike(Generic[_Found]):
             return kind
         if depth == 0:
             return None
+        if not self._texts and kind in _SINGLE:
+            return kind, identity(value)
         if kind is list and self._texts:
             is_long = not is_series(value)
             return (list, is_long) if is_long or self._plain.issuperset(map(type, value)) else None
         if kind is tuple or (kind is list and is_series(value)):
             names: _Names | None = ()
+            parts = value
+        elif issubclass(kind, tuple):
+            if not hasattr(kind, "_fields") or (version := type_version(kind)) == 0:
+                return None
+            names = (str(version),)  # the class may get other methods
             parts = value
         else:
             own = value if kind is dict else getattr(value, "__dict__", None)

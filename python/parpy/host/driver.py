@@ -34,6 +34,7 @@ from .ahead import Seen, nothing
 from .called import Called, nested
 from .checks import HELPERS
 from .foreign_calls import gives_container, is_universal
+from .grown.loops import LISTS, Growing
 from .kept import NOTHING_KEPT, Kept, kept_for
 from .labels import Place, near_miss_of_nested, per_region, shape_labels
 from .numpy_calls import dry, is_array_function
@@ -79,7 +80,7 @@ class Driver:
         self._configured: list[_Configured] = []
         self._methods = methods
         self._findings = _check(splitter, methods)
-        self._slow = slow_loops(source, splitter.resolver)
+        self._slow = slow_loops(source, splitter.resolver, splitter.listed)
         self._small = SmallRegions(splitter.statements, splitter.by_python)
         self._called = Called(None, _jit, _small_driver)
 
@@ -126,8 +127,14 @@ class Driver:
         def again(index: int, group: int, *inputs: Any) -> Any:
             return self._small.run(index, group, inputs, None if configured is None else configured.again)
 
+        def lists(index: int, given: tuple[Any, ...], *inputs: Any) -> Any:
+            options = opts if configured is None else configured.again
+            return self._splitter.lists[index].run(given, inputs, options, debug)
+
         called = self._called if configured is None else configured.called
-        return {RUN: run, CALL: called, AGAIN: again, BY_PYTHON: self._splitter.by_python, NO_VALUE: UNSET} | HELPERS
+        by_python = self._splitter.by_python
+        own = {RUN: run, CALL: called, AGAIN: again, LISTS: lists, BY_PYTHON: by_python, NO_VALUE: UNSET}
+        return own | HELPERS
 
     def _symbols(self, values: tuple[Any, ...]) -> AbstractContextManager[None]:
         return bound_to(self._splitter.annotations, dict(zip(self._names, values, strict=True)))
@@ -184,8 +191,12 @@ class Driver:
 
             return visit
 
+        def lists(index: int, given: tuple[Any, ...], *inputs: Any) -> None:
+            region = self._splitter.lists[index]
+            region.inspect(given, inputs, lambda function, arguments: _look_at(look, function, arguments, None))
+
         with self._symbols(values):
-            own = {RUN: run, CALL: call, AGAIN: _fail_again, BY_PYTHON: (), NO_VALUE: UNSET}
+            own = {RUN: run, CALL: call, AGAIN: _fail_again, BY_PYTHON: (), LISTS: lists, NO_VALUE: UNSET}
             return self._dry(*values, **own, **HELPERS)
 
     def by_python(self) -> list[ast.stmt]:
@@ -246,8 +257,10 @@ def _fail_again(*_: Any) -> None:
 def _not_compiled(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     for node in nodes:
         parts = [part for name in ("body", "orelse", "finalbody") for part in getattr(node, name, ())]
-        called = names_in(node) & {RUN, AGAIN}
+        called = names_in(node) & {RUN, AGAIN, LISTS}
         trivial = isinstance(node, ast.Return) and not any(isinstance(part, ast.Call) for part in walk(node))
+        if isinstance(node, Growing):
+            continue
         if isinstance(node, ast.For | ast.While | ast.With | ast.If | ast.Try):
             if not isinstance(node, ast.Try):
                 yield node

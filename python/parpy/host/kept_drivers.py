@@ -43,6 +43,7 @@ class KeptDrivers:
     def forget(self) -> None:
         """Drops all drivers, because an object that they depend on has changed."""
         self._drivers.clear()
+        self._structures.forget()
 
     def begin_with(self, usual: Driver) -> None:
         """Drops all drivers but this new one, for calls in which Python keeps no attributes."""
@@ -84,6 +85,19 @@ class KeptDrivers:
         return driver
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
+        key = None if self._returned or self.refused else self._structures.key(values)
+        if key is None:
+            return self._run(values, opts, debug)
+        result = self._structures.repeat(key, values, opts, debug)
+        if result is not NotImplemented:
+            return result
+        kept = self.kept(values) if self._structures.is_new(key) else None  # before the call changes attributes
+        result = self._run(values, opts, debug)
+        if kept is not None:
+            self._structures.remember(key, values, self._drivers.get(kept) is self._structures)
+        return result
+
+    def _run(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
         usual = self._drivers.get(NOTHING_KEPT)
         if usual is self._structures:
             # The function is compiled as a whole, so nothing has run if that fails.

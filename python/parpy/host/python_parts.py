@@ -31,9 +31,12 @@ from ..vocabulary import operators, workers
 from .allocations import Allocations
 from .foreign_calls import (
     gives_container,
+    gives_text,
     has_open_keyword,
     is_for_python,
     is_foreign,
+    is_identity,
+    is_made_text,
     is_statement_of_python,
     is_universal,
     takes_elements,
@@ -55,7 +58,10 @@ from .returns import elements_of, returned_places, returns_parts, shared_roots
 _GRIDS = (np.mgrid, np.ogrid, np.r_, np.c_)
 _WITH_TEST = ast.If | ast.While | ast.IfExp | ast.Assert
 # The only nodes that Python may have to run. Most nodes are constants and operators, which need no further test.
-_MAY_BE_PYTHONS = (ast.stmt, ast.Call, ast.Subscript, ast.Attribute, ast.Name, ast.Yield, ast.YieldFrom)
+_MAY_BE_PYTHONS = (
+    ast.stmt, ast.Call, ast.Subscript, ast.Attribute, ast.Name, ast.Yield, ast.YieldFrom, ast.JoinedStr, ast.BinOp,
+    ast.Compare,
+)  # fmt: skip
 
 
 def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bool:
@@ -172,7 +178,22 @@ class Resolver(Lookup):
             or (isinstance(part, ast.With) and not self.is_on_gpu(part))
             or (isinstance(part, ast.Subscript) and self.is_of_list(part))
             or self._assigns_part(part)
+            or part in self._values_of_python
         )
+
+    @lazy
+    def _values_of_python(self) -> frozenset[ast.AST]:
+        """The texts that Python makes, the returns of texts to Python and, after a refusal, the tests whether two names
+        refer to one array."""
+        found = {part for part in self.nodes if is_made_text(part)}
+        if found:
+            inside = (part for part in self.nodes if isinstance(part, ast.Raise | ast.Assert))
+            found.difference_update(each for part in inside for each in walk(part))
+        if not self._called:
+            found |= {part for part in self.nodes if isinstance(part, ast.Return) and gives_text(part.value)}
+        if self.kept.refused:
+            found |= {part for part in self.nodes if is_identity(part)}
+        return frozenset(found)
 
     def _assigns_part(self, part: ast.AST) -> bool:
         """Whether the node assigns to all real or imaginary parts of an array, or to elements by their flat index:
@@ -219,7 +240,20 @@ class Resolver(Lookup):
     @lazy
     def _kept(self) -> frozenset[str]:
         kept = kept_names(self.nodes, self._fixed, self._gives_list, self.kept.refused)
+        if not self._called:
+            kept |= self._returned_texts
         return kept | self.kept.names | self.made_by_python
+
+    @lazy
+    def _returned_texts(self) -> frozenset[str]:
+        """The returned names that get one of several texts."""
+        assignments = [part for part in self.nodes if isinstance(part, ast.Assign | ast.AnnAssign)]
+        values = [each for part in assignments for each in named_values(part) if each[0] in self.returned]
+        texts = {name for name, value in values if gives_text(value)}
+        count = Counter(name for name, _ in values)
+        return frozenset(
+            name for name, value in values if name in texts and (count[name] > 1 or isinstance(value, ast.IfExp))
+        )
 
     def _gives_list(self, call: ast.Call, place: int | None) -> bool:
         """Whether the call is one of a user's function that returns a list, dict or set, or a tuple with one at this
@@ -331,7 +365,10 @@ class Resolver(Lookup):
     def calls_back(self, node: ast.AST) -> bool:
         """Whether `node` contains a call of a function that Python runs."""
         return self._has_python_parts and any(
-            (isinstance(part, ast.Call) and self._runs_in_python(part)) or self.keeps(part) for part in walk(node)
+            (isinstance(part, ast.Call) and self._runs_in_python(part))
+            or self.keeps(part)
+            or part in self._values_of_python
+            for part in walk(node)
         )
 
     def _calls_python(self, call: ast.Call) -> bool:
@@ -405,7 +442,9 @@ class Resolver(Lookup):
         """Whether Python makes this call of an object."""
         if value is sum and self._adds_arrays(call):
             return True
-        if call in self._returned_views or (self.kept.refused and (is_in_library(value) or self._gives_view(call))):
+        if call in self._returned_views or (
+            self.kept.refused and (is_in_library(value) or self._gives_view(call) or self._is_recursive(value))
+        ):
             return True
         if is_universal(value):
             return call not in self._in_loops or not takes_elements(call, value, self._is_of_array)
@@ -440,6 +479,18 @@ class Resolver(Lookup):
         source = callable_source(getattr(self.find(call.func), "value", None))
         node = None if source is None else source.tree()
         return isinstance(node, ast.FunctionDef) and returns_parts(node)
+
+    def _is_recursive(self, value: object) -> bool:
+        """Whether the value is a user's function that returns a tuple and calls itself."""
+        source = callable_source(value)
+        node = None if source is None else source.tree()
+        if not isinstance(node, ast.FunctionDef):
+            return False
+        returned = (part.value for part in walk(node) if isinstance(part, ast.Return))
+        calls = (part.func for part in walk(node) if isinstance(part, ast.Call))
+        return any(isinstance(each, ast.Tuple) for each in returned) and any(
+            isinstance(each, ast.Name) and each.id == node.name for each in calls
+        )
 
     def _is_of_array(self, node: ast.expr) -> bool:
         """Whether the node is an array or a part of one."""

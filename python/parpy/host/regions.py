@@ -66,10 +66,17 @@ class Region:
     """One region. `number` is the end of its name."""
 
     def __init__(
-        self, around: Around, number: str, nodes: list[ast.stmt], inputs: list[str], outputs: list[str]
+        self,
+        around: Around,
+        number: str,
+        nodes: list[ast.stmt],
+        inputs: list[str],
+        outputs: list[str],
+        functions: Mapping[str, object] | None = None,
     ) -> None:
+        """`functions` are further ones that the statements call, by name."""
         self._around = around
-        self._number = number
+        self._number, self._functions = number, functions
         self.nodes, self.inputs, self.outputs = nodes, inputs, outputs
         # The outputs that some paths do not assign, if they are arrays, and the calls that get them.
         self._replaced = replaced_at_times(nodes, outputs, inputs, around.is_users)
@@ -93,19 +100,24 @@ class Region:
 
     def called_by(self, name: str, numbers: Sequence[int]) -> list[ast.stmt]:
         """The statements that assign the results of `name(*numbers, *inputs)` to the outputs."""
-        last, unset = self.nodes[-1], self._around.unset
-        given = [*map(ast.Constant, numbers), *map(self._input, self.inputs)]
+        last = self.nodes[-1]
+        given = [*map(ast.Constant, numbers), *map(self.input, self.inputs)]
         call: ast.expr = ast.Call(ast.Name(name, ast.Load()), given, [])
         if not self.outputs:
             return [at(ast.Expr(call), last)]
         stores: list[ast.expr] = [ast.Name(each, ast.Store()) for each in self.outputs]
-        made: list[ast.stmt] = [ast.Assign([ast.Tuple(stores, ast.Store())], call)]
-        for each in (each for each in self.outputs if each in self.inputs and each in unset):
-            is_unset = ast.Compare(ast.Name(each, ast.Load()), [ast.Is()], [ast.Name(NO_VALUE, ast.Load())])
-            made.append(ast.If(is_unset, [ast.Delete([ast.Name(each, ast.Del())])], []))
+        made: list[ast.stmt] = [ast.Assign([ast.Tuple(stores, ast.Store())], call), *self.without_value()]
         return [at(each, last) for each in made]
 
-    def _input(self, name: str) -> ast.expr:
+    def without_value(self) -> list[ast.stmt]:
+        """The statements that delete the outputs to which the region has not given a value."""
+        made: list[ast.stmt] = []
+        for each in (each for each in self.outputs if each in self.inputs and each in self._around.unset):
+            is_unset = ast.Compare(ast.Name(each, ast.Load()), [ast.Is()], [ast.Name(NO_VALUE, ast.Load())])
+            made.append(ast.If(is_unset, [ast.Delete([ast.Name(each, ast.Del())])], []))
+        return made
+
+    def input(self, name: str) -> ast.expr:
         """The variable or, if it may have no value, a function that returns it."""
         load = ast.Name(name, ast.Load())
         nothing = ast.arguments([], [], None, [], [], None, [])
@@ -179,7 +191,7 @@ class Region:
         arguments = ast.arguments([], [at(ast.arg(each), first) for each in given], None, [], [], None, [])
         python = around.source.function
         node = at(ast.FunctionDef(python.__name__ + self._number, arguments, body, [], None), first)
-        function = rebuilt(python, node)
+        function = rebuilt(python, node, self._functions)
         function.__annotations__ = {each: around.annotations[each] for each in given if each in around.annotations}
         return around.jit(RegionSource(around.source, node, function))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 
 from .. import _native
 from ..calls.objects import attribute_name
@@ -14,12 +15,14 @@ from .places import outermost_loops
 from .python_parts import Resolver
 
 
-def slow_loops(source: FunctionSource, resolver: Resolver) -> list[str]:
-    """The warnings about the outermost loops that Python runs."""
+def slow_loops(source: FunctionSource, resolver: Resolver, listed: Container[ast.stmt]) -> list[str]:
+    """The warnings about the outermost loops that Python runs. Compiled code may run the loops `listed`."""
     texts: list[str] = []
     if source.only_pragmas:
         return texts  # the user chose this
     for loop in outermost_loops(source.tree().body):
+        if loop in listed:
+            continue
         reason = next(filter(None, (_why_python(part, resolver) for part in walk(loop))), None)
         if reason is not None:
             sink = _native.Diagnostics()

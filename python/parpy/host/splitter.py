@@ -21,10 +21,12 @@ from ..types import Symbol
 from .ahead import Once
 from .checks import HELPERS
 from .foreign_calls import is_universal
+from .grown.calls import ListRegion
+from .grown.loops import LISTS, Growing, kind_of, rewritten
 from .kept import Kept
 from .labels import Place, labels_in
 from .liveness import Names, assigned, live_before, live_before_each, live_in_loop, reads, updated
-from .places import is_part, is_whole
+from .places import is_part, is_whole, named_values
 from .python_parts import Resolver
 from .regions import Around, Region
 from .returns import Returns
@@ -32,7 +34,8 @@ from .small_statements import Small, SmallStatements
 from .unset import NO_VALUE, at, never_assigned
 
 RUN, CALL, AGAIN, BY_PYTHON = "__parpy_run__", "__parpy_call__", "__parpy_again__", "__parpy_by_python__"
-_OWN = {RUN, CALL, AGAIN, BY_PYTHON, NO_VALUE, *HELPERS}
+DONE = "__parpy_done__"  # the results of a loop in which lists grow
+_OWN = {RUN, CALL, AGAIN, BY_PYTHON, LISTS, NO_VALUE, *HELPERS}
 _Node = TypeVar("_Node", ast.stmt, ast.expr)
 
 
@@ -54,6 +57,8 @@ class Splitter:
         self.locals = self.resolver.scope.locals
         self.annotations = annotations_of(source.function)
         self.regions: list[Region] = []
+        self.lists: list[ListRegion] = []  # the loops in which lists grow
+        self.listed: set[ast.stmt] = set()  # these loops in the text
         self.places: list[Place] = []  # the places of the regions
         self.run_by_python: dict[str, ast.stmt] = {}
         self.nested: set[str] = set()  # the labels of called functions with drivers of their own
@@ -160,7 +165,8 @@ class Splitter:
                 continue
             out += self._region(self._without_labels(group, node), rest)
             group = []
-            out += self._python(node, behind, at_break, at_continue)
+            by_python = partial(self._python, node, behind, at_break, at_continue)
+            out += self._growing(node, behind, by_python) or by_python()
         return out + self._region(group, after)
 
     def _without_labels(self, group: list[ast.stmt], node: ast.stmt) -> list[ast.stmt]:
@@ -278,6 +284,47 @@ class Splitter:
         made: ast.stmt = at(Small(test, body, nodes if light else self._whole(nodes, after)), nodes[0])
         return made
 
+    def _growing(self, node: ast.stmt, behind: Names, by_python: Callable[[], list[ast.stmt]]) -> list[ast.stmt] | None:
+        """The statements that run a loop in which lists grow by compiled code, or else by Python; None for others."""
+        if not isinstance(node, ast.For | ast.While) or self._leaves(node):
+            return None
+        names = {part.id for part in walk_own(node) if isinstance(part, ast.Name) and self.resolver.keeps(part)}
+        before, unset = live_before([node], behind), self._around.unset - assigned([node])
+        values = [each for part in self.resolver.nodes if isinstance(part, ast.Assign) for each in named_values(part)]
+        kinds = {name: kind_of(name, values) for name in sorted(names)}
+        found = rewritten(node, kinds, before, self._around.new_name) if names else None
+        if found is None or any(self.resolver.is_label(part) for part in walk_own(node) if isinstance(part, ast.stmt)):
+            return None
+        made, grown, more, functions = found
+        is_unsafe = any(each.is_made and each.name in behind for each in grown)  # the loop may have no iterations
+        if is_unsafe or self.resolver.is_python(made) or not unset.isdisjoint(names | reads(node)):
+            return None
+        outputs = sorted((assigned([node]) - names - (updated([node]) & self.resolver.arrays())) & behind)
+        inputs = sorted(self._inputs([node], frozenset(outputs)) - names)
+        code, line = self.source.function.__code__, node.lineno + self.source.line_shift
+        region = Region(self._around, f"_lists_{len(self.lists) + 1}", [made], [*inputs, *more], outputs, functions)
+        index = len(self.lists)
+        self.lists.append(ListRegion(region, grown, f"{code.co_filename}:{line}:{node.col_offset + 1}"))
+        self.listed.add(node)
+        given: list[ast.expr] = [
+            ast.Constant(None) if each.is_made else ast.Name(each.name, ast.Load()) for each in grown
+        ]
+        names_in_call = [
+            ast.Constant(index),
+            ast.Tuple(given, ast.Load()),
+            *map(region.input, inputs),
+        ]
+        call = ast.Call(ast.Name(LISTS, ast.Load()), names_in_call, [])
+        done = ast.Name(DONE, ast.Load())
+        targets = [each.name if each.name in behind else DONE for each in grown] + outputs
+        stores = ast.Tuple([ast.Name(each, ast.Store()) for each in targets], ast.Store())
+        taken: list[ast.stmt] = [ast.Assign([stores], done), *region.without_value()]
+        test = ast.Compare(done, [ast.Is()], [ast.Constant(None)])
+        return [
+            at(ast.Assign([ast.Name(DONE, ast.Store())], call), node),
+            at(Growing(test, by_python(), taken), node),
+        ]
+
     def _again(self, node: ast.stmt, group: int = -1) -> list[ast.stmt]:
         """The statements that run a small statement as a region."""
         made = self._part([node], assigned([node]), f"_statement_{len(self.statements) + 1}")
@@ -335,11 +382,7 @@ class Splitter:
         """The undefined names in the statements that Python runs."""
         parts = [part for node in self.body for part in walk(node)]
         names = [part for part in parts if isinstance(part, ast.Name)]
-        known = (
-            self.locals
-            | {RUN, CALL, AGAIN, BY_PYTHON, NO_VALUE, *HELPERS}
-            | {part.arg for part in parts if isinstance(part, ast.arg)}
-        )
+        known = self.locals | _OWN | {part.arg for part in parts if isinstance(part, ast.arg)}
         known |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
         return [name for name in names if name.id not in known and self.resolver.scope.lookup(name.id) is None]
 

@@ -8,13 +8,13 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from inspect import signature
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _native
 from ..calls import performance
-from ..calls.elements import NO_ELEMENTS, WHOLE, Cells, Elements, comes_apart, composed_kind
+from ..calls.elements import NO_ELEMENTS, WHOLE, Cells, Elements, comes_apart, composed_kind, taker
 from ..calls.errors import CompileError
 from ..calls.hooks import ByPython
 from ..calls.objects import Reads, is_object
@@ -50,8 +50,8 @@ class Structures:
         self._parameters = node_parameters(self._tree)
         self._positional = len(self._parameters) - len(self._tree.args.kwonlyargs)
         self._made: dict[tuple[tuple[int, Composed], ...], _native.JitFunction] = {}  # by parameter numbers and kinds
-        self._kinds: dict[int, tuple[Any, Single]] = {}
         self._alike: Alike[Composed] = Alike(texts=False)
+        self._plans: dict[tuple[Any, ...], _Plan | None] = {}  # of earlier calls, by the keys of their arguments
         # By the types of the arguments, the attributes that are integers before a call and become floats.
         self._floats: dict[tuple[Any, ...], frozenset[str]] = {}
         self._reads: Reads | None = None
@@ -167,17 +167,74 @@ class Structures:
         return self._reads
 
     def _kind(self, value: Any) -> Composed:
-        """The kind of such an argument, cached for functions, types and texts without contents."""
-        known = self._kinds.get(id(value))
-        if known is not None and known[0] is value:
-            return known[1]
+        """The kind of such an argument."""
         reads = self.reads
-        kind = self._alike.find(reads, (value,), lambda: composed_kind(value, reads=reads))
-        if isinstance(kind, Single) and not kind.cells:
-            if len(self._kinds) == _MOST:
-                self._kinds.clear()
-            self._kinds[id(value)] = value, kind
-        return kind
+        return self._alike.find(reads, (value,), lambda: composed_kind(value, reads=reads))
+
+    # ------------------------------------------------------------ plans of earlier calls
+
+    def key(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """The key of arguments for which plans are kept; None if there is none."""
+        return self._alike.key(self.reads, values)
+
+    def repeat(self, key: tuple[Any, ...], values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
+        """Runs a call by the plan of an earlier call with this key. NotImplemented: there is none, and nothing ran."""
+        plan = self._plans.get(key)
+        if plan is None:
+            return NotImplemented
+        cells = Cells() if plan.stores else None
+        given: list[Any] = [*values]
+        for place, take in plan.takers:
+            given[place] = take(given[place], cells)
+        if cells is not None and cells.meet(plan.places):
+            return NotImplemented
+        try:
+            if opts is None and not debug and self._positional == len(given):
+                return plan.function(*given)
+            return self._run(plan.function, given, opts=opts, debug=debug)
+        except CompileError as error:
+            if not error.attributes:
+                raise
+            self._plans[key] = None
+            return NotImplemented  # an integer becomes a float, and the program has not run yet
+        finally:
+            if cells is not None:
+                cells.write_back()
+
+    def remember(self, key: tuple[Any, ...], values: tuple[Any, ...], is_compiled: bool) -> None:
+        """Keeps the plan of a call of these arguments, which has just run, if it is compiled as a whole."""
+        if len(self._plans) == _MOST:
+            self._plans.clear()
+        self._plans[key] = self._plan(values) if is_compiled and key[0] == self.reads.count else None
+
+    def _plan(self, values: tuple[Any, ...]) -> _Plan | None:
+        apart = [place for place, value in enumerate(values) if is_object(value) or comes_apart(value)]
+        try:
+            kinds = [(place, self._kind(values[place])) for place in apart]
+        except ByPython:
+            return None
+        function = self._made.get(tuple(kinds))
+        if function is None:
+            return None
+        takers = [(place, taker(kind)) for place, kind in kinds]
+        return _Plan(function, takers, bool(self.reads.stored), self._places[function])
+
+    def is_new(self, key: tuple[Any, ...]) -> bool:
+        return key not in self._plans
+
+    def forget(self) -> None:
+        """Drops the plans, because calls run differently from now on."""
+        self._plans.clear()
+
+
+class _Plan(NamedTuple):
+    """How a call runs: the function that gets the elements of arguments, by the places of these, and whether it assigns
+    to numbers of objects. `places` are those outside that it reads."""
+
+    function: _native.JitFunction
+    takers: list[tuple[int, Callable[[Any, Any], dict[str, Any]]]]
+    stores: bool
+    places: Places
 
 
 def _used_whole(tree: ast.AST) -> set[str]:
@@ -197,6 +254,10 @@ def _used_whole(tree: ast.AST) -> set[str]:
                 owners += left, *others
             case ast.AugAssign(target=target, value=value):
                 owners += target, value
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test) | ast.Assert(test=test):
+                owners.append(test)
+            case ast.BoolOp(values=values):
+                owners += values
     calls = [part for part in walk(tree) if isinstance(part, ast.Call)]
     owners += [
         each for call in calls for each in (call.func, *call.args, *(keyword.value for keyword in call.keywords))

@@ -10,9 +10,31 @@ from .. import builtin
 
 
 def histogram(a, bins=10, range=None):
+    if bins.ndim == 1:
+        return histogram_of_edges(a, bins)
+    else:
+        return histogram_of_number(a, bins, range)
+
+
+def histogram_of_edges(a, bins):
+    n = bins.shape[0] - 1
+    for i in range(n):
+        if bins[i] > bins[i + 1]:
+            raise ValueError("`bins` must increase monotonically, when an array")
+    counts = np.zeros(n, dtype=np.int64)
+    for v in np.ravel(a):
+        if v >= bins[0] and v <= bins[n]:
+            counts[min(np.searchsorted(bins, v, "right"), n) - 1] += 1
+    return counts, bins
+
+
+def histogram_density(a, bins=10, range=None, density=True):
+    counts, edges = np.histogram(a, bins, range)
+    return counts / np.diff(edges) / counts.sum(), edges
+
+
+def histogram_of_number(a, bins, range):
     """The bin of an element follows from its distance to the first edge, corrected if rounding leads to a neighbour."""
-    if bins.ndim != 0:
-        builtin.static_fail("np.histogram takes a number of bins here")
     x = np.ravel(a)
     first, last = 0.0, 1.0
     if range is None:
@@ -83,6 +105,46 @@ def unique(ar):
             s[count] = s[i]
             count += 1
     return s[:count]
+
+
+def unique_counts(ar, return_counts):
+    s = np.sort(np.ravel(ar))
+    counts = np.zeros(s.shape[0], dtype=np.int64)
+    count = 0
+    for i in range(s.shape[0]):
+        if i == 0 or (s[i] != s[i - 1] and (s[i] == s[i] or s[i - 1] == s[i - 1])):
+            s[count] = s[i]
+            count += 1
+        counts[count - 1] += 1
+    return s[:count], counts[:count]
+
+
+def unique_index(ar, return_index):
+    x = np.ravel(ar)
+    places = np.argsort(x)
+    s = x[places]
+    count = 0
+    for i in range(s.shape[0]):
+        if i == 0 or (s[i] != s[i - 1] and (s[i] == s[i] or s[i - 1] == s[i - 1])):
+            s[count] = s[i]
+            places[count] = places[i]
+            count += 1
+    return s[:count], places[:count]
+
+
+def unique_inverse(ar, return_inverse):
+    if ar.ndim != 1:
+        builtin.static_fail("np.unique with return_inverse takes an array of one dimension here")
+    places = np.argsort(ar)
+    s = ar[places]
+    inverse = np.empty(s.shape[0], dtype=np.int64)
+    count = 0
+    for i in range(s.shape[0]):
+        if i == 0 or (s[i] != s[i - 1] and (s[i] == s[i] or s[i - 1] == s[i - 1])):
+            s[count] = s[i]
+            count += 1
+        inverse[places[i]] = count - 1
+    return s[:count], inverse
 
 
 def array_equal(a1, a2):

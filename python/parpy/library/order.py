@@ -22,7 +22,7 @@ def argmax(a):
                     best = min(best, i)
         else:
             for i in range(1, a.shape[0]):
-                if a[i] > a[best] or (a[i] != a[i] and a[best] == a[best]):
+                if (a[i] > a[best] or a[i] != a[i]) and a[best] == a[best]:
                     best = i
     else:
         x = np.ravel(a)
@@ -43,7 +43,7 @@ def argmin(a):
                     best = min(best, i)
         else:
             for i in range(1, a.shape[0]):
-                if a[i] < a[best] or (a[i] != a[i] and a[best] == a[best]):
+                if (a[i] < a[best] or a[i] != a[i]) and a[best] == a[best]:
                     best = i
     else:
         x = np.ravel(a)
@@ -68,7 +68,7 @@ def sort(a):
                 for k in range(first, last):
                     take = j >= last
                     if i < middle and j < last:
-                        take = not (done[j] < done[i] or (done[i] != done[i] and done[j] == done[j]))
+                        take = not precedes(done[j], done[i])
                     if take:
                         merged[k] = done[i]
                         i += 1
@@ -99,8 +99,7 @@ def argsort(a):
                 for k in range(first, last):
                     take = j >= last
                     if i < middle and j < last:
-                        left, right = a[done[i]], a[done[j]]
-                        take = not (right < left or (left != left and right == right))
+                        take = not precedes(a[done[j]], a[done[i]])
                     if take:
                         merged[k] = done[i]
                         i += 1
@@ -112,8 +111,28 @@ def argsort(a):
     return done
 
 
+def is_complex(a):
+    return builtin.static_types_eq(a, np.complex128) or builtin.static_types_eq(a, np.complex64)
+
+
+def precedes(a, b):
+    """Whether np.sort puts the number `a` before `b`. NaN comes last; complex numbers with a NaN in their imaginary
+    part come before those with one in their real part."""
+    if not is_complex(a):
+        before = a < b or (b != b and a == a)
+    elif (a.real != a.real) != (b.real != b.real):
+        before = b.real != b.real
+    elif (a.imag != a.imag) != (b.imag != b.imag):
+        before = b.imag != b.imag
+    else:
+        before = a.real < b.real or (a.imag < b.imag and not b.real < a.real)
+    return before
+
+
 def sort_in_place(a):
-    if a.ndim == 1:
+    if a.ndim == 1 and is_complex(a):
+        a[:] = np.sort(a)
+    elif a.ndim == 1:
         quicksort(a)
     elif a.ndim == 2:
         for i in range(a.shape[0]):
@@ -281,14 +300,14 @@ def searchsorted(a, v, side="left"):
     if side == "left":
         while low < high:
             middle = (low + high) // 2
-            if a[middle] < v or (v != v and a[middle] == a[middle]):
+            if precedes(a[middle], v):
                 low = middle + 1
             else:
                 high = middle
     elif side == "right":
         while low < high:
             middle = (low + high) // 2
-            if a[middle] <= v or v != v:
+            if not precedes(v, a[middle]):
                 low = middle + 1
             else:
                 high = middle

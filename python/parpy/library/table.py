@@ -46,7 +46,7 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.fliplr: (arrays.fliplr,),
     np.flipud: (arrays.flipud,),
     np.gradient: (arrays.gradient,),
-    np.histogram: (counting.histogram,),
+    np.histogram: (counting.histogram, counting.histogram_density),
     np.hstack: (joining.hstack,),
     np.inner: (arrays.inner,),
     np.interp: (arrays.interp,),
@@ -70,7 +70,7 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.tril: (arrays.tril,),
     np.triu: (arrays.triu,),
     np.stack: (joining.stack,),
-    np.unique: (counting.unique,),
+    np.unique: (counting.unique, counting.unique_counts, counting.unique_index, counting.unique_inverse),
     np.vdot: (arrays.vdot,),
     np.vstack: (joining.vstack,),
 }
@@ -98,6 +98,8 @@ _ARRAYS: frozenset[Any] = frozenset((
 ))  # fmt: skip
 # The methods `at` of ufuncs, which store to their first argument.
 _UPDATES = {getattr(np, name).at: name for name in ("add", "subtract", "multiply", "maximum", "minimum")}
+# Arguments that choose what a function returns, which are the keyword with the value True.
+_FLAGS = {"density", "return_counts", "return_index", "return_inverse"}
 _MOST_SUBSCRIPTS = 3
 for _name in ("trapezoid", "trapz"):  # the names since NumPy 2 and before
     if hasattr(np, _name):
@@ -131,6 +133,9 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
         node = ast.copy_location(ast.Call(node.func, node.args, keywords), node)
     if function is np.einsum:
         return _einsum(node)
+    if function in (np.sort, np.argsort):  # all algorithms give what the stable one of the library does
+        keywords = [each for each in node.keywords if each.arg != "kind" or not isinstance(each.value, ast.Constant)]
+        node = ast.copy_location(ast.Call(node.func, node.args, keywords), node)
     if is_update(function):
         return _update(_UPDATES[function], node)
     if ours is None or (function in _OF_NUMBERS_ALONE and any(map(_is_tuple, _given(node)))):
@@ -151,6 +156,8 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
         return None  # NumPy flattens the array
     if function in _ALONG_AXIS and isinstance(axis := _axis_of(node), ast.Constant) and axis.value not in (0, 1):
         return None  # NumPy reports that there is no such axis
+    if any(each.arg in _FLAGS and not _is_true(each.value) for each in node.keywords):
+        return None
     for made in ours:
         each = made() if isinstance(made, partial) else made
         if _takes(each, len(arguments), node):
@@ -166,6 +173,10 @@ def _axis_of(node: ast.Call) -> ast.expr | None:
 
 def _given(node: ast.Call) -> list[ast.expr]:
     return [*node.args, *(each.value for each in node.keywords)]
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
 
 
 def _is_tuple(node: ast.expr) -> bool:
@@ -260,10 +271,10 @@ def stores_method(name: str, node: ast.Call) -> bool:
 def _takes(function: Callable[..., Any], count: int, node: ast.Call) -> bool:
     names = {keyword.arg: None for keyword in node.keywords if keyword.arg is not None}
     try:
-        inspect.signature(function).bind(*[None] * count, **names)
+        bound = inspect.signature(function).bind(*[None] * count, **names)
     except TypeError:
         return False
-    return len(names) == len(node.keywords)
+    return len(names) == len(node.keywords) and not _FLAGS & bound.arguments.keys() - names.keys()
 
 
 def _with_arguments(node: ast.Call, arguments: list[ast.expr]) -> ast.Call:

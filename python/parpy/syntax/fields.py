@@ -7,6 +7,7 @@ parameter only to read attributes and to pass it on.
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Set
 from types import FunctionType
 
@@ -73,6 +74,13 @@ def is_of_value(node: ast.Attribute) -> bool:
 def is_of_object(node: ast.Attribute) -> bool:
     """Whether the text shows that this is an attribute of an object."""
     return getattr(node, _OF_OBJECT, False)
+
+
+def as_call_of_object(node: ast.Call) -> ast.Call:
+    """The call of a method with the mark that it is one of an object."""
+    func = copy.copy(node.func)
+    setattr(func, _OF_OBJECT, True)
+    return ast.copy_location(ast.Call(func, node.args, node.keywords), node)
 
 
 def with_entries(node: Function, objects: Set[str]) -> Function:

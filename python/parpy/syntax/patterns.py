@@ -160,17 +160,37 @@ _METHODS: dict[type[ast.AST], tuple[str, ...]] = {
     ast.Add: ("__add__", "__radd__"), ast.Sub: ("__sub__", "__rsub__"), ast.Mult: ("__mul__", "__rmul__"),
     ast.Div: ("__truediv__", "__rtruediv__"), ast.FloorDiv: ("__floordiv__", "__rfloordiv__"),
     ast.Mod: ("__mod__", "__rmod__"), ast.Pow: ("__pow__", "__rpow__"), ast.MatMult: ("__matmul__", "__rmatmul__"),
-    ast.USub: ("__neg__",), ast.Eq: ("__eq__",), ast.NotEq: ("__ne__", "__eq__"), ast.Lt: ("__lt__", "__gt__"),
+    ast.BitAnd: ("__and__", "__rand__"), ast.BitOr: ("__or__", "__ror__"), ast.BitXor: ("__xor__", "__rxor__"),
+    ast.LShift: ("__lshift__", "__rlshift__"), ast.RShift: ("__rshift__", "__rrshift__"),
+    ast.UAdd: ("__pos__",), ast.Invert: ("__invert__",), ast.USub: ("__neg__",), ast.Eq: ("__eq__",),
+    ast.NotEq: ("__ne__", "__eq__"), ast.Lt: ("__lt__", "__gt__"),
     ast.LtE: ("__le__", "__ge__"), ast.Gt: ("__gt__", "__lt__"), ast.GtE: ("__ge__", "__le__"),
 }  # fmt: skip
-OPERATOR_METHODS = frozenset(name for names in _METHODS.values() for name in names)
+_TRUTH = ("__bool__", "__len__")
+# The methods of arguments that functions of Python call.
+_OF_CALLS = {
+    "abs": ("__abs__",), "bool": ("__bool__", "__len__"), "float": ("__float__",), "int": ("__int__",),
+    "len": ("__len__",),
+    "max": ("__gt__", "__lt__"), "min": ("__lt__", "__gt__"), "sum": ("__add__", "__radd__"),
+}  # fmt: skip
+OPERATOR_METHODS = frozenset(name for names in (*_METHODS.values(), *_OF_CALLS.values()) for name in names)
 
 
 IN_PLACE_METHODS = frozenset(f"__i{names[0][2:]}" for names in _METHODS.values() if names[-1].startswith("__r"))
 
 
 def operator_methods(node: ast.AST) -> list[str]:
-    """The methods that the operators of this very node may call, if an operand is an object."""
+    """The methods that the operators of this very node, or the called function of Python, may call, if an operand is an
+    object."""
+    match node:
+        case ast.Call(func=ast.Name(id=function)):
+            return [*_OF_CALLS.get(function, ())]
+        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test) | ast.Assert(test=test):
+            return [*_TRUTH] if chooses_place(test) else []
+        case ast.BoolOp(values=values):
+            return [*_TRUTH] if any(map(chooses_place, values)) else []
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return [*_TRUTH] if chooses_place(operand) else []
     operators: list[ast.AST] = [*node.ops] if isinstance(node, ast.Compare) else [getattr(node, "op", node)]
     names = [name for each in operators for name in _METHODS.get(type(each), ())]
     return names + [f"__i{each[2:]}" for each in names[:1] if isinstance(node, ast.AugAssign)]

@@ -213,10 +213,11 @@ Parts Lowering::put_in_place(const Expr& e, const Function& source, const Kind& 
                              std::vector<Parts> arguments, const std::vector<Span>& spans) {
     const auto is_this = [&](const InPlace& each) { return each.source == &source; };
     if (std::ranges::any_of(in_place_, is_this)) {
-        fail(
+        Diagnostic* const made = fail(
             Code::kP022, e.span,
             "'" + shown_name(module_, source) + "' returns " + a_kind(result) + " and calls itself",
             "hand it an array, and store the results there");
+        if (made != nullptr) made->python_may_call = true;
         return poison(e.span, result);
     }
     // A copy with variables of its own, whose body is inserted; a parameter that is never assigned

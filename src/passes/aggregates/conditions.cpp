@@ -19,8 +19,9 @@ Expr* Lowering::same(Expr& e) {
         if (!other_is_none || !walk_.of(*e.operands[i], here_).is_optional()) continue;
         return surface(Op::kNot, {lower(e.operands[i]).leaves.back()}, e.span);
     }
-    fail(Code::kP011, e.span, "the operator 'is' compares with None alone",
-         "compare values with '=='");
+    Diagnostic* const made = fail(Code::kP011, e.span, "the operator 'is' compares with None alone",
+                                  "compare values with '=='");
+    if (made != nullptr) made->python_may_call = true;
     return truth(false, e.span);
 }
 

@@ -91,7 +91,8 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
     };
     if (const auto name = attribute_of(expr)) {
         const Kind owner = expr.var != nullptr ? kind_of(*expr.var, here) : operand(0);
-        if (owner.is_record()) return of_field(owner, *name, here);
+        if (owner.is_record() || (owner.is_tuple() && has_attribute(owner, *name)))
+            return of_field(owner, *name, here);
     }
     if (auto by_method = of_operator(expr, here)) return *std::move(by_method);
     switch (expr.op) {
@@ -281,6 +282,7 @@ int KindWalk::rank_of(const Expr& expr, const KindsHere& here) const {
         case Op::kLength:
         case Op::kSame:
         case Op::kIn:
+        case Op::kHas:
         case Op::kTypesEqual:
         case Op::kRegister:
         case Op::kAtomic:

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -106,6 +107,10 @@ struct OperatorMethod {
 };
 [[nodiscard]] std::optional<OperatorMethod> operator_method(const ir::Expr& operation,
                                                             const Kind& a, const Kind& b);
+// Whether it is an object, or a named tuple, with this method.
+[[nodiscard]] bool has_method(const Kind& kind, std::string_view method);
+// The truth of a kHas with this text.
+[[nodiscard]] bool has_attribute(const Kind& kind, const std::string& name);
 // Whether a class in the program has such methods.
 [[nodiscard]] bool has_operators(const ir::Module& module);
 // The p of `p._replace(x=1)`; null for other calls.

@@ -148,6 +148,8 @@ std::optional<bool> KindWalk::truth(const Expr& expr, const KindsHere& here) con
             if (a && b) return *b;
             return std::nullopt;
         }
+        case Op::kHas:
+            return has_attribute(of(*expr.operands[0], here), *expr.operands[1]->text);
         case Op::kVar:
         case Op::kText:
         case Op::kItem:
@@ -155,6 +157,7 @@ std::optional<bool> KindWalk::truth(const Expr& expr, const KindsHere& here) con
         case Op::kLoad: {
             const Kind kind = of(expr, here);
             if (kind.is_none()) return false;
+            if (kind.is_tuple() && !has_method(kind, "__bool__")) return !kind.parts.empty();
             return kind.is_single()
                        ? std::optional(kind.form != Kind::Form::kText || kind.text != "")
                        : std::nullopt;

@@ -28,7 +28,19 @@ constexpr std::array kOperators = {
     OperatorRow{Op::kMod, "__mod__", "__rmod__"},
     OperatorRow{Op::kPow, "__pow__", "__rpow__"},
     OperatorRow{Op::kMatMul, "__matmul__", "__rmatmul__"},
+    OperatorRow{Op::kBitAnd, "__and__", "__rand__"},
+    OperatorRow{Op::kBitOr, "__or__", "__ror__"},
+    OperatorRow{Op::kBitXor, "__xor__", "__rxor__"},
+    OperatorRow{Op::kShl, "__lshift__", "__rlshift__"},
+    OperatorRow{Op::kShr, "__rshift__", "__rrshift__"},
     OperatorRow{Op::kNeg, "__neg__", ""},
+    OperatorRow{Op::kPos, "__pos__", ""},
+    OperatorRow{Op::kInvert, "__invert__", ""},
+    OperatorRow{Op::kAbs, "__abs__", ""},
+    OperatorRow{Op::kLength, "__len__", ""},
+    OperatorRow{Op::kPyBool, "__bool__", ""},
+    OperatorRow{Op::kPyFloat, "__float__", ""},
+    OperatorRow{Op::kPyInt, "__int__", ""},
     OperatorRow{Op::kEq, "__eq__", "__eq__"},
     OperatorRow{Op::kNe, "__ne__", "__ne__"},
     OperatorRow{Op::kLt, "__lt__", "__gt__"},
@@ -42,12 +54,19 @@ const OperatorRow* row_of(Op op) {
     return found == kOperators.end() ? nullptr : found;
 }
 
+}  // namespace
+
 bool has_method(const Kind& kind, std::string_view method) {
     const std::string name = std::string(method) + "()";
     return kind.place_of_name(name).has_value() || kind.member(name) != nullptr;
 }
 
-}  // namespace
+bool has_attribute(const Kind& kind, const std::string& name) {
+    if (!kind.is_record() && !kind.is_tuple()) return false;
+    return name.empty() || kind.place_of_name(name) || kind.place_of_name("*" + name) ||
+           kind.place_of_name("@" + name) || kind.member("@" + name) != nullptr ||
+           has_method(kind, name);
+}
 
 bool has_operators(const Module& module) {
     const auto is_operator = [](const Expr* name) {
@@ -94,11 +113,10 @@ std::optional<Kind> KindWalk::of_operator(const Expr& e, const KindsHere& here) 
     const Kind a = of(*e.operands[0], here), b = one ? Kind() : of(*e.operands[1], here);
     const auto method = operator_method(e, a, b);
     if (!method) {
-        const bool plain = a.is_number() && (one || b.is_number()) && e.op != Op::kMatMul;
+        const bool plain = !one && a.is_number() && b.is_number() && e.op != Op::kMatMul;
         if (!plain) return {};
-        return Kind::number(one                        ? a.rank
-                            : a.rank < 0 || b.rank < 0 ? Kind::kUnknownRank
-                                                       : std::max(a.rank, b.rank));
+        return Kind::number(a.rank < 0 || b.rank < 0 ? Kind::kUnknownRank
+                                                     : std::max(a.rank, b.rank));
     }
     if (method->is_opposite) return Kind::number();
     Expr apply;

@@ -201,7 +201,8 @@ Parts Lowering::lower(Expr* expr) {
     Expr& e = *expr;
     if (const auto name = attribute_of(e)) {
         Expr* owner = e.var != nullptr ? var(e.var, e.span) : e.operands[0];
-        if (walk_.of(*owner, here_).is_record()) {
+        const Kind kind = walk_.of(*owner, here_);
+        if (kind.is_record() || (kind.is_tuple() && has_attribute(kind, *name))) {
             Expr* read = surface(Op::kField, {owner}, e.span);
             read->text = std::make_shared<const std::string>(*name);
             return field(*read);
@@ -269,6 +270,8 @@ Parts Lowering::lower(Expr* expr) {
         }
         case Op::kSame:
             return {Kind::number(), {same(e)}};
+        case Op::kHas:
+            return {Kind::number(), {truth(walk_.truth(e, here_).value_or(false), e.span)}};
         case Op::kIn:
             if (const auto known = walk_.truth(e, here_))
                 return {Kind::number(), {truth(*known, e.span)}};
@@ -298,7 +301,7 @@ Parts Lowering::lower(Expr* expr) {
         case Op::kPyBool:
             if (const auto known = walk_.truth(e, here_))
                 return {Kind::number(), {truth(*known, e.span)}};
-            if (walk_.of(*e.operands[0], here_).is_optional()) {
+            if (!walk_.of(*e.operands[0], here_).is_number()) {
                 e.operands[0] = condition(e.operands[0]);
                 return {Kind::number(), {expr}};
             }
@@ -352,7 +355,10 @@ Expr* Lowering::lowered(Expr* expr) {
 
 // Like `lowered`, for a value of which only the truth matters: None has one as well.
 Expr* Lowering::condition(Expr* expr) {
+    if (has_method(walk_.of(*expr, here_), "__bool__"))
+        expr = surface(Op::kPyBool, {expr}, expr->span);
     Parts value = lower(expr);
+    if (value.kind.is_tuple()) return truth(!value.kind.parts.empty(), expr->span);
     if (!value.kind.is_optional()) return number_in(std::move(value), *expr);
     if (value.kind.parts[0].is_tuple())
         return value.kind.parts[0].parts.empty() ? truth(false, expr->span) : value.leaves.back();

@@ -32,11 +32,17 @@ std::int64_t smallest(Scalar type) {
     return -largest(type) - 1;
 }
 
+// A float, or a complex number with two parts, of the value.
+Expr* real_parts(Builder& builder, Scalar type, double value) {
+    if (is_float(type)) return builder.real(value, type);
+    return builder.constant(Type::of(type), Constant{std::complex<double>(value, value)});
+}
+
 Expr* extreme(Builder& builder, Scalar type, bool high) {
     if (type == Scalar::kBool) return builder.boolean(high);
     if (is_integer(type)) return builder.integer(high ? largest(type) : smallest(type), type);
     const double infinity = std::numeric_limits<double>::infinity();
-    return builder.real(high ? infinity : -infinity, type);
+    return real_parts(builder, type, high ? infinity : -infinity);
 }
 
 std::string_view noun(Op op) {
@@ -116,9 +122,7 @@ Op combining(Op update) {
 Expr* identity(Builder& builder, Op op, Scalar type) {
     switch (op) {
         case Op::kAdd:  // 0.0 would turn a sum of -0.0 into 0.0
-            if (is_float(type)) return builder.real(-0.0, type);
-            if (is_complex(type))
-                return builder.constant(Type::of(type), Constant{std::complex<double>(-0.0, -0.0)});
+            if (is_float(type) || is_complex(type)) return real_parts(builder, type, -0.0);
             return builder.constant(Type::of(type), Constant{std::int64_t{0}});
         case Op::kMul:
             return builder.constant(Type::of(type), Constant{std::int64_t{1}});
@@ -130,8 +134,9 @@ Expr* identity(Builder& builder, Op op, Scalar type) {
             return extreme(builder, type, false);
         case Op::kFmin:
         case Op::kFmax:
-            return is_float(type) ? builder.real(std::numeric_limits<double>::quiet_NaN(), type)
-                                  : extreme(builder, type, op == Op::kFmin);
+            return is_float(type) || is_complex(type)
+                       ? real_parts(builder, type, std::numeric_limits<double>::quiet_NaN())
+                       : extreme(builder, type, op == Op::kFmin);
         case Op::kAnd:
             return builder.boolean(true);
         case Op::kBitAnd:

@@ -2,6 +2,7 @@
 #include "passes/slices/slice_elements.h"
 
 #include <algorithm>
+#include <complex>
 #include <limits>
 
 #include "analysis/memory/sharing.h"
@@ -32,11 +33,13 @@ Constant identity_of(Op op, Scalar type) {
             return {true};
         case Op::kMinimum:
             if (is_float(type)) return {infinity};
+            if (is_complex(type)) return {std::complex<double>(infinity, infinity)};
             return {is_unsigned_integer(type)
                         ? static_cast<std::int64_t>(~std::uint64_t{0} >> (64 - bits()))
                         : std::numeric_limits<std::int64_t>::max() >> (64 - bits())};
         case Op::kMaximum:
             if (is_float(type)) return {-infinity};
+            if (is_complex(type)) return {std::complex<double>(-infinity, -infinity)};
             return {is_unsigned_integer(type)
                         ? std::int64_t{0}
                         : std::numeric_limits<std::int64_t>::min() >> (64 - bits())};

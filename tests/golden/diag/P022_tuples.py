@@ -15,4 +15,4 @@ def f(x, n):
 
 
 def call():
-    f(np.ones(3), 2)
+    parpy.print_compiled(f, (np.ones(3), 2))

@@ -6,7 +6,7 @@ import parpy
 @parpy.jit
 def f(x, z):
     x[0] = x[1] & 3
-    x[1] = z[0] < z[1]
+    x[1] = 1j < 2j
     x[2] = z[0] // 2
 
 

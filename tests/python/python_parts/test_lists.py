@@ -308,7 +308,7 @@ def test_a_loop_that_python_runs_is_warned_of():
     def squares(x):
         found = []
         for v in x:
-            found.append(v * v)
+            found.extend((v * v,))
         return found
 
     with pytest.warns(parpy.PerformanceWarning, match=r"P315\]: Python runs this loop: 'found' is a list, dict or set"):

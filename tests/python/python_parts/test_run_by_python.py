@@ -149,7 +149,7 @@ def pops(n):
         k = stack.pop()
         c += k
         if k > 1:
-            stack.append(k - 1)
+            stack.extend((k - 1,))
         if c > 100:
             break
     else:

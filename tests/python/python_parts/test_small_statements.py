@@ -233,7 +233,7 @@ def test_divisions_by_zero():
 def zeros(n, z):
     out = []
     for i in range(n):
-        out.append(i)
+        out.extend((i,))
         q = abs(i) // z
         out.append(q)
     return out
@@ -247,7 +247,7 @@ def test_many_failures_make_a_group_a_region(compiled):
 def stores(x, z, n):
     out = []
     for i in range(n):
-        out.append(i)
+        out.extend((i,))
         x[i] += i
         z[i % 2, 1] = x[i] * 2
         x[-1] = x[i]

@@ -184,10 +184,14 @@ def of_partly(x):
     return a
 
 
+@pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")
+def test_recursion_is_run_by_python():
+    assert [recursive(n) for n in (0, 1, 10)] == [(0, 1), (1, 1), (55, 89)]
+
+
 @pytest.mark.parametrize(
     ("program", "argument", "text"),
     [
-        (recursive, 3, r"P022\]: 'recursive' returns a tuple of 2 elements and calls itself"),
         (too_few, np.ones(3), r"P017\]: 2 values cannot be assigned to 3 targets"),
         (
             of_unequal,

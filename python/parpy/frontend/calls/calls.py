@@ -15,22 +15,23 @@ from ...calls.callback import Callback
 from ...calls.external import External
 from ...calls.options import CompileBackend
 from ...library import gives_number, library_function, library_method
+from ...syntax.fields import as_call_of_object
 from ...syntax.names import Binding, is_of_library, source_of
-from ...syntax.patterns import chooses_place
+from ...syntax.patterns import chooses_place, operator_methods
 from ...syntax.source import FunctionSource
 from ...syntax.starred import packed, takes_rest, without_star
 from ...syntax.walks import walk
 from ...types import TypeVar
 from ...vocabulary.operators import scalar_name
 from ..expressions.arrays import is_array_name, subscripts_array
-from ..expressions.conditions import lower_ternary
+from ..expressions.conditions import choose, lower_ternary
 from ..expressions.constants import whole_number
 from ..expressions.effects import acts, has_effects
 from ..expressions.entries import entry_or_default, names_in
 from ..expressions.evaluation import lower_arguments, lower_settled
 from ..expressions.expressions import is_dtype, type_operand
 from ..expressions.function_values import default_of
-from ..expressions.objects import is_made_of_fields, new_object
+from ..expressions.objects import has, is_made_of_fields, new_object
 from ..expressions.outputs import Output, accumulated, output_of
 from ..expressions.subscripts import array_of, extent_of
 from ..forms import Forms, RecordForm
@@ -73,7 +74,29 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         return pointed(fn, node.args[0])
     if (output := output_of(fn, node)) is not None:
         return _store_to(fn, node, output)
-    method = (
+    fn.program.attributes.update(operator_methods(node))
+    func = method_of_value(fn, node)
+    if func is not None and func.attr in fn.program.like_arrays and not has_effects(fn, func.value):
+        return _of_object_or_array(fn, node, func)
+    method = _method(fn, node)
+    if method is not None:
+        return method
+    if (entry := entry_or_default(fn, node)) is not None:
+        return lower(fn, entry)
+    return _apply(fn, node) if fn.is_applied(node) else _call_named(fn, node)
+
+
+def _of_object_or_array(fn: FunctionScope, node: ast.Call, func: ast.Attribute) -> _native.Expr:
+    """`p.dot(q)`, where classes of the program have a method of this name, as arrays do."""
+    fn.program.attributes.add(func.attr)
+    is_object = has(fn, func.value, func.attr, node)
+    of_object = fn.branch(lambda: _apply(fn, as_call_of_object(node)))
+    return choose(fn, is_object, of_object, fn.branch(lambda: _method(fn, node) or _call_named(fn, node)), node)
+
+
+def _method(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
+    """A call of a method of an array, a number, a generator or a tuple; None for other calls."""
+    return (
         method_of_generator(fn, node)
         or reduction_method(fn, node)
         or _method_of_numpy(fn, node)
@@ -82,11 +105,6 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         or _method_of_library(fn, node)
         or python_method(fn, node)
     )
-    if method is not None:
-        return method
-    if (entry := entry_or_default(fn, node)) is not None:
-        return lower(fn, entry)
-    return _apply(fn, node) if fn.is_applied(node) else _call_named(fn, node)
 
 
 def _store_to(fn: FunctionScope, node: ast.Call, output: Output) -> _native.Expr:

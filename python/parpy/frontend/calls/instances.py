@@ -5,16 +5,21 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterable
+from enum import Enum
 from functools import partial
 
 import numpy as np
 
 from ... import _native
 from ...library.limits import instance
+from ...syntax.names import LIBRARIES
 from ...vocabulary.operators import DTYPE_OF
+from ..expressions.conditions import choose
 from ..expressions.entries import is_assigned
+from ..expressions.objects import has
 from ..expressions.subscripts import array_of
 from ..lowering import lower
+from ..program import identifier
 from ..scope import FunctionScope
 from .functions import call_library
 from .intrinsics import Intrinsic
@@ -24,12 +29,26 @@ _PYTHONS = {"bool": bool, "i64": int, "f64": float, "c128": complex}
 
 
 def lower_isinstance(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
-    """Where Python's number and NumPy's of one type differ in this, nobody knows which one it is."""
-    value, asked = node.args
-    classes = _classes(fn, asked)
+    classes = _classes(fn, node.args[1])
     if classes is None:
         fn.error("P022", node, "compiled code does not know one of these classes", "compare x.dtype, or x.ndim")
         return fn.poison(node)
+    if not any(_is_of_user(each) for each in classes):
+        return _of_number(fn, node, classes)
+    name = "__of_" + "_or_".join(identifier(each.__name__) for each in classes)
+    while fn.program.asked_classes.setdefault(name, classes) != classes:
+        name += "_"  # other classes with these names have the name already
+    fn.program.attributes.add(name)
+    has_it = has(fn, node.args[0], name, node)
+    if all(map(_is_of_user, classes)):
+        return has_it
+    of_number = fn.branch(lambda: _of_number(fn, node, classes))
+    return choose(fn, has(fn, node.args[0], "", node), (has_it, []), of_number, node)
+
+
+def _of_number(fn: FunctionScope, node: ast.Call, classes: tuple[type, ...]) -> _native.Expr:
+    """Where Python's number and NumPy's of one type differ in this, nobody knows which one it is."""
+    value = node.args[0]
     answers = {scalar: _answers(scalar, classes) for scalar in DTYPE_OF}
     unclear = tuple(scalar for scalar, (by_python, by_numpy) in answers.items() if by_python != by_numpy)
     yes = tuple(scalar for scalar, (_, by_numpy) in answers.items() if by_numpy and scalar not in unclear)
@@ -76,6 +95,11 @@ def _answers(scalar: str, classes: tuple[type, ...]) -> tuple[bool, bool]:
     by_numpy = issubclass(np.dtype(DTYPE_OF[scalar]).type, classes)
     python = _PYTHONS.get(scalar)
     return (by_numpy if python is None else issubclass(python, classes)), by_numpy
+
+
+def _is_of_user(of_class: type) -> bool:
+    """Whether no number, text or choice of an enum is an instance."""
+    return of_class.__module__.partition(".")[0] not in LIBRARIES and not issubclass(of_class, Enum)
 
 
 def _classes(fn: FunctionScope, node: ast.expr) -> tuple[type, ...] | None:

@@ -6,6 +6,7 @@ import ast
 from functools import partial
 
 from ... import _native
+from ...syntax.patterns import chooses_place
 from ..lowering import lower
 from ..scope import FunctionScope
 from .effects import has_effects
@@ -21,6 +22,13 @@ def condition(fn: FunctionScope, node: ast.expr) -> _native.Expr:
         return result
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return fn.module.op("not", [condition(fn, node.operand)], fn.span(node))
+    return _lower_place(fn, node)
+
+
+def _lower_place(fn: FunctionScope, node: ast.expr) -> _native.Expr:
+    """A value whose truth counts, perhaps an object."""
+    if chooses_place(node):
+        fn.program.attributes.add("__bool__")
     return lower(fn, node)
 
 
@@ -39,14 +47,14 @@ def _once(fn: FunctionScope, node: ast.expr) -> _native.Expr:
     """`node` as an expression that may be lowered twice: held in a temporary if it has effects."""
     if has_effects(fn, node):
         return fn.module.read(fn.hold(lower(fn, node), node), fn.span(node))
-    return lower(fn, node)
+    return _lower_place(fn, node)
 
 
 def _truth(fn: FunctionScope, node: ast.expr) -> _native.Expr:
     """bool(node), for an operand of `and` or `or` in a condition."""
     if isinstance(node, ast.BoolOp) or _is_boolean(node):
         return condition(fn, node)
-    return fn.module.op("truth", [lower(fn, node)], fn.span(node))
+    return fn.module.op("truth", [_lower_place(fn, node)], fn.span(node))
 
 
 def short_circuit(
@@ -72,10 +80,10 @@ def lower_ternary(fn: FunctionScope, node: ast.IfExp, named: bool = False) -> _n
     test = condition(fn, node.test)
     chosen, before_chosen = fn.branch(lambda: lower(fn, node.body))
     other, before_other = fn.branch(lambda: lower(fn, node.orelse))
-    return _choose(fn, test, (chosen, before_chosen), (other, before_other), node, named)
+    return choose(fn, test, (chosen, before_chosen), (other, before_other), node, named)
 
 
-def _choose(
+def choose(
     fn: FunctionScope,
     test: _native.Expr,
     chosen: tuple[_native.Expr, list[_native.Stmt]],

@@ -14,8 +14,19 @@ from ... import _native
 from ...calls.elements import comes_apart
 from ...calls.hooks import hook_of_tuples, is_plain_method
 from ...calls.objects import functions_of, is_object
+from ...library import methods
 from ...syntax.bases import of_base
-from ...syntax.names import MISSING, NO_PLACE, OBJECT, Binding, attribute, callable_source, is_array, is_scalar
+from ...syntax.names import (
+    MISSING,
+    NO_PLACE,
+    OBJECT,
+    Binding,
+    attribute,
+    callable_source,
+    is_array,
+    is_scalar,
+    source_of,
+)
 from ...syntax.patterns import OPERATOR_METHODS, string_key
 from ...syntax.source import FunctionSource
 from ..calls.arguments import bound_arguments
@@ -41,7 +52,7 @@ class Attributes:
         self._fn, self._node, self._class, self._attribute, self._cells = fn, node, of_class, attribute, cells
         self.value = fn.module.record(of_class.__name__, False, fn.span(node))
         self._taken: set[str] = set()
-        fn.program.objects.append(self)
+        fn.program.add_object(self, of_class)
 
     def settle(self) -> None:
         """Adds the attributes that lowered code reads by now."""
@@ -53,10 +64,26 @@ class Attributes:
                 continue
             found = inspect.getattr_static(self._class, name, None)
             value = None if isinstance(found, property) else self._attribute(name)  # properties hide own attributes
-            if value is not None:
+            if name in fn.program.asked_classes:
+                if issubclass(self._class, fn.program.asked_classes[name]):
+                    add_attribute(fn, self.value, name, fn.module.constant(True, span), span)
+            elif name == "__bool__" and found is None and not issubclass(self._class, Mapping):
+                self._add_truth()
+            elif value is not None:
                 add_attribute(fn, self.value, f"*{name}" if name in self._cells else name, value, span)
             elif (function := next(functions_of(self._class, name), None)) is not None:
                 self._add_function(name, name, self._class.__mro__, found, callable_source(function))
+
+    def _add_truth(self) -> None:
+        """Adds the truth of an object whose class has no method for it: that of its length, or else True."""
+        length = inspect.getattr_static(self._class, "__len__", None)
+        if length is not None:
+            function = next(functions_of(self._class, "__len__"), None)
+            self._add_function("__bool__", "__len__", self._class.__mro__, length, callable_source(function))
+            return
+        source = source_of(methods.truth)
+        made = function_value(self._fn, self._fn.helper(source, (), {"p": OBJECT}), source, self._node)
+        add_attribute(self._fn, self.value, "__bool__()", made, self._fn.span(self._node))
 
     def _add_function_of_base(self, name: str, below: type, attribute: str) -> None:
         """Adds the function of this name of the next base after the class `below`, for super()."""
@@ -82,12 +109,18 @@ class Members:
     def __init__(self, fn: FunctionScope, node: Any, of_class: type, value: _native.Expr) -> None:
         self._fn, self._node, self._class, self._value = fn, node, of_class, value
         self._taken: set[str] = set()
-        fn.program.objects.append(self)
+        fn.program.add_object(self, of_class)
 
     def settle(self) -> None:
         """Adds the members that lowered code reads by now."""
-        for name in sorted(self._fn.program.attributes - self._taken):
+        program = self._fn.program
+        for name in sorted((program.attributes | {"__bool__"}) - self._taken):
             self._taken.add(name)
+            if name in program.asked_classes:
+                if issubclass(self._class, program.asked_classes[name]):
+                    span = self._fn.span(self._node)
+                    add_attribute(self._fn, self._value, f"@{name}", self._fn.module.constant(True, span), span)
+                continue
             found = inspect.getattr_static(self._class, name, None)
             function = next(functions_of(self._class, name), None)
             hidden = name.startswith("_") and name not in OPERATOR_METHODS
@@ -115,7 +148,7 @@ def _function_of_class(
             break
     known = {} if is_static else {parameters[0]: OBJECT}
     form = "@{}" if isinstance(found, property) else "{}" if is_static else "{}()"
-    return form, function_value(fn, fn.helper(source, (), known), source, node)
+    return form, function_value(fn, fn.helper(source, (), known, name in OPERATOR_METHODS), source, node)
 
 
 def attribute_of_base(fn: FunctionScope, node: ast.Attribute) -> _native.Expr | None:
@@ -140,6 +173,11 @@ def field(fn: FunctionScope, owner: _native.Expr, name: str, node: ast.expr) -> 
     """`owner.name` or `owner["name"]`, which the core resolves."""
     fn.program.attributes.add(name)
     return fn.module.field(owner, name, isinstance(node, ast.Subscript), fn.span(node))
+
+
+def has(fn: FunctionScope, value: ast.expr, name: str, node: ast.expr) -> _native.Expr:
+    """Whether the value is an object or a tuple, with this attribute or method; of any names if `name` is empty."""
+    return fn.op("has", node, lower(fn, value), fn.module.text_value(name, "", fn.span(node)))
 
 
 def stored_field(fn: FunctionScope, target: ast.Attribute | ast.Subscript, in_place: bool) -> _native.Var:

@@ -20,6 +20,9 @@ def lower_return(fn: FunctionScope, node: ast.Return) -> None:
     elif not fn.kernel and isinstance(value, ast.IfExp) and chooses_place(value):
         body, orelse = (ast.copy_location(ast.Return(each), node) for each in (value.body, value.orelse))
         statement(fn, ast.copy_location(ast.If(value.test, [body], [orelse]), node))
+    elif isinstance(value, ast.Name) and getattr(fn.resolve(value), "value", None) is NotImplemented:
+        message = f"'{fn.node.name}' returns NotImplemented for these operands"
+        fn.out.append(fn.module.fail("P232", message, [], fn.span(node), python_may_call=True))
     else:
         fn.whole_value = value
         return_value(fn, node, lower(fn, value))

@@ -453,6 +453,7 @@ Operand Typer::walk_operation(Expr*& slot, bool by_numpy) {
     result.type = typing.result;
     if (rewriting() && typing.result.is_scalar()) {
         slot = apply(typing, &expr, operands);
+        if (by_numpy || result.rank > 0) slot = without_nan(slot, typing);
     }
     return result;
 }

@@ -64,6 +64,21 @@ Expr* Typer::compare_exactly(Op op, Expr* expr) {
                : b.binary(Op::kAnd, b.binary(Op::kGe, signed_side, b.integer(0)), compared);
 }
 
+// NumPy's functions on complex numbers order no NaN. Its scalars do, by their real parts, if only
+// imaginary parts are NaN.
+Expr* Typer::without_nan(Expr* compared, const Typing& typing) {
+    const bool orders = is_comparison(typing.op) && typing.op != Op::kEq && typing.op != Op::kNe;
+    if (!orders || !is_complex(typing.operand.scalar)) return compared;
+    Builder b(context_.module, compared->span);
+    const auto is_there = [&](const Expr* operand) {
+        return b.binary(Op::kEq, clone(context_.module, operand), clone(context_.module, operand));
+    };
+    const Expr *first = compared->operands[0], *second = compared->operands[1];
+    if (!repeatable(*first, text(typing.op)) || !repeatable(*second, text(typing.op)))
+        return compared;
+    return b.binary(Op::kAnd, b.binary(Op::kAnd, is_there(first), is_there(second)), compared);
+}
+
 Expr* Typer::convert(Expr* expr, const Type& from, Type to) {
     to = storage(to);
     if (expr->type == to || !expr->type.is_scalar() || !to.is_scalar()) {

@@ -89,6 +89,14 @@ Typing refuse(Op op, std::span<const Operand> operands, std::string help = {}) {
     return typing;
 }
 
+// NumPy orders complex numbers by their real parts, then by their imaginary parts; Python does not.
+constexpr const char* kNoOrder =
+    "Python's complex numbers have no order; compare abs(…), or NumPy's numbers: np.complex128(…)";
+
+bool is_python_complex(Type type) {
+    return type.weak && ir::is_complex(type.scalar);
+}
+
 // +, min, max and similar operators on np.bool_ are logical.
 std::optional<Op> logic_of_bools(Op op) {
     switch (op) {
@@ -156,8 +164,8 @@ Typing type_same(Op op, std::span<const Operand> operands) {
                           "other, int(…)");
         }
         const Type type = join(operands[0], operands[1]);
-        if (ir::is_complex(type.scalar)) {
-            return refuse(op, operands, "complex numbers have no order; compare abs(…)");
+        if (is_python_complex(type)) {
+            return refuse(op, operands, kNoOrder);
         }
         return is_numpy_bool(type) || type == kWeakBool ? same(*logic_of_bools(op), type)
                                                         : same(op, type);
@@ -251,8 +259,8 @@ Typing type_compare(Op op, std::span<const Operand> operands) {
     const Operand& b = operands[1];
     Type type = common(operands);
     const bool ordered = op != Op::kEq && op != Op::kNe;
-    if (ir::is_complex(type.scalar) && ordered) {
-        return refuse(op, operands, "complex numbers have no order; compare abs(…)");
+    if (ordered && is_python_complex(type)) {
+        return refuse(op, operands, kNoOrder);
     }
     Typing typing;
     typing.op = op;

@@ -233,11 +233,6 @@ Operand Typer::walk_reduce(Expr*& slot) {
             break;
         case SliceReduction::kMin:
         case SliceReduction::kMax:
-            if (is_complex(element)) {
-                report(Code::kP200, expr.span, "complex numbers have no minimum and no maximum",
-                       "reduce their parts (.real, .imag) or abs(…)");
-                return result;
-            }
             break;
         case SliceReduction::kMean:
         case SliceReduction::kSum:

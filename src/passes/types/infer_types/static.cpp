@@ -221,8 +221,8 @@ private:
         return elements ? std::optional(Type::of(*elements)) : std::nullopt;
     }
 
-    // The element type that all assignments of the name agree on: names of arrays and of parts of
-    // them.
+    // The element type that all assignments of the name agree on: names of arrays, of parts of
+    // them, of parameters and of constants.
     std::optional<Scalar> elements_of(const Var& name) {
         if (given_.empty()) {
             for_each_stmt(function_.body, [&](const Stmt& stmt) {
@@ -248,10 +248,12 @@ private:
                     values.insert(values.end(), more.begin(), more.end());
                 continue;
             }
-            if (!named || !value.var->type.is_array() ||
-                found.value_or(value.var->type.scalar) != value.var->type.scalar)
-                return std::nullopt;
-            found = value.var->type.scalar;
+            const bool is_known =
+                value.op == Op::kConst ||
+                (named && (value.var->type.is_array() || value.var->type.is_scalar()));
+            const Scalar scalar = named ? value.var->type.scalar : value.type.scalar;
+            if (!is_known || found.value_or(scalar) != scalar) return std::nullopt;
+            found = scalar;
         }
         return found;
     }

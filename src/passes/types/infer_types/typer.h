@@ -280,6 +280,7 @@ private:
     bool refuses_complex(const ir::Type& from, const ir::Type& to, Span span);
     ir::Expr* truth(ir::Expr* expr);
     // Refuses expressions that would have to be evaluated twice and call a function.
+    ir::Expr* without_nan(ir::Expr* compared, const Typing& typing);
     bool repeatable(const ir::Expr& expr, std::string_view what);
     // The type in which the value of a Python scalar is stored; strong types are unchanged.
     [[nodiscard]] ir::Type storage(ir::Type type) const;

@@ -1,0 +1,1 @@
+"""Loops in which lists, dicts and sets grow."""

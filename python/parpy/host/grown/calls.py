@@ -1,0 +1,251 @@
+"""Calls of loops in which lists, dicts and sets grow, with memory for the numbers. Python runs a loop that cannot be
+compiled, for example because the elements are arrays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...calls import performance
+from ...calls.errors import CompileError
+from ...calls.options import CompileOptions
+from ..regions import Region
+from .loops import PARTS, GrownList
+
+_MOST = 2**26  # the most numbers of a list; memory that is not used is never touched
+_SOME = 2**18  # memory for more numbers is not kept
+
+
+class _Memory(NamedTuple):
+    """Memory for a list. `keys`, `table` and `sizes` are for a dict or set."""
+
+    floats: np.ndarray
+    wholes: np.ndarray
+    kinds: np.ndarray
+    ends: np.ndarray
+    keys: np.ndarray
+    table: np.ndarray
+    sizes: np.ndarray
+
+
+_free: list[_Memory] = []
+
+
+def _take() -> _Memory:
+    try:
+        return _free.pop()
+    except IndexError:
+        types = (np.float64, np.int64, np.uint8)
+        numbers = [np.empty(_MOST, each) for each in types]
+        hashed = np.empty(_MOST, np.int64), np.empty(2 * _MOST, np.int32), np.zeros(2, np.int64)
+        return _Memory(numbers[0], numbers[1], numbers[2], np.zeros(2, np.int64), *hashed)
+
+
+_WHOLE = np.int64(0)
+_HAS_FLOATS = re.compile(r"list (\d+) has floats")
+_SMALL = {*map(np.dtype, (np.float16, np.float32, np.complex64)), np.float16, np.float32, np.complex64}
+_KINDS = {bool: 0, int: 1, float: 2, np.bool_: 0, np.int64: 1, np.float64: 2}
+
+
+class ListRegion:
+    """A loop in which lists grow, as a region that gets memory for them behind its other inputs."""
+
+    def __init__(self, region: Region, grown: list[GrownList], place: str) -> None:
+        self.region, self.grown = region, grown
+        self._place = place
+        self._refused = False
+        self._known: set[Any] = set()  # the functions of the region so far
+        self._floats: dict[tuple[Any, ...], set[int]] = {}  # by the types of inputs, the lists of floats
+
+    def run(self, given: tuple[Any, ...], inputs: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
+        """The lists and the outputs; None if Python must run the loop."""
+        if self._refused:
+            return None
+        try:
+            memory = [[_take() for _ in range(max(each.width, 1))] for each in self.grown]
+        except MemoryError:  # for addresses alone
+            return None
+        try:
+            likes = self._likes(given, inputs, memory)
+            if likes is None:
+                return None
+            floats = self._floats.setdefault((*map(_type_of, (*inputs, *likes)),), set())
+            done = False
+            while True:
+                more = [np.float64(0) if number in floats else like for number, like in enumerate(likes)]
+                try:
+                    call = self.region.call((*inputs, *_parts(self.grown, memory, more)))
+                    results = self._guarded(call.function)(*call.arguments, opts=opts, debug=debug)
+                    results = self.region.results(call.kept, results) if call.kept else results
+                    done = True
+                except CompileError as error:
+                    found = {*map(int, _HAS_FLOATS.findall(str(error)))} - floats
+                    if not found:
+                        if error.says("run"):
+                            raise
+                        self._refuse(str(error))
+                        return None
+                    floats |= found
+                    continue
+                except BaseException:
+                    done = True
+                    raise
+                finally:
+                    if done:
+                        values = [_stored(*each) for each in zip(self.grown, given, memory, strict=True)]
+                return *values, *(results or ())
+        finally:
+            _free.extend(
+                column for columns in memory for column in columns if max(column.ends[1], column.sizes[0]) <= _SOME
+            )
+
+    def _guarded(self, function: Any) -> Any:
+        """The function of the region, of whose calls Python runs no parts."""
+        if function not in self._known:
+            self._known.add(function)
+            on_misfit = function.on_misfit
+
+            def unless_refused(error: Any, *call: Any) -> Any:
+                return NotImplemented if getattr(error, "python_may_call", False) else on_misfit(error, *call)
+
+            function.on_misfit = unless_refused
+        return function
+
+    def _likes(self, given: tuple[Any, ...], inputs: tuple[Any, ...], memory: list[list[_Memory]]) -> list[Any] | None:
+        """A number of the type of each column of the lists, as far as that is known; None where Python runs the
+        loop. Python's floats would be NumPy's in compiled code, which differ beside small floats."""
+        likes = [_loaded(*each) for each in zip(self.grown, given, memory, strict=True)]
+        if None in likes or any(_type_of(each) in _SMALL for each in inputs):
+            return None
+        return [like for each in likes for like in each or ()]
+
+    def _refuse(self, message: str) -> None:
+        self._refused = True
+        performance.python_runs(self._place, "this loop", message.partition("]: ")[2].partition("\n")[0])
+
+    def inspect(self, given: tuple[Any, ...], inputs: tuple[Any, ...], look: Callable[..., None]) -> None:
+        """Calls `look(function, arguments)` if the loop can be compiled for these inputs."""
+        memory = [[_take() for _ in range(max(each.width, 1))] for each in self.grown]
+        likes = self._likes(given, inputs, memory)
+        floats = [] if likes is None else [*range(len(likes))]
+        for more in (likes, [np.float64(0) for _ in floats]):
+            with suppress(CompileError):
+                if likes is not None and more is not None:
+                    call = self.region.call((*inputs, *_parts(self.grown, memory, more)))
+                    look(self._guarded(call.function), call.arguments)
+                    break
+        _free.extend(column for columns in memory for column in columns)
+
+
+def _parts(grown: list[GrownList], memory: list[list[_Memory]], likes: list[Any]) -> list[Any]:
+    columns = [(each.kind, column) for each, own in zip(grown, memory, strict=True) for column in own]
+    return [
+        part
+        for (kind, column), like in zip(columns, likes, strict=True)
+        for part in (*(getattr(column, name) for name in PARTS[kind][:-1]), like)
+    ]
+
+
+def _type_of(value: Any) -> Any:
+    return value.dtype if isinstance(value, np.ndarray) else type(value)
+
+
+def _loaded(grown: GrownList, value: Any, memory: list[_Memory]) -> list[Any] | None:
+    """For each column a number of the type of its numbers, which are in the memory from now on if the loop needs them;
+    None for other lists."""
+    for column in memory:
+        column.ends[:] = 0
+        if grown.kind is not list:
+            _hash(column, ())
+    if grown.is_made:
+        return [_WHOLE] * len(memory)
+    if type(value) is not grown.kind or len(value) > _SOME:
+        return None
+    if grown.kind is not list:
+        if not all(type(each) in (int, np.int64) and -(2**63) <= each < 2**63 for each in value):
+            return None
+        _hash(memory[0], [*map(int, value)])
+        like = _filled([*value.values()], memory[0]) if grown.kind is dict and value else _WHOLE
+        return None if like is None else [like]
+    if not value or not (grown.reads or grown.changes):
+        return [_WHOLE] * len(memory)
+    if grown.width == 0:
+        columns: list[Any] = [value]
+    elif all(type(each) is tuple and len(each) == grown.width for each in value):
+        columns = [*zip(*value, strict=True)]
+    else:
+        return None
+    likes = [*map(_filled, columns, memory)]
+    return None if None in likes else likes
+
+
+def _filled(values: Sequence[Any], memory: _Memory) -> Any:
+    kinds = [_KINDS.get(type(each), -1) for each in values]
+    if min(kinds) < 0:
+        return None
+    n = len(values)
+    try:
+        memory.wholes[:n] = [0 if kind == 2 else each for each, kind in zip(values, kinds, strict=True)]
+    except OverflowError:
+        return None
+    memory.floats[:n] = values
+    memory.kinds[:n] = kinds
+    memory.ends[1] = n
+    return np.float64(0) if 2 in kinds else _WHOLE
+
+
+def _hash(memory: _Memory, keys: Sequence[int]) -> None:
+    """Fills the table for these keys, as hash_tables.py does."""
+    size = 64
+    while size <= 2 * len(keys):
+        size *= 2
+    memory.sizes[:] = len(keys), size
+    memory.table[:size] = 0
+    memory.keys[: len(keys)] = keys
+    for number, key in enumerate(keys, 1):
+        mixed = (key ^ (key >> 32)) * 0x45D9F3B
+        place = (mixed ^ (mixed >> 16)) & (size - 1)
+        while memory.table[place] != 0:
+            place = (place + 1) & (size - 1)
+        memory.table[place] = number
+
+
+def _stored(grown: GrownList, value: Any, memory: list[_Memory]) -> Any:
+    """The list, dict or set after the loop."""
+    if grown.kind is not list:
+        made: Any = grown.kind() if grown.is_assigned else value
+        count = int(memory[0].sizes[0])
+        keys: Any = memory[0].keys[:count].tolist()
+        made.update(zip(keys, _numbers(memory[0], 0, count), strict=True) if grown.kind is dict else keys)
+        return made
+    first, last = memory[0].ends.tolist()
+    last = min(last, *(int(column.ends[1]) for column in memory))
+    has_old = not grown.is_made and (grown.reads or grown.changes)
+    kept = has_old and not (grown.changes or grown.is_assigned)
+    columns = [_numbers(column, len(value) if kept else first, last) for column in memory]
+    numbers = [*zip(*columns, strict=True)] if grown.width else columns[0]
+    if grown.is_assigned:
+        return numbers
+    if grown.changes:
+        value[:] = numbers
+    else:
+        value += numbers
+    return value
+
+
+def _numbers(memory: _Memory, first: int, last: int) -> list[Any]:
+    kinds = memory.kinds[first:last]
+    if last == first:
+        return []
+    if kinds.min() != kinds.max():
+        wholes, floats = memory.wholes[first:last].tolist(), memory.floats[first:last].tolist()
+        given = zip(kinds.tolist(), floats, wholes, strict=True)
+        return [a if kind == 2 else bool(b) if kind == 0 else b for kind, a, b in given]
+    kind = kinds[0]
+    values = memory.floats if kind == 2 else memory.wholes
+    made: list[Any] = (values[first:last] != 0 if kind == 0 else values[first:last]).tolist()
+    return made

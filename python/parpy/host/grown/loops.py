@@ -1,0 +1,364 @@
+"""Loops in which lists of numbers, and dicts and sets with integers as keys, grow, as loops over memory for the numbers
+(library/lists.py, library/hash_tables.py)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ...library import hash_tables, lists
+from ...syntax.patterns import names_in
+from ...syntax.walks import copy_of, walk
+from ..unset import at
+
+LISTS = "__parpy_lists__"
+PARTS: dict[type, tuple[str, ...]] = {
+    list: ("floats", "wholes", "kinds", "ends", "like"),
+    dict: ("floats", "wholes", "kinds", "keys", "table", "sizes", "like"),
+    set: ("keys", "table", "sizes", "like"),
+}
+_OF_NUMBERS, _OF_ENDS = ("floats", "wholes", "ends", "like"), ("ends",)
+_OF_KEYS, _OF_VALUES = ("keys", "table", "sizes"), ("floats", "wholes", "keys", "table", "sizes", "like")
+_COPIED = ("floats", "wholes", "kinds", "ends")
+
+
+class Growing(ast.If):
+    """A loop that Python runs, under a test whether compiled code has not run it."""
+
+
+class GrownList(NamedTuple):
+    """How a loop uses a list, dict or set: its class; the length of its elements, if these are tuples, or else 0;
+    whether the loop reads elements, or the length; whether it changes or removes elements; and whether it assigns
+    others to the name. The loop makes those `is_made`, which have no other use before."""
+
+    name: str
+    kind: Any
+    width: int
+    reads: bool
+    changes: bool
+    is_assigned: bool
+    is_made: bool
+
+
+# ------------------------------------------------------------ the loop
+
+
+class Rewritten(NamedTuple):
+    """A loop over memory for lists, their uses, the names for the parts of their memory, and the functions of the
+    language that the loop calls, by name."""
+
+    loop: ast.stmt
+    lists: list[GrownList]
+    memory: list[str]
+    functions: dict[str, Any]
+
+
+def rewritten(
+    node: ast.For | ast.While, kinds: Mapping[str, type], before: Container[str], new_name: Callable[[str], str]
+) -> Rewritten | None:
+    """The loop over memory for the lists, dicts and sets with these names, of which those in `before` have a value
+    before the loop; None if the loop uses one otherwise than to append, read, change or remove elements, to ask for its
+    length and its keys, and to assign it."""
+    widths = {name: _width(node, name) for name in kinds}
+    if None in widths.values() or not all(_is_moved_well(node, part) for part in _moves(node, widths)):
+        return None
+    memory = {
+        name: [
+            {part: new_name(f"{name}_{part}_{column}") for part in PARTS[kinds[name]]}
+            for column in range(max(width or 0, 1))
+        ]
+        for name, width in widths.items()
+    }
+    visitor = _Rewriter(memory, kinds, widths)
+    made = visitor.visit(copy_of(node))
+    if visitor.fails or any(isinstance(part, ast.Name) and part.id in memory for part in walk(made)):
+        return None
+    found = [
+        GrownList(
+            name,
+            kinds[name],
+            width or 0,
+            name in visitor.read,
+            name in visitor.changed,
+            name in visitor.assigned,
+            name in visitor.made and name not in before,
+        )
+        for name, width in widths.items()
+    ]
+    if any(each.name in visitor.made and not each.is_made for each in found):
+        return None
+    names_of_parts = [part for columns in memory.values() for column in columns for part in column.values()]
+    return Rewritten(ast.fix_missing_locations(made), found, names_of_parts, visitor.functions)
+
+
+def _made_by(value: ast.expr) -> type | None:
+    """The class of the dict or set that the expression makes."""
+    match value:
+        case ast.Dict() | ast.DictComp():
+            return dict
+        case ast.Set() | ast.SetComp():
+            return set
+        case ast.Call(func=ast.Name(id=name), args=[], keywords=[]):
+            return {"list": list, "dict": dict, "set": set}.get(name)
+    return None
+
+
+def kind_of(name: str, assigned: Iterable[tuple[str, ast.expr]]) -> type:
+    """The class of the list, dict or set with this name; a list if its values do not show it."""
+    kinds = [_made_by(value) for each, value in assigned if each == name]
+    return next((kind for kind in kinds if kind is not None), list)
+
+
+def _width(node: ast.AST, name: str) -> int | None:
+    """The number of elements of the tuples that a loop appends to the list, 0 for numbers; None if they differ."""
+    given: list[ast.expr] = []
+    for part in walk(node):
+        match part:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="append"), args=[value]) if owner == name:
+                given.append(value)
+            case ast.Assign(targets=[ast.Name(id=owner)], value=ast.List(elts=values)) if owner == name:
+                given += values
+            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=owner))], value=value) if owner == name:
+                given.append(value)
+    found = {len(each.elts) if isinstance(each, ast.Tuple) else 0 for each in given} or {0}
+    return found.pop() if len(found) == 1 else None
+
+
+def _moves(node: ast.AST, names: Container[str]) -> list[ast.Assign]:
+    """The assignments of lists to names: `frontier = following`."""
+    return [
+        part
+        for part in walk(node)
+        if isinstance(part, ast.Assign) and isinstance(part.value, ast.Name) and part.value.id in names
+    ]
+
+
+def _is_moved_well(node: ast.AST, move: ast.Assign) -> bool:
+    """Whether `a = b` may copy the list, since `b` is a list of this block alone, which makes it before, and no later
+    statement of the block uses one of the two."""
+    target, name = move.targets[0], getattr(move.value, "id", "")
+    if len(move.targets) != 1 or not isinstance(target, ast.Name):
+        return False
+    for owner in walk(node):
+        for block in (getattr(owner, each, None) for each in ("body", "orelse")):
+            if not isinstance(block, list) or move not in block:
+                continue
+            place = block.index(move)
+            uses = [name in names_in(each) for each in block]
+            made = [
+                isinstance(each, ast.Assign)
+                and isinstance(each.value, ast.List)
+                and isinstance(each.targets[0], ast.Name)
+                and each.targets[0].id == name
+                for each in block
+            ]
+            everywhere = sum(isinstance(part, ast.Name) and part.id == name for part in walk(node))
+            here = sum(isinstance(part, ast.Name) and part.id == name for each in block for part in walk(each))
+            later = any({name, target.id} & names_in(each) for each in block[place + 1 :])
+            return True in made and uses.index(True) == made.index(True) and everywhere == here and not later
+    return False
+
+
+class _Rewriter(ast.NodeTransformer):
+    def __init__(
+        self, memory: dict[str, list[dict[str, str]]], kinds: Mapping[str, type], widths: dict[str, int | None]
+    ) -> None:
+        self._memory, self._kinds, self._widths = memory, kinds, widths
+        likes = [column["like"] for columns in memory.values() for column in columns]
+        self._numbers = {name: number for number, name in enumerate(likes)}
+        self.functions: dict[str, Any] = {}
+        self.fails = False
+        self.read: set[str] = set()
+        self.changed: set[str] = set()
+        self.assigned: set[str] = set()
+        self.made: set[str] = set()
+        self._walked: set[str] = set()  # the lists over which a loop around runs
+
+    def _list(self, node: ast.AST | None) -> str | None:
+        return node.id if isinstance(node, ast.Name) and node.id in self._memory else None
+
+    def _calls(self, function: Any, name: str, parts: Sequence[str], *given: ast.expr) -> list[ast.Call]:
+        """The calls of the function for each column of the list's memory."""
+        called = self._function(function)
+        columns = self._memory[name]
+        if len(columns) > 1 and any(isinstance(part, ast.Call) for each in given for part in walk(each)):
+            self.fails = True  # it is evaluated once
+        return [
+            ast.Call(called, [*(ast.Name(column[part], ast.Load()) for part in parts), *map(copy_of, given)], [])
+            for column in columns
+        ]
+
+    def _stores(self, function: Any, name: str, node: ast.stmt, value: ast.expr, *given: ast.expr) -> list[ast.stmt]:
+        """Stores of a number, or of the elements of a tuple, each to its column."""
+        values = value.elts if isinstance(value, ast.Tuple) and self._widths[name] else [value]
+        self.fails |= len(values) != len(self._memory[name])
+        calls = self._calls(function, name, PARTS[self._kinds[name]], *given)
+        made: list[ast.stmt] = []
+        for column, call, each in zip(self._memory[name], calls, values, strict=False):
+            call.args.append(self._checked(column, self.visit(each)))
+            made.append(at(ast.Expr(call), node))
+        return made
+
+    def _checked(self, column: dict[str, str], value: ast.expr) -> ast.Call:
+        number = self._numbers[column["like"]]
+        function = lists.checked(number)
+        self.functions[function.__name__] = function
+        return ast.Call(ast.Name(function.__name__, ast.Load()), [ast.Name(column["like"], ast.Load()), value], [])
+
+    def _element(self, name: str, function: Any, place: ast.expr) -> ast.expr:
+        self.read.add(name)
+        values = self._calls(function, name, _OF_NUMBERS, place)
+        return ast.Tuple([*values], ast.Load()) if self._widths[name] else values[0]
+
+    def _length(self, name: str) -> ast.expr:
+        self.read.add(name)
+        of_list = self._kinds[name] is list
+        calls = self._calls(*(lists.length, name, _OF_ENDS) if of_list else (hash_tables.count, name, ("sizes",)))
+        return ast.Call(ast.Name("int", ast.Load()), [calls[0]], [])
+
+    def _function(self, function: Any) -> ast.Name:
+        name = f"{function.__name__}_in_list"
+        self.functions[name] = function
+        return ast.Name(name, ast.Load())
+
+    def _grows(self, name: str) -> None:
+        self.fails |= name in self._walked
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        match node.value:
+            case ast.Call(func=ast.Attribute(value=owner, attr="append"), args=[value], keywords=[]):
+                if (name := self._list(owner)) and self._kinds[name] is list:
+                    self._grows(name)
+                    return self._stores(lists.append, name, node, value)
+            case ast.Call(func=ast.Attribute(value=owner, attr="add"), args=[value], keywords=[]):
+                if (name := self._list(owner)) and self._kinds[name] is set:
+                    return at(ast.Expr(self._calls(hash_tables.add, name, _OF_KEYS, self.visit(value))[0]), node)
+        return self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        target = node.targets[0]
+        if len(node.targets) == 1 and isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            owners = [each.value if isinstance(each, ast.Subscript) else None for each in target.elts]
+            if len(owners) == len(node.value.elts) and any(map(self._list, owners)):
+                return self._in_turn(node, target.elts)
+        if len(node.targets) == 1 and (name := self._list(target)):
+            self._grows(name)
+            self.assigned.add(name)
+            if self._kinds[name] is not list and _made_by(node.value) is self._kinds[name]:
+                self.made.add(name)
+                self.fails |= ast.unparse(node.value) not in ("{}", "dict()", "set()")
+                return at(ast.Expr(self._calls(hash_tables.empty, name, ("table", "sizes"))[0]), node)
+            if isinstance(node.value, ast.List) and not any(isinstance(each, ast.Starred) for each in node.value.elts):
+                self.made.add(name)
+                cleared = [at(ast.Expr(call), node) for call in self._calls(lists.clear, name, _OF_ENDS)]
+                return cleared + [
+                    part for each in node.value.elts for part in self._stores(lists.append, name, node, each)
+                ]
+            if (other := self._list(node.value)) and self._kinds[name] is self._kinds[other] is list:
+                return self._taken(name, other, node)
+        if len(node.targets) == 1 and isinstance(target, ast.Subscript) and (name := self._list(target.value)):
+            self.changed.add(name)
+            self.fails |= isinstance(target.slice, ast.Slice)
+            function = lists.replace if self._kinds[name] is list else hash_tables.set_item
+            return self._stores(function, name, node, node.value, self.visit(target.slice))
+        return self.generic_visit(node)
+
+    def _in_turn(self, node: ast.Assign, targets: list[ast.expr]) -> list[ast.stmt]:
+        """The statements for `a[i], a[j] = a[j], a[i]`."""
+        names = [f"value_{number}_at_{node.lineno}_{node.col_offset}" for number in range(len(targets))]
+        stores: list[ast.expr] = [ast.Name(each, ast.Store()) for each in names]
+        made: list[ast.stmt] = [at(ast.Assign([ast.Tuple(stores, ast.Store())], self.visit(node.value)), node)]
+        for target, each in zip(targets, names, strict=True):
+            found = self.visit(at(ast.Assign([target], ast.Name(each, ast.Load())), node))
+            made += found if isinstance(found, list) else [found]
+        return made
+
+    def _taken(self, name: str, other: str, node: ast.stmt) -> list[ast.stmt]:
+        """The statements for `name = other`."""
+        self.read |= {name, other}
+        self.fails |= self._widths[name] != self._widths[other]
+        made: list[ast.stmt] = []
+        for own, given in zip(self._memory[name], self._memory[other], strict=False):
+            parts = [ast.Name(memory[part], ast.Load()) for memory in (own, given) for part in _COPIED]
+            likes = [self._checked(a, ast.Name(b["like"], ast.Load())) for a, b in ((own, given), (given, own))]
+            calls = (*likes, ast.Call(self._function(lists.take), [*parts], []))
+            made += [at(ast.Expr(call), node) for call in calls]
+        return made
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        target = node.target
+        if isinstance(target, ast.Subscript) and (name := self._list(target.value)) and not self._widths[name]:
+            called = ast.Call | ast.NamedExpr | ast.Slice
+            self.fails |= any(isinstance(part, called) for part in walk(target.slice))  # it is evaluated twice
+            old = ast.Subscript(target.value, copy_of(target.slice), ast.Load())
+            return self.visit(at(ast.Assign([target], ast.BinOp(old, node.op, node.value)), node))
+        return self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        name = self._list(node.value)
+        if name is None:
+            return self.generic_visit(node)
+        self.fails |= isinstance(node.slice, ast.Slice) or not isinstance(node.ctx, ast.Load)
+        if self._kinds[name] is not list:
+            return self._calls(hash_tables.get_item, name, _OF_VALUES, self.visit(node.slice))[0]
+        return self._element(name, lists.element, self.visit(node.slice))
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        name = self._list(node.comparators[0])
+        if name is None or self._kinds[name] is list or not isinstance(node.ops[0], ast.In | ast.NotIn):
+            return self.generic_visit(node)
+        self.fails |= len(node.ops) > 1
+        has = self._calls(hash_tables.has, name, _OF_KEYS, self.visit(node.left))[0]
+        return has if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), has)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        match node:
+            case ast.Call(func=ast.Name(id="len"), args=[given], keywords=[]) if self._list(given):
+                return self._length(str(self._list(given)))
+            case ast.Call(func=ast.Attribute(value=owner, attr="pop"), args=args, keywords=[]) if self._list(owner):
+                name, place = str(self._list(owner)), args[0] if args else ast.Constant(-1)
+                self._grows(name)
+                self.changed.add(name)
+                self.fails |= len(args) > 1 or ast.unparse(place) not in ("0", "-1") or self._kinds[name] is not list
+                return self._element(name, lists.pop, place)
+            case ast.Call(func=ast.Attribute(value=owner, attr="get"), args=[key, other]) if self._list(owner):
+                name = str(self._list(owner))
+                self.fails |= any(isinstance(part, ast.Call) for part in walk(key))  # it is evaluated twice
+                given = self.visit(key)
+                test = self._calls(hash_tables.has, name, _OF_KEYS, given)[0]
+                value = self._calls(hash_tables.get_item, name, _OF_VALUES, given)[0]
+                return ast.IfExp(test, value, self.visit(other))
+        return self.generic_visit(node)
+
+    def _truth(self, node: ast.expr) -> ast.expr:
+        name = self._list(node)
+        return node if name is None else ast.Compare(self._length(name), [ast.Gt()], [ast.Constant(0)])
+
+    def visit_While(self, node: Any) -> ast.AST:
+        node.test = self._truth(node.test)
+        return self.generic_visit(node)
+
+    visit_If = visit_IfExp = visit_While
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        if isinstance(node.op, ast.Not):
+            node.operand = self._truth(node.operand)
+        return self.generic_visit(node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        node.values = [*map(self._truth, node.values)]
+        return self.generic_visit(node)
+
+    def visit_For(self, node: ast.For) -> Any:
+        name = self._list(node.iter)
+        if name is None:
+            return self.generic_visit(node)
+        self.fails |= name in self._walked
+        self._walked.add(name)
+        self.generic_visit(node)
+        self._walked.discard(name)
+        place = f"{self._memory[name][0]['like']}_place"
+        bounds = ast.Call(ast.Name("range", ast.Load()), [self._length(name)], [])
+        first = at(ast.Assign([node.target], self._element(name, lists.element, ast.Name(place, ast.Load()))), node)
+        return at(ast.For(ast.Name(place, ast.Store()), bounds, [first, *node.body], node.orelse), node)

@@ -1,0 +1,109 @@
+"""Lists of numbers in the compiled language, for loops in which they grow (host/grown). Their elements are in
+`floats` or in `wholes`, as the type of `like` says, which holds all of them. `kinds` has the type of each element, and
+`ends` the places of the first element and behind the last one. Python never runs these functions."""
+
+from __future__ import annotations
+
+# mypy: ignore-errors
+import functools
+
+import numpy as np
+
+from .. import builtin
+from .texts import function_of
+
+
+def kind_of(v):
+    kind = 2
+    if builtin.static_types_eq(v, np.int64):
+        kind = 1
+    elif builtin.static_types_eq(v, np.bool_):
+        kind = 0
+    return np.uint8(kind)
+
+
+_CHECKED = """def checked_{number}(like, v):
+    if v.ndim != 0:
+        builtin.static_fail("a list that grows in a compiled loop has numbers as elements")
+    elif builtin.static_types_eq(v, np.float64):
+        if not builtin.static_types_eq(like, np.float64):
+            builtin.static_fail("list {number} has floats")
+    elif not builtin.static_types_eq(v, np.int64) and not builtin.static_types_eq(v, np.bool_):
+        builtin.static_fail("a list that grows in a compiled loop has the types of Python's bool, int and float")
+    return v
+"""
+
+
+@functools.cache
+def checked(number):
+    """The function that returns the value `v` for the list of this number, if its type `like` holds it."""
+    return function_of(_CHECKED.format(number=number), f"checked_{number}", "<list>")
+
+
+def put(floats, wholes, kinds, like, place, v):
+    kinds[place] = kind_of(v)
+    if builtin.static_types_eq(like, np.float64):
+        floats[place] = v
+    if not builtin.static_types_eq(v, np.float64):
+        wholes[place] = v
+
+
+def append(floats, wholes, kinds, ends, like, v):
+    n = ends[1]
+    if n == kinds.shape[0]:
+        raise MemoryError("a list that grows in a compiled loop has more numbers than its memory")
+    put(floats, wholes, kinds, like, n, v)
+    ends[1] = n + 1
+
+
+def place_of(ends, i):
+    n = ends[1] - ends[0]
+    if i < -n or i >= n:
+        raise IndexError("list index out of range")
+    return ends[0] + i if i >= 0 else ends[1] + i
+
+
+def replace(floats, wholes, kinds, ends, like, i, v):
+    put(floats, wholes, kinds, like, place_of(ends, i), v)
+
+
+def number(floats, wholes, like, place):
+    if builtin.static_types_eq(like, np.float64):
+        return floats[place]
+    else:
+        return wholes[place]
+
+
+def element(floats, wholes, ends, like, i):
+    return number(floats, wholes, like, place_of(ends, i))
+
+
+def pop(floats, wholes, ends, like, i):
+    """Removes and returns the last element, or for i=0 the first one."""
+    if ends[0] == ends[1]:
+        raise IndexError("pop from empty list")
+    place = ends[0]
+    if i == 0:
+        ends[0] += 1
+    else:
+        ends[1] -= 1
+        place = ends[1]
+    return number(floats, wholes, like, place)
+
+
+def length(ends):
+    return ends[1] - ends[0]
+
+
+def clear(ends):
+    ends[1] = ends[0]
+
+
+def take(floats, wholes, kinds, ends, other_floats, other_wholes, other_kinds, other_ends):
+    """Copies the numbers of another list."""
+    n = other_ends[1] - other_ends[0]
+    for i in range(n):
+        floats[i] = other_floats[other_ends[0] + i]
+        wholes[i] = other_wholes[other_ends[0] + i]
+        kinds[i] = other_kinds[other_ends[0] + i]
+    ends[0], ends[1] = 0, n

@@ -1,0 +1,421 @@
+"""Loops in which lists of numbers grow are compiled. If elements are no numbers, Python runs the loop."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+
+import numpy as np
+import pytest
+
+import parpy
+from backends import TARGETS, options
+from results import same
+
+X = np.array([0.5, 2.0, -1.0, 3.5, 0.25, 3.5, -2.0, 1.0])
+K = np.array([3, 1, 4, 1, 5, 9, 2, 6])
+GRAPH = np.array([[0, 1, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 1, 1], [0, 0, 0, 0, 1], [0, 0, 0, 0, 0]], bool)
+
+
+def filtered(x):
+    out = []
+    for i in range(x.size):
+        if x[i] > 0.4:
+            out.append(x[i] * 2)
+    return out, np.array(out), len(out), sum(out)
+
+
+def places(x):
+    out = []
+    for i, v in enumerate(x):
+        if v > 1:
+            out.append(i)
+    return out
+
+
+def flags(x):
+    out = [True]
+    for v in x:
+        out.append(v > 1)
+    return out
+
+
+def mixed(x):
+    out = []
+    for i in range(x.size):
+        if i % 2 == 0:
+            out.append(i)
+        else:
+            out.append(x[i])
+    return out
+
+
+def logistic(x):
+    xs = [0.3]
+    for _ in range(20):
+        xs.append(3.5 * xs[-1] * (1 - xs[-1]))
+    return xs
+
+
+def primes(n):
+    found = []
+    for i in range(2, n):
+        is_prime = True
+        for p in found:
+            if p * p > i:
+                break
+            if i % p == 0:
+                is_prime = False
+                break
+        if is_prime:
+            found.append(i)
+    return found
+
+
+def until(t):
+    ts, ys = [0.0], [1.0]
+    while ts[-1] < t:
+        ys.append(ys[-1] - 0.25 * ys[-1])
+        ts.append(ts[-1] + 0.25)
+    return np.array(ts), ys
+
+
+def depth_first(graph):
+    seen = np.zeros(len(graph), bool)
+    stack, order = [0], []
+    while stack:
+        u = stack.pop()
+        if seen[u]:
+            continue
+        seen[u] = True
+        order.append(u)
+        for w in range(len(graph)):
+            if graph[u, w] and not seen[w]:
+                stack.append(w)
+    return order, stack
+
+
+def breadth_first(graph):
+    level = np.full(len(graph), -1)
+    level[0] = 0
+    queue = [0]
+    while len(queue) > 0:
+        u = queue.pop(0)
+        for w in range(len(graph)):
+            if graph[u, w] and level[w] < 0:
+                level[w] = level[u] + 1
+                queue.append(w)
+    return level
+
+
+def frontiers(graph):
+    level, frontier, d = np.full(len(graph), -1), [0], 0
+    level[0] = 0
+    while frontier:
+        d += 1
+        following = []
+        for u in frontier:
+            for w in range(len(graph)):
+                if graph[u, w] and level[w] < 0:
+                    level[w] = d
+                    following.append(w)
+        frontier = following
+    return level, frontier
+
+
+def regions(x):
+    mask = x.reshape(2, 4) > 0.3
+    label, n = np.zeros(mask.shape, int), 0
+    for i in range(mask.shape[0]):
+        for j in range(mask.shape[1]):
+            if mask[i, j] and label[i, j] == 0:
+                n += 1
+                stack = [(i, j)]
+                label[i, j] = n
+                while stack:
+                    a, b = stack.pop()
+                    for p, q in ((a + 1, b), (a - 1, b), (a, b + 1), (a, b - 1)):
+                        if 0 <= p < mask.shape[0] and 0 <= q < mask.shape[1] and mask[p, q] and label[p, q] == 0:
+                            label[p, q] = n
+                            stack.append((p, q))
+    return label, n
+
+
+def pairs(x):
+    found = []
+    for i in range(x.size):
+        for j in range(i + 1, x.size):
+            if x[i] < x[j]:
+                found.append((i, x[j]))
+    return found
+
+
+def changed(k):
+    tails, counts = [], [0] * 10
+    for v in k:
+        counts[v] += 1
+        low, high = 0, len(tails)
+        while low < high:
+            middle = (low + high) // 2
+            if tails[middle] < v:
+                low = middle + 1
+            else:
+                high = middle
+        if low == len(tails):
+            tails.append(v)
+        else:
+            tails[low] = v
+    return tails, counts
+
+
+def distance(k):
+    other = k[::-1]
+    before = list(range(len(other) + 1))
+    for i in range(1, len(k) + 1):
+        row = [i]
+        for j in range(1, len(other) + 1):
+            row.append(min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (k[i - 1] != other[j - 1])))
+        before = row
+    return before[-1], before
+
+
+def shuffled(k):
+    order, chosen, seed = list(range(len(k))), [], 12345
+    for i in range(len(k) - 1, 0, -1):
+        seed = (seed * 1103515245 + 12345) % 2147483648
+        j = seed % (i + 1)
+        order[i], order[j] = order[j], order[i]
+        chosen.append(j)
+    return order, chosen
+
+
+def bisected(x):
+    a, b, middles = 0.0, float(x.max()), []
+    while b - a > 0.01:
+        m = 0.5 * (a + b)
+        middles.append(m)
+        if m * m > 2:
+            b = m
+        else:
+            a = m
+    return m, middles
+
+
+def twice(x):
+    out = []
+    for v in x:
+        out.append(v)
+    for v in x:
+        out.append(len(out) + v)
+    return out
+
+
+COMPILED = [
+    (filtered, X), (places, X), (flags, X), (mixed, X), (logistic, X), (primes, 60), (until, 1.0), (depth_first, GRAPH),
+    (breadth_first, GRAPH), (frontiers, GRAPH), (regions, X), (pairs, X), (changed, K), (distance, K), (twice, X),
+    (shuffled, K), (bisected, X), (filtered, X[:0]), (twice, K), (primes, 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize(("function", "given"), COMPILED)
+def test_compiled(backend, function, given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", parpy.PerformanceWarning)
+        warnings.filterwarnings("ignore", message="(?s).*P316")
+        compiled = parpy.jit(function)
+        for _ in range(2):  # the memory is used again
+            assert same(compiled(copy.copy(given), opts=options(backend, {})), function(given))
+
+
+def test_one_list():
+    """The list is changed in place, also by a loop that ends with an exception."""
+
+    @parpy.jit
+    def fails(x, keep):
+        out = []
+        keep(out)
+        for v in x:
+            if v > 3:
+                raise ValueError("too large")
+            out.append(v)
+        return out
+
+    kept = []
+    with pytest.raises(ValueError, match="too large"):
+        fails(X, parpy.callback(kept.append))
+    assert kept == [[0.5, 2.0, -1.0]]
+
+
+def rows(x):
+    out = []
+    for i in range(2):
+        out.append(x.reshape(2, 4)[i])
+    return np.array(out)
+
+
+def texts(x):
+    out = []
+    for v in x:
+        out.append("a" if v > 1 else "b")
+    return out
+
+
+def singles(x):
+    out = []
+    for v in x.astype(np.float32):
+        out.append(v)
+    return np.array(out)
+
+
+def contained(k):
+    out = []
+    for v in k:
+        if v not in out:
+            out.append(v)
+    return out
+
+
+def old_list(x):
+    out = []
+    first = out
+    for v in x:
+        if len(out) == 3:
+            out = []
+        out.append(v)
+    return first, out
+
+
+def no_iterations(n):
+    for i in range(n):
+        made = []
+        made.append(i)
+    return made if n > 0 else 0
+
+
+@pytest.mark.parametrize(
+    ("function", "given"), [(rows, X), (texts, X), (singles, X), (contained, K), (old_list, X), (no_iterations, 2)]
+)
+@pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")
+def test_run_by_python(function, given):
+    assert same(parpy.jit(function)(given), function(given))
+
+
+def test_large_numbers():
+    """Integers beyond 64 bits in the list are Python's."""
+
+    def grow(first, n):
+        out = [first]
+        for _ in range(n):
+            out.append(out[-1])
+        return out
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", parpy.PerformanceWarning)
+        assert parpy.jit(grow)(2**70, 2) == [2**70] * 3
+        assert parpy.jit(grow)(2, 2) == [2] * 3
+
+
+def test_errors_of_subscripts():
+    @parpy.jit
+    def read(n):
+        out = [1.0]
+        for i in range(n):
+            out.append(out[i + 1])
+        return out
+
+    @parpy.jit
+    def popped(n):
+        out = [1.0]
+        for _ in range(n):
+            out.append(out.pop() + out.pop())
+        return out
+
+    with pytest.raises(IndexError, match="list index out of range"):
+        read(2)
+    with pytest.raises(IndexError, match="pop from empty list"):
+        popped(1)
+
+
+def counted(k):
+    first, second = {}, {}
+    for i in range(k.size):
+        if k[i] in first:
+            first[k[i]] += 1
+        else:
+            first[k[i]] = 1
+        second[k[i]] = second.get(k[i], 0.0) + 0.5
+    return first, second, len(first)
+
+
+def distinct(k):
+    seen, out = set(), []
+    for v in k:
+        if v not in seen:
+            seen.add(v)
+            out.append(v)
+    return out, sorted(seen)
+
+
+def in_rows(k):
+    total = 0
+    for i in range(2):
+        seen = set()
+        for j in range(4):
+            seen.add(k.reshape(2, 4)[i, j] % 3)
+        total += len(seen)
+    return total
+
+
+def collatz(n):
+    steps = {1: 0}
+    for i in range(2, n):
+        x, count = i, 0
+        while x not in steps:
+            x = x // 2 if x % 2 == 0 else 3 * x + 1
+            count += 1
+        steps[i] = count + steps[x]
+    return steps
+
+
+def sparse(n):
+    found = {}
+    for i in range(n):
+        found[i * 7919 - 2**40] = i * 0.5
+    return found
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize(
+    ("function", "given"), [(counted, K), (distinct, K), (in_rows, K), (collatz, 40), (sparse, 3000), (counted, K[:0])]
+)
+def test_dicts_and_sets(backend, function, given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", parpy.PerformanceWarning)
+        warnings.filterwarnings("ignore", message="(?s).*P316")
+        compiled = parpy.jit(function)
+        for _ in range(2):
+            assert same(compiled(given, opts=options(backend, {})), function(given))
+
+
+def missing(k):
+    names = {3: 1.0}
+    total = 0.0
+    for v in k:
+        total += names[v]
+    return total
+
+
+def by_floats(x):
+    seen = set()
+    for v in x:
+        seen.add(v)
+    return len(seen)
+
+
+@pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")
+def test_keys():
+    with pytest.raises(KeyError):
+        parpy.jit(missing)(K)
+    assert parpy.jit(missing)(K[:1]) == 1.0
+    assert parpy.jit(by_floats)(X) == by_floats(X)
