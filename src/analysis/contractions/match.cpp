@@ -44,6 +44,7 @@ public:
         result_.top = &top_;
         result_.target = nest_.target;
         result_.type = nest_.target->type.scalar;
+        result_.algebra = nest_.chains.front().algebra;
         result_.fused = nest_.chains.front().fused;
         result_.indices = nest_.chains.front().indices;
         if (!choose_loops() || !take_statements() || !has_no_effects() || !is_independent())

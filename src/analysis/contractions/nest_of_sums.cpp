@@ -217,11 +217,15 @@ bool NestOfSums::add(Stmt& stmt, Chain& chain) {
     if (!sum) return fail("the innermost loop does more than adding products to a sum");
     if (sum->target != target || (sum->indices != nullptr) != is_element)
         return fail("several sums are added to");
-    if (deterministic_ && !sum->fused && !is_complex(target->type.scalar))
+    const bool rounds = sum->algebra.adds() && !is_complex(target->type.scalar);
+    if (deterministic_ && !sum->fused && rounds)
         return fail("deterministic=True rounds these products before they are added");
     if (!chain.products.empty() && sum->fused != chain.fused)
         return fail("some of the products are fused into their additions");
+    if (!chain.products.empty() && sum->algebra != chain.algebra)
+        return fail("the sums of an iteration differ in their operators");
     chain.fused = sum->fused;
+    chain.algebra = sum->algebra;
     if (is_element) {
         std::vector<Expr*> indices;
         for (const Expr* index : *sum->indices) {
@@ -257,6 +261,8 @@ bool NestOfSums::joins_alike() {
     for (Chain& chain : chains) {
         if (chain.fused != first.fused)
             return fail("some of the products are fused into their additions");
+        if (chain.algebra != first.algebra)
+            return fail("the ranges of steps differ in their operators");
     }
     if (!is_element) return true;
     for (std::size_t n = 1; n < chains.size(); ++n) {

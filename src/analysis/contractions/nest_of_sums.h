@@ -47,6 +47,7 @@ public:
         std::vector<ir::Expr*> indices;  // of the element
         std::vector<Product> products;
         std::vector<const ir::Expr*> stored;  // factors that read memory that the nest stores
+        Algebra algebra;
         bool fused = false;
     };
     // All loops except the steps, the outermost first.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/contractions/products.h"
+#include "analysis/contractions/side_by_side.h"
 #include "analysis/pragmas.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
@@ -16,6 +17,7 @@
 #include "ir/visit.h"
 #include "mapping/plan.h"
 #include "passes/steps/step_pieces.h"
+#include "passes/steps/step_versions.h"
 #include "passes/steps/sums_in_elements.h"
 #include "support/environment.h"
 
@@ -25,15 +27,17 @@ using namespace ir;
 
 namespace {
 
+constexpr std::int64_t kStrip = 16;       // iterations of a loop around, with 64 elements each
 constexpr std::size_t kMostPieces = 16;  // each pair of them needs a dependence analysis
 
 struct Target {
     std::int64_t steps;  // of a block
     double least;        // the fewest steps of a loop that is split
     bool one_block;      // the part inside of the block may run in one block of threads
+    bool versions;       // steps may keep the elements that they find (step_versions.h)
 };
-constexpr Target kCpu = {64, 256, false};
-constexpr Target kCuda = {64, 128, true};
+constexpr Target kCpu = {64, 256, false, false};
+constexpr Target kCuda = {64, 128, true, true};
 
 // PARPY_BLOCK_STEPS: 0 disables the pass, 2 splits every loop that can be split.
 enum class Wanted : std::uint8_t { kNever, kWhereFaster, kAlways };
@@ -54,6 +58,14 @@ public:
     std::vector<StepsNote> run(bool keep) {
         keep_ = keep;
         if (wanted() != Wanted::kNever) body(entry_.body);
+        if (keep_) {
+            entry_.body.insert(entry_.body.begin(), made_.begin(), made_.end());
+            rewrite_stmts(entry_.body, [&](Stmt* stmt, Body& out) {
+                const auto* alloc = stmt->as<Alloc>();
+                if (alloc == nullptr || std::ranges::find(unused_, alloc->array) == unused_.end())
+                    out.push_back(stmt);
+            });
+        }
         return std::move(notes_);
     }
 
@@ -61,11 +73,15 @@ private:
     void body(Body& stmts) {
         for (std::size_t i = 0; i < stmts.size(); ++i) {
             auto* loop = stmts[i]->as<For>();
-            if (loop != nullptr && adds_products(loop->body, 1)) {
+            if (loop != nullptr && (adds_products(loop->body, 1) || may_keep(*loop))) {
                 if (loops().legal(*loop) || block(stmts, i)) continue;
             }
             for_each_body(*stmts[i], [&](Body& inner) { body(inner); });
         }
+    }
+
+    [[nodiscard]] bool may_keep(For& loop) const {
+        return target_.versions && StepVersions::may_help(loop);
     }
 
     ParallelLoops& loops() {
@@ -84,7 +100,8 @@ private:
                            !is_wanted_later(uses.written, *loop);
         const double steps = loops().traffic().trips(*loop);
         if (!fixed || (wanted() != Wanted::kAlways && steps < target_.least)) return false;
-        const bool done = in_blocks(*loop, stmts[place]);
+        bool done = adds_products(loop->body, 1) && in_blocks(*loop, stmts[place], false);
+        if (!done && may_keep(*loop)) done = in_blocks(*loop, stmts[place], true);
         const auto* blocks = std::exchange(stmts[place], loop)->as<For>();
         loops_ = nullptr;
         if (!done) return false;
@@ -110,7 +127,8 @@ private:
         return uses_of(bound).loaded.empty() && invariant(bound, uses);
     }
 
-    bool in_blocks(For& loop, Stmt*& place) {
+    // `keeps`: steps keep the elements that they find, which others overwrite.
+    bool in_blocks(For& loop, Stmt*& place, bool keeps) {
         Builder b(module_, loop.span);
         const StepBlock block = {b.scalar(loop.var->name + "_first", Scalar::kI64),
                                  b.scalar(loop.var->name + "_end", Scalar::kI64)};
@@ -119,11 +137,20 @@ private:
         auto* whole = clone(module_, static_cast<const Stmt*>(&loop))->as<For>();
         place = whole;
         const SumsInElements sums(module_, *whole);
+        std::optional<StepVersions> versions;
+        const auto free = [&](For* each) { return independent(*each); };
         loops_ = nullptr;
+        if (keeps) {
+            versions.emplace(module_, *whole, block, target_.steps);
+            loops_ = nullptr;
+            if (!sums.proved(loops()) || !versions->proved(loops(), free)) return false;
+            versions->apply();
+            loops_ = nullptr;
+        }
         const auto all = pieces_of(module_, *whole, block);
         if (!all || !all->cut || all->pieces.size() > kMostPieces) return false;
-        const auto free = [&](For* mixed) { return independent(*mixed); };
-        if (!sums.proved(loops()) || !std::ranges::all_of(all->mixed, free)) return false;
+        if (!keeps && !sums.proved(loops())) return false;
+        if (!std::ranges::all_of(all->mixed, free)) return false;
 
         For* steps = inside(*whole, block);
         For* blocks = around(*whole, block, steps);
@@ -145,7 +172,14 @@ private:
         }
         settle(*blocks, groups, *whole, block);
         for_each_stmt(static_cast<Stmt&>(*blocks), [&](Stmt& stmt) { keep_label(stmt); });
-        return std::ranges::any_of(groups, [&](const Group& group) { return waits(group); });
+        if (!std::ranges::any_of(groups, [&](const Group& group) { return waits(group); }))
+            return false;
+        if (versions) {
+            for (Var* array : versions->arrays())
+                made_.push_back(Builder(module_, loop.span).alloc(array));
+            unused_.insert(unused_.end(), versions->unused().begin(), versions->unused().end());
+        }
+        return true;
     }
 
     // ------------------------------------------------------------ pieces
@@ -321,10 +355,83 @@ private:
         }
         if (!target_.one_block) return;
         for (std::size_t i = 0; i < groups.size(); ++i) {
-            if (groups[i].around.empty() && !independent(*groups[i].steps))
+            if (independent(*groups[i].steps)) continue;
+            if (groups[i].around.empty()) {
                 blocks.body[i + 1] = in_one_block(groups[i], loop, block);
+            } else if (For* strips = in_strips(groups[i], loop, block)) {
+                Stmt* before = std::exchange(blocks.body[i + 1], strips);
+                loops_ = nullptr;
+                if (!all_independent(*strips, groups[i].outer.size()))
+                    blocks.body[i + 1] = before;
+            }
+            loops_ = nullptr;
         }
-        loops_ = nullptr;
+    }
+
+    // Whether that many loops, of which each contains the next one, are independent, and all loops
+    // inside of the steps that they contain.
+    bool all_independent(For& outermost, std::size_t count) {
+        For* at = &outermost;
+        for (; count > 0; --count) {
+            if (!independent(*at)) return false;
+            at = at->body.front()->as<For>();
+        }
+        return std::ranges::all_of(at->body, [&](Stmt* stmt) {
+            auto* inner = stmt->as<For>();
+            return inner == nullptr || independent(*inner);
+        });
+    }
+
+    // The steps of a group for a few iterations of a loop around at a time, which one block of
+    // threads may run: the loops inside of the steps go over all elements of such a strip.
+    //     for i in range(end, n):                     for strip in range(end, n, 16):
+    //         for k in range(first, end):                 for k in range(first, end):
+    //             for j in range(first, end): …               for i_j in range(16 * 64): …
+    // Null if a piece has other loops.
+    For* in_strips(Group& group, const For& loop, const StepBlock& block) {
+        const StepPiece& front = group.pieces.front();
+        const PieceLoop& whole = front.loops[group.outer.back()[0]];
+        Builder b(module_, whole.whole->span);
+        IndexMath math(b, Scalar::kI64);
+        Var* strip = b.scalar(whole.whole->var->name + "_strip", Scalar::kI64);
+        For* steps = inside(loop, block);
+        bool spreads = false;
+        for (std::size_t n = 0; n < group.pieces.size(); ++n) {
+            StepPiece piece = group.pieces[n];
+            Substitution renamed;
+            std::vector<std::size_t> taken;
+            for (const Shared& shared : group.outer) {
+                taken.push_back(shared[n]);
+                if (&shared != &group.outer.back())
+                    renamed.vars[piece.loops[shared[n]].whole->var] =
+                        front.loops[shared[0]].whole->var;
+            }
+            PieceLoop own = piece.loops[taken.back()];
+            std::ranges::sort(taken, std::greater<>());
+            for (const std::size_t number : taken)
+                piece.loops.erase(piece.loops.begin() + static_cast<std::ptrdiff_t>(number));
+            if (piece.loops.empty()) {
+                own.begin = b.var(strip);
+                own.end = math.least(math.add(b.var(strip), math.number(kStrip)),
+                                     clone(module_, own.end));
+                steps->body.push_back(loop_of(own, clone(module_, piece.statements, renamed), {}));
+                continue;
+            }
+            const PieceLoop other = piece.loops.front();
+            if (other.part != PieceLoop::Part::kInside) return nullptr;
+            piece.loops.erase(piece.loops.begin());
+            const Side across{own, strip, kStrip}, within{other, block.first, target_.steps};
+            const bool along = stores_along(piece.statements, *own.whole);
+            steps->body.push_back(along ? flat(piece, within, across, renamed)
+                                        : flat(piece, across, within, renamed));
+            spreads = true;
+        }
+        if (!spreads) return nullptr;
+        For* top = b.loop(strip, clone(module_, whole.begin), clone(module_, whole.end), {steps},
+                          math.number(kStrip));
+        for (std::size_t i = group.outer.size() - 1; i-- > 0;)
+            top = loop_of(front.loops[group.outer[i][0]], {top}, {});
+        return top;
     }
 
     // The steps of a group in a loop of one iteration, which one block of threads may run: two
@@ -356,33 +463,45 @@ private:
         };
         if (piece.loops.size() < 2 || !inside(piece.loops[0]) || !inside(piece.loops[1]))
             return std::nullopt;
-        const For& outer = *piece.loops[0].whole;
-        Builder b(module_, outer.span);
-        Var* count =
-            b.scalar(outer.var->name + "_" + piece.loops[1].whole->var->name, Scalar::kI64);
         StepPiece rest = piece;
         rest.loops.erase(rest.loops.begin(), rest.loops.begin() + 2);
-        Substitution own;
+        return flat(rest, {piece.loops[0], block.first, target_.steps},
+                    {piece.loops[1], block.first, target_.steps}, {});
+    }
+
+    // A loop, with the values of its variable that may belong to it: so many from `first` on.
+    struct Side {
+        PieceLoop loop;
+        Var* first = nullptr;
+        std::int64_t count = 0;
+    };
+
+    // One loop instead of two around `rest`, of which `fast` is the inner one.
+    For* flat(const StepPiece& rest, const Side& slow, const Side& fast, Substitution renamed) {
+        const For& outer = *slow.loop.whole;
+        Builder b(module_, outer.span);
+        Var* number =
+            b.scalar(outer.var->name + "_" + fast.loop.whole->var->name, Scalar::kI64);
         Body body;
         Expr* reached = nullptr;
-        for (std::size_t i = 0; i < 2; ++i) {
-            const PieceLoop& part = piece.loops[i];
+        for (const Side* side : {&slow, &fast}) {
+            const PieceLoop& part = side->loop;
             Var* var = module_.make_like(*part.whole->var);
-            const Op op = i == 0 ? Op::kFloorDiv : Op::kMod;
-            body.push_back(
-                b.assign(var, b.binary(Op::kAdd, b.var(block.first),
-                                       b.binary(op, b.var(count), b.integer(target_.steps)))));
+            const Op op = side == &slow ? Op::kFloorDiv : Op::kMod;
+            body.push_back(b.assign(
+                var, b.binary(Op::kAdd, b.var(side->first),
+                              b.binary(op, b.var(number), b.integer(fast.count)))));
             for (const bool from : {true, false}) {
                 const Expr* bound = from ? part.begin : part.end;
-                Expr* holds =
-                    b.binary(from ? Op::kGe : Op::kLt, b.var(var), clone(module_, bound, own));
+                Expr* holds = b.binary(from ? Op::kGe : Op::kLt, b.var(var),
+                                       clone(module_, bound, renamed));
                 reached = reached == nullptr ? holds : b.binary(Op::kAnd, reached, holds);
             }
-            own.vars[part.whole->var] = var;
+            renamed.vars[part.whole->var] = var;
         }
-        body.push_back(b.if_(reached, nest(rest, {}, own)));
-        For* made =
-            b.loop(count, b.integer(0), b.integer(target_.steps * target_.steps), std::move(body));
+        body.push_back(b.if_(reached, nest(rest, {}, renamed)));
+        For* made = b.loop(number, b.integer(0), b.integer(slow.count * fast.count),
+                           std::move(body));
         made->labels = outer.labels;
         return made;
     }
@@ -442,6 +561,8 @@ private:
     const Target& target_;
     bool keep_ = true;
     std::vector<StepsNote> notes_;
+    Body made_;                       // allocations of arrays that steps keep elements in
+    std::vector<const Var*> unused_;  // arrays that are no longer used
     const Var* step_ = nullptr;             // of the current loop
     std::unique_ptr<ParallelLoops> loops_;  // of the function as it is now
 };

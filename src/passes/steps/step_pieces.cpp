@@ -176,11 +176,46 @@ private:
         return at_least(*a, *b) ? b : math_.least(a, b);
     }
 
+    // Whether a comparison of integers holds in every iteration of a piece; nothing if unknown.
+    [[nodiscard]] std::optional<bool> truth(const Expr& e) const {
+        if (e.op == Op::kAnd) {
+            const auto a = truth(*e.operands[0]), b = truth(*e.operands[1]);
+            if (a && b) return *a && *b;
+            return (a && !*a) || (b && !*b) ? std::optional(false) : std::nullopt;
+        }
+        if ((e.op != Op::kEq && e.op != Op::kNe) ||
+            e.operands[0]->type != Type::of(Scalar::kI64)) {
+            return std::nullopt;
+        }
+        const Linear apart = linear(*e.operands[0]) - linear(*e.operands[1]);
+        const Linear back = linear(*e.operands[1]) - linear(*e.operands[0]);
+        if (proved(minus_one(apart)) || proved(minus_one(back))) return e.op == Op::kNe;
+        return std::nullopt;
+    }
+
+    // The statements, without conditions that hold in the piece or that never do.
+    [[nodiscard]] Body decided(const Body& statements) const {
+        Body result;
+        for (Stmt* stmt : statements) {
+            auto* branch = stmt->as<If>();
+            const auto holds = branch == nullptr ? std::nullopt : truth(*branch->condition);
+            if (!holds) {
+                result.push_back(stmt);
+                continue;
+            }
+            const Body inside = decided(*holds ? branch->then_body : branch->else_body);
+            result.insert(result.end(), inside.begin(), inside.end());
+        }
+        return result;
+    }
+
     // Enumerates all parts of the leaf's loops from the next one on.
     void cut(const Leaf& leaf, StepPiece& piece) {
         const std::size_t level = piece.loops.size();
         if (level == leaf.loops.size()) {
-            result_.pieces.push_back(piece);
+            StepPiece& made = result_.pieces.emplace_back(piece);
+            made.statements = decided(piece.statements);
+            if (made.statements.empty()) result_.pieces.pop_back();
             return;
         }
         For* loop = leaf.loops[level];

@@ -6,6 +6,7 @@
 //             for j in range(k + 1, n):            i in range(end, n), j in range(k + 1, end)
 //                 a[i, j] -= a[i, k] * a[k, j]     i in range(end, n), j in range(end, n)
 //
+// Conditions that always or never hold in a piece are left out of it.
 // A loop is cut if it walks along an axis of an array along which the steps walk as well.
 #pragma once
 
