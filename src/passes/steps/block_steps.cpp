@@ -9,13 +9,15 @@
 #include <utility>
 
 #include "analysis/contractions/products.h"
-#include "analysis/contractions/side_by_side.h"
 #include "analysis/pragmas.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
+#include "passes/steps/block_code.h"
+#include "passes/steps/early_updates.h"
+#include "passes/steps/piece_code.h"
 #include "passes/steps/step_pieces.h"
 #include "passes/steps/step_versions.h"
 #include "passes/steps/sums_in_elements.h"
@@ -27,7 +29,6 @@ using namespace ir;
 
 namespace {
 
-constexpr std::int64_t kStrip = 16;       // iterations of a loop around, with 64 elements each
 constexpr std::size_t kMostPieces = 16;  // each pair of them needs a dependence analysis
 
 struct Target {
@@ -35,9 +36,10 @@ struct Target {
     double least;        // the fewest steps of a loop that is split
     bool one_block;      // the part inside of the block may run in one block of threads
     bool versions;       // steps may keep the elements that they find (step_versions.h)
+    bool early;          // updates by earlier steps run at the ends of these (early_updates.h)
 };
-constexpr Target kCpu = {64, 256, false, false};
-constexpr Target kCuda = {64, 128, true, true};
+constexpr Target kCpu = {64, 256, false, false, false};
+constexpr Target kCuda = {64, 128, true, true, true};
 
 // PARPY_BLOCK_STEPS: 0 disables the pass, 2 splits every loop that can be split.
 enum class Wanted : std::uint8_t { kNever, kWhereFaster, kAlways };
@@ -100,8 +102,11 @@ private:
                            !is_wanted_later(uses.written, *loop);
         const double steps = loops().traffic().trips(*loop);
         if (!fixed || (wanted() != Wanted::kAlways && steps < target_.least)) return false;
-        bool done = adds_products(loop->body, 1) && in_blocks(*loop, stmts[place], false);
-        if (!done && may_keep(*loop)) done = in_blocks(*loop, stmts[place], true);
+        using enum Form;
+        const bool adds = adds_products(loop->body, 1);
+        bool done = adds && target_.early && in_blocks(*loop, stmts[place], kEarly);
+        if (!done) done = adds && in_blocks(*loop, stmts[place], kPlain);
+        if (!done) done = may_keep(*loop) && in_blocks(*loop, stmts[place], kKeeps);
         const auto* blocks = std::exchange(stmts[place], loop)->as<For>();
         loops_ = nullptr;
         if (!done) return false;
@@ -127,8 +132,11 @@ private:
         return uses_of(bound).loaded.empty() && invariant(bound, uses);
     }
 
-    // `keeps`: steps keep the elements that they find, which others overwrite.
-    bool in_blocks(For& loop, Stmt*& place, bool keeps) {
+    // How steps are rewritten before they are cut: updates by earlier steps move to the ends of
+    // these; steps keep the elements that they find, which others overwrite.
+    enum class Form : std::uint8_t { kPlain, kEarly, kKeeps };
+
+    bool in_blocks(For& loop, Stmt*& place, Form form) {
         Builder b(module_, loop.span);
         const StepBlock block = {b.scalar(loop.var->name + "_first", Scalar::kI64),
                                  b.scalar(loop.var->name + "_end", Scalar::kI64)};
@@ -140,7 +148,9 @@ private:
         std::optional<StepVersions> versions;
         const auto free = [&](For* each) { return independent(*each); };
         loops_ = nullptr;
-        if (keeps) {
+        if (form == Form::kEarly && !(sums.proved(loops()) && updates_early(*whole, place)))
+            return false;
+        if (form == Form::kKeeps) {
             versions.emplace(module_, *whole, block, target_.steps);
             loops_ = nullptr;
             if (!sums.proved(loops()) || !versions->proved(loops(), free)) return false;
@@ -149,15 +159,15 @@ private:
         }
         const auto all = pieces_of(module_, *whole, block);
         if (!all || !all->cut || all->pieces.size() > kMostPieces) return false;
-        if (!keeps && !sums.proved(loops())) return false;
+        if (form == Form::kPlain && !sums.proved(loops())) return false;
         if (!std::ranges::all_of(all->mixed, free)) return false;
 
-        For* steps = inside(*whole, block);
+        For* steps = steps_of(module_, *whole, block);
         For* blocks = around(*whole, block, steps);
         place = blocks;
         std::vector<Body> parts;
         for (const StepPiece& piece : all->pieces) {
-            parts.push_back(nest(piece, {}, {}));
+            parts.push_back(nest_of_piece(module_, piece, {}, {}));
             steps->body.insert(steps->body.end(), parts.back().begin(), parts.back().end());
         }
         loops_ = nullptr;
@@ -182,18 +192,27 @@ private:
         return true;
     }
 
+    // Moves updates by earlier steps to the ends of these; false: there are none, or they may not.
+    bool updates_early(For& whole, Stmt*& place) {
+        EarlyUpdates early(module_, whole);
+        if (!early.found()) return false;
+        const Nest around = early.around();
+        if (!std::ranges::all_of(around, [&](For* each) { return independent(*each); }))
+            return false;
+        const EarlyUpdates::Question question = early.question();
+        place = question.loops;
+        loops_ = nullptr;
+        const bool apart =
+            !loops().conflict(*question.pair, question.updates, question.others, true);
+        place = &whole;
+        loops_ = nullptr;
+        if (apart) early.apply();
+        return apart;
+    }
+
     // ------------------------------------------------------------ pieces
 
     static bool counts_down(const For& loop) { return constant_integer(loop.step) == -1; }
-
-    // Makes `for step in range(first, end)`, or downwards.
-    For* inside(const For& loop, const StepBlock& block) {
-        Builder b(module_, loop.span);
-        if (!counts_down(loop)) return b.loop(loop.var, b.var(block.first), b.var(block.end));
-        IndexMath math(b, Scalar::kI64);
-        return b.loop(loop.var, math.add(b.var(block.end), math.number(-1)),
-                      math.add(b.var(block.first), math.number(-1)), {}, math.number(-1));
-    }
 
     // Makes `for first in range(begin, end, block): end = …; steps`.
     For* around(const For& loop, const StepBlock& block, Stmt* steps) {
@@ -211,25 +230,6 @@ private:
                                     math.add(past, math.number(1)));
         return b.loop(block.end, math.add(begin, math.number(1)), math.add(end, math.number(1)),
                       {b.assign(block.first, other), steps}, math.number(-target_.steps));
-    }
-
-    // The loops of `piece`, except those in `without`, around its statements.
-    Body nest(const StepPiece& piece, const std::vector<std::size_t>& without,
-              const Substitution& renamed) {
-        Body inner = clone(module_, piece.statements, renamed);
-        for (std::size_t i = piece.loops.size(); i-- > 0;) {
-            if (std::ranges::find(without, i) != without.end()) continue;
-            inner = {loop_of(piece.loops[i], std::move(inner), renamed)};
-        }
-        return inner;
-    }
-
-    For* loop_of(const PieceLoop& part, Body inner, const Substitution& renamed) {
-        Builder b(module_, part.whole->span);
-        For* loop = b.loop(part.whole->var, clone(module_, part.begin, renamed),
-                           clone(module_, part.end, renamed), std::move(inner));
-        loop->labels = part.whole->labels;
-        return loop;
     }
 
     // The pieces in groups that must run together, in the order of the groups: pieces of a group
@@ -272,14 +272,9 @@ private:
 
     // ------------------------------------------------------------ groups
 
-    // Loops that all pieces of a group share may surround its steps: for each of them, its number
-    // in every piece.
     using Shared = std::vector<std::size_t>;
     using Ranges = std::vector<Shared>;
-    struct Group {
-        std::vector<StepPiece> pieces;
-        Ranges outer;
-        For* top = nullptr;        // its code
+    struct Group : StepGroup {
         std::vector<For*> around;  // loops of the code that are around the steps
         For* steps = nullptr;
     };
@@ -356,154 +351,44 @@ private:
         if (!target_.one_block) return;
         for (std::size_t i = 0; i < groups.size(); ++i) {
             if (independent(*groups[i].steps)) continue;
-            if (groups[i].around.empty()) {
-                blocks.body[i + 1] = in_one_block(groups[i], loop, block);
-            } else if (For* strips = in_strips(groups[i], loop, block)) {
-                Stmt* before = std::exchange(blocks.body[i + 1], strips);
-                loops_ = nullptr;
-                if (!all_independent(*strips, groups[i].outer.size()))
-                    blocks.body[i + 1] = before;
-            }
+            in_blocks_of_threads(groups[i], loop, block, blocks.body[i + 1]);
             loops_ = nullptr;
         }
     }
 
-    // Whether that many loops, of which each contains the next one, are independent, and all loops
-    // inside of the steps that they contain.
-    bool all_independent(For& outermost, std::size_t count) {
-        For* at = &outermost;
-        for (; count > 0; --count) {
-            if (!independent(*at)) return false;
-            at = at->body.front()->as<For>();
-        }
-        return std::ranges::all_of(at->body, [&](Stmt* stmt) {
-            auto* inner = stmt->as<For>();
-            return inner == nullptr || independent(*inner);
-        });
-    }
-
-    // The steps of a group for a few iterations of a loop around at a time, which one block of
-    // threads may run: the loops inside of the steps go over all elements of such a strip.
-    //     for i in range(end, n):                     for strip in range(end, n, 16):
-    //         for k in range(first, end):                 for k in range(first, end):
-    //             for j in range(first, end): …               for i_j in range(16 * 64): …
-    // Null if a piece has other loops.
-    For* in_strips(Group& group, const For& loop, const StepBlock& block) {
-        const StepPiece& front = group.pieces.front();
-        const PieceLoop& whole = front.loops[group.outer.back()[0]];
-        Builder b(module_, whole.whole->span);
-        IndexMath math(b, Scalar::kI64);
-        Var* strip = b.scalar(whole.whole->var->name + "_strip", Scalar::kI64);
-        For* steps = inside(loop, block);
-        bool spreads = false;
-        for (std::size_t n = 0; n < group.pieces.size(); ++n) {
-            StepPiece piece = group.pieces[n];
-            Substitution renamed;
-            std::vector<std::size_t> taken;
-            for (const Shared& shared : group.outer) {
-                taken.push_back(shared[n]);
-                if (&shared != &group.outer.back())
-                    renamed.vars[piece.loops[shared[n]].whole->var] =
-                        front.loops[shared[0]].whole->var;
-            }
-            PieceLoop own = piece.loops[taken.back()];
-            std::ranges::sort(taken, std::greater<>());
-            for (const std::size_t number : taken)
-                piece.loops.erase(piece.loops.begin() + static_cast<std::ptrdiff_t>(number));
-            if (piece.loops.empty()) {
-                own.begin = b.var(strip);
-                own.end = math.least(math.add(b.var(strip), math.number(kStrip)),
-                                     clone(module_, own.end));
-                steps->body.push_back(loop_of(own, clone(module_, piece.statements, renamed), {}));
-                continue;
-            }
-            const PieceLoop other = piece.loops.front();
-            if (other.part != PieceLoop::Part::kInside) return nullptr;
-            piece.loops.erase(piece.loops.begin());
-            const Side across{own, strip, kStrip}, within{other, block.first, target_.steps};
-            const bool along = stores_along(piece.statements, *own.whole);
-            steps->body.push_back(along ? flat(piece, within, across, renamed)
-                                        : flat(piece, across, within, renamed));
-            spreads = true;
-        }
-        if (!spreads) return nullptr;
-        For* top = b.loop(strip, clone(module_, whole.begin), clone(module_, whole.end), {steps},
-                          math.number(kStrip));
-        for (std::size_t i = group.outer.size() - 1; i-- > 0;)
-            top = loop_of(front.loops[group.outer[i][0]], {top}, {});
-        return top;
-    }
-
-    // The steps of a group in a loop of one iteration, which one block of threads may run: two
-    // loops over the block become one, since threads run the iterations of one loop.
-    For* in_one_block(Group& group, const For& loop, const StepBlock& block) {
-        Builder b(module_, loop.span);
-        std::vector<std::pair<std::size_t, Stmt*>> replaced;
-        std::size_t place = 0;
-        for (const StepPiece& piece : group.pieces) {
-            if (const auto both = over_block(piece, block)) {
-                replaced.emplace_back(place, std::exchange(group.steps->body[place], *both));
-            }
-            place += piece.loops.empty() ? piece.statements.size() : 1;
-        }
-        loops_ = nullptr;
-        std::erase_if(replaced, [&](const auto& each) {
-            return independent(*group.steps->body[each.first]->template as<For>());
-        });
-        for (const auto& [at, before] : replaced)
-            group.steps->body[at] = before;
-        Var* once = b.scalar(loop.var->name + "_once", Scalar::kI64);
-        return b.loop(once, b.integer(0), b.integer(1), {group.steps});
-    }
-
-    // One loop over the block instead of two; nothing if the piece has no two loops inside of it.
-    std::optional<For*> over_block(const StepPiece& piece, const StepBlock& block) {
-        const auto inside = [](const PieceLoop& part) {
-            return part.part == PieceLoop::Part::kInside;
+    // Replaces the code of a group by code for blocks of threads, or leaves it unchanged.
+    void in_blocks_of_threads(const Group& group, const For& loop, const StepBlock& block,
+                              Stmt*& place) {
+        Stmt* before = place;
+        const bool strips = !group.outer.empty();
+        BlockCode code(module_, loop, block, target_.steps);
+        BlockCode::Sides sides = BlockCode::most_sides(group);
+        if (strips && std::ranges::max(sides) < 2) return;
+        const auto fits = [&](bool staged) {
+            if (!code.make(group, sides, staged)) return false;
+            place = code.top;
+            loops_ = nullptr;
+            return std::ranges::all_of(code.blocks, [&](For* each) { return independent(*each); });
         };
-        if (piece.loops.size() < 2 || !inside(piece.loops[0]) || !inside(piece.loops[1]))
-            return std::nullopt;
-        StepPiece rest = piece;
-        rest.loops.erase(rest.loops.begin(), rest.loops.begin() + 2);
-        return flat(rest, {piece.loops[0], block.first, target_.steps},
-                    {piece.loops[1], block.first, target_.steps}, {});
-    }
-
-    // A loop, with the values of its variable that may belong to it: so many from `first` on.
-    struct Side {
-        PieceLoop loop;
-        Var* first = nullptr;
-        std::int64_t count = 0;
-    };
-
-    // One loop instead of two around `rest`, of which `fast` is the inner one.
-    For* flat(const StepPiece& rest, const Side& slow, const Side& fast, Substitution renamed) {
-        const For& outer = *slow.loop.whole;
-        Builder b(module_, outer.span);
-        Var* number =
-            b.scalar(outer.var->name + "_" + fast.loop.whole->var->name, Scalar::kI64);
-        Body body;
-        Expr* reached = nullptr;
-        for (const Side* side : {&slow, &fast}) {
-            const PieceLoop& part = side->loop;
-            Var* var = module_.make_like(*part.whole->var);
-            const Op op = side == &slow ? Op::kFloorDiv : Op::kMod;
-            body.push_back(b.assign(
-                var, b.binary(Op::kAdd, b.var(side->first),
-                              b.binary(op, b.var(number), b.integer(fast.count)))));
-            for (const bool from : {true, false}) {
-                const Expr* bound = from ? part.begin : part.end;
-                Expr* holds = b.binary(from ? Op::kGe : Op::kLt, b.var(var),
-                                       clone(module_, bound, renamed));
-                reached = reached == nullptr ? holds : b.binary(Op::kAnd, reached, holds);
+        for (bool settled = false; !settled;) {
+            settled = true;
+            if (!fits(/*staged=*/false)) {
+                place = before;
+                return;
             }
-            renamed.vars[part.whole->var] = var;
+            for (std::size_t n = 0; n < sides.size(); ++n) {
+                if (code.threads[n] == nullptr || independent(*code.threads[n])) continue;
+                --sides[n];
+                settled = false;
+            }
+            if (strips && std::ranges::min(sides) == 0) {
+                place = before;
+                return;
+            }
         }
-        body.push_back(b.if_(reached, nest(rest, {}, renamed)));
-        For* made = b.loop(number, b.integer(0), b.integer(slow.count * fast.count),
-                           std::move(body));
-        made->labels = outer.labels;
-        return made;
+        Stmt* plain = place;
+        const auto alone = [&](For* each) { return each == nullptr || independent(*each); };
+        if (!fits(/*staged=*/true) || !std::ranges::all_of(code.threads, alone)) place = plain;
     }
 
     // Whether the loop is independent in every call.
@@ -514,7 +399,7 @@ private:
 
     Stmt* code(Group& group, const For& loop, const StepBlock& block) {
         const StepPiece& first = group.pieces.front();
-        group.steps = inside(loop, block);
+        group.steps = steps_of(module_, loop, block);
         for (std::size_t n = 0; n < group.pieces.size(); ++n) {
             Substitution renamed;
             std::vector<std::size_t> without;
@@ -523,13 +408,13 @@ private:
                 renamed.vars[group.pieces[n].loops[shared[n]].whole->var] =
                     first.loops[shared[0]].whole->var;
             }
-            const Body inner = nest(group.pieces[n], without, renamed);
+            const Body inner = nest_of_piece(module_, group.pieces[n], without, renamed);
             group.steps->body.insert(group.steps->body.end(), inner.begin(), inner.end());
         }
         group.around.clear();
         Stmt* top = group.steps;
         for (std::size_t i = group.outer.size(); i-- > 0;) {
-            For* outer = loop_of(first.loops[group.outer[i][0]], {top}, {});
+            For* outer = loop_of(module_, first.loops[group.outer[i][0]], {top}, {});
             group.around.insert(group.around.begin(), outer);
             top = outer;
         }
