@@ -5,8 +5,10 @@
 #include <functional>
 #include <utility>
 
+#include "analysis/contractions/shifts.h"
 #include "analysis/contractions/side_by_side.h"
 #include "analysis/uses.h"
+#include "ir/visit.h"
 
 namespace parpy {
 
@@ -45,14 +47,13 @@ bool BlockCode::make(const StepGroup& group, const Sides& sides, bool staged) {
     const PieceLoop* whole = strips ? &front.loops[group.outer.back()[0]] : nullptr;
     Var* number = b_.scalar(strips ? whole->whole->var->name + "_strip" : loop_.var->name + "_once",
                             Scalar::kI64);
-    For* steps = steps_of(module_, loop_, block_);
-    const Expr* in_block = b_.binary(Op::kSub, b_.var(loop_.var), b_.var(block_.first));
-    ranges_ = {{loop_.var, {block_.first, in_block, b_.var(block_.end), most_}}};
+    For* steps = count_steps();
     threads.clear();
     alone_ = group.pieces.size() == 1;
     for (std::size_t n = 0; n < group.pieces.size(); ++n) {
         StepPiece piece = group.pieces[n];
         Substitution renamed;
+        renamed.vars[loop_.var] = step_;
         std::vector<std::size_t> taken;
         for (const auto& shared : group.outer) {
             taken.push_back(shared[n]);
@@ -91,7 +92,43 @@ bool BlockCode::make(const StepGroup& group, const Sides& sides, bool staged) {
         blocks.insert(blocks.begin(), top);
     }
     if (staged) stage_arrays(module_, *block, *steps, block_, ranges_);
+    drop_unread(*steps);
     return true;
+}
+
+// Removes the values of variables in whose place offsets are used.
+void BlockCode::drop_unread(For& steps) const {
+    const Uses uses = uses_of(steps.body);
+    rewrite_stmts(steps.body, [&](Stmt* stmt, Body& out) {
+        const auto* assign = stmt->as<Assign>();
+        const bool unread = assign != nullptr && ranges_.contains(assign->var) &&
+                            !uses.read.contains(assign->var);
+        if (!unread) out.push_back(stmt);
+    });
+}
+
+// The loop over the steps of the block, counted from 0, which sets the number of the step.
+For* BlockCode::count_steps() {
+    Var* count = b_.scalar(loop_.var->name + "_step", Scalar::kI64);
+    step_ = module_.make_like(*loop_.var);
+    Expr* steps = b_.binary(Op::kSub, b_.var(block_.end), b_.var(block_.first));
+    const bool down = constant_integer(loop_.step) == -1;
+    Expr* offset = b_.var(count);
+    if (down) {
+        Expr* last = b_.binary(Op::kSub, clone(module_, steps), b_.integer(1));
+        offset = b_.binary(Op::kSub, last, offset);
+    }
+    ranges_ = {{step_, {block_.first, offset, b_.var(block_.end), most_}}};
+    values_ = {};
+    Expr* value = b_.binary(Op::kAdd, b_.var(block_.first), clone(module_, offset));
+    values_.values[step_] = value;
+    return b_.loop(count, b_.integer(0), steps, {b_.assign(step_, clone(module_, value))});
+}
+
+// The bound of a variable, relative to `first`, as far as that is known.
+Expr* BlockCode::relative(const Expr& bound, Var& first) {
+    Expr* apart = b_.binary(Op::kSub, clone(module_, &bound, values_), b_.var(&first));
+    return summed(module_, apart);
 }
 
 // One loop instead of one or two around `rest`, of which the last one is the innermost.
@@ -113,29 +150,39 @@ For* BlockCode::flat(const StepPiece& rest, const std::vector<Side>& sides, Subs
         // The outer loop of a triangle begins behind the step. It is not to be interchanged with
         // the steps, which a loop of a fixed range may be where there is no other.
         if (i == 0 && alone_ && uses_of(*part.begin).read.contains(loop_.var)) {
-            begin = b_.binary(Op::kSub, clone(module_, part.begin, renamed),
-                              b_.var(sides[i].first));
+            begin = relative(*clone(module_, part.begin, renamed), *sides[i].first);
             if (inner > 1) begin = b_.binary(Op::kMul, begin, b_.integer(inner));
         }
         Expr* offset = b_.var(number);
         if (inner > 1) offset = b_.binary(Op::kFloorDiv, offset, b_.integer(inner));
         if (i > 0) offset = b_.binary(Op::kMod, offset, b_.integer(sides[i].count));
+        if (sides.size() > 1) {
+            Var* at = b_.scalar(part.whole->var->name + "_at", Scalar::kI64);
+            body.push_back(b_.assign(at, offset));
+            offset = b_.var(at);
+        }
         Var* var = module_.make_like(*part.whole->var);
-        body.push_back(b_.assign(
-            var, b_.binary(Op::kAdd, b_.var(sides[i].first), clone(module_, offset))));
+        Expr* value = b_.binary(Op::kAdd, b_.var(sides[i].first), clone(module_, offset));
+        body.push_back(b_.assign(var, value));
         const Expr* end = is_inside(part) ? b_.var(block_.end) : part.end;
         ranges_[var] = {sides[i].first, offset, end, sides[i].count};
         renamed.vars[part.whole->var] = var;
+        values_.values[var] = clone(module_, value);
     }
     Expr* reached = nullptr;  // the bounds of one side may depend on the other
+    const auto both = [&](Expr* more) {
+        reached = reached == nullptr ? more : b_.binary(Op::kAnd, reached, more);
+    };
     for (const Side& side : sides) {
-        Var* var = renamed.vars.at(side.loop.whole->var);
-        for (const bool from : {true, false}) {
-            const Expr* bound = from ? side.loop.begin : side.loop.end;
-            Expr* holds =
-                b_.binary(from ? Op::kGe : Op::kLt, b_.var(var), clone(module_, bound, renamed));
-            reached = reached == nullptr ? holds : b_.binary(Op::kAnd, reached, holds);
-        }
+        const Expr* offset = ranges_.at(renamed.vars.at(side.loop.whole->var)).offset;
+        const auto bound = [&](const Expr* of) {
+            return relative(*clone(module_, of, renamed), *side.first);
+        };
+        Expr* begin_at = bound(side.loop.begin);
+        // Strips begin where their loop does.
+        const bool starts = side.first != block_.first || constant_integer(begin_at) == 0;
+        if (!starts) both(b_.binary(Op::kGe, clone(module_, offset), begin_at));
+        both(b_.binary(Op::kLt, clone(module_, offset), bound(side.loop.end)));
     }
     body.push_back(b_.if_(reached, nest_of_piece(module_, rest, {}, renamed)));
     For* made = b_.loop(number, begin, b_.integer(all), std::move(body));
