@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from . import _native
 from .arrays import xla
 from .calls.jit import _as_jit
 from .calls.options import CompileBackend, CompileOptions, auto
@@ -122,17 +121,18 @@ class _Call:
             into[...] = np.asarray(one).astype(into.dtype, copy=False)
 
     def _on_gpu(self, buffers: xla.Buffers) -> None:
-        from .cuda import as_cuda_array
+        from .cuda import as_cuda_array, external_stream
 
         chosen = auto(backend=CompileBackend.Cuda) if self._opts is None else self._opts
-        stream = buffers.stream
-        opts = CompileOptions(**{**chosen._values, "stream": stream})
-        arguments = [as_cuda_array(each) for each in buffers.arguments]
-        results = [as_cuda_array(each) for each in buffers.results]
+        opts = CompileOptions(**{**chosen._values, "stream": buffers.stream})
+        stream = external_stream(buffers.stream or 0)
+        arguments = [as_cuda_array(each).view(each.dtype) for each in buffers.arguments]
+        memory = [as_cuda_array(each) for each in buffers.results]
+        results = [array.view(each.dtype) for array, each in zip(memory, buffers.results, strict=True)]
         values = self._values([each if each.shape else _number(each, stream) for each in arguments])
         if self._stores:
-            for into in results:
-                into.fill(0, stream)
+            for array in memory:
+                array.fill(0, stream)
             self._compiled(*values, *results, opts=opts)
             return
         for one, into in self._returned(values, results, opts):
@@ -140,11 +140,11 @@ class _Call:
             into.copy_to_device(as_cuda_array(one) if on_device else np.asarray(one).astype(into.dtype), stream)
 
 
-def _number(array: Any, stream: int | None) -> Any:
+def _number(array: Any, stream: Any) -> Any:
     """The element of an array of no dimension on a GPU, which the host waits for."""
     element = array.copy_to_host(stream=stream)
     if array.on_gpu:
-        _native.synchronize_stream(stream or 0)
+        stream.synchronize()
     return element[()]
 
 

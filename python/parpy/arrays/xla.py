@@ -113,12 +113,14 @@ class _CallFrame(ctypes.Structure):
 
 
 class DeviceMemory:
-    """An array in the memory of a GPU, which ``__cuda_array_interface__`` describes."""
+    """An array in the memory of a GPU, which ``__cuda_array_interface__`` describes. The interface has no name for
+    bfloat16: there the array has integers, which are to be viewed as `dtype`."""
 
     def __init__(self, pointer: int | None, shape: tuple[int, ...], dtype: np.dtype[Any], read_only: bool) -> None:
         self.shape, self.dtype = shape, dtype
+        described = np.dtype(f"u{dtype.itemsize}") if dtype.kind == "V" else dtype
         self.__cuda_array_interface__ = {
-            "shape": shape, "typestr": dtype.str, "data": (pointer or 0, read_only), "version": 3,
+            "shape": shape, "typestr": described.str, "data": (pointer or 0, read_only), "version": 3,
         }  # fmt: skip
 
 

@@ -175,10 +175,11 @@ def test_calls_of_many_threads():
 
 @pytest.mark.parametrize("function", [scaled, prefix])
 def test_calls_on_a_device(function):
-    """Makes the call of a program on a GPU, with the simulator's arrays."""
+    """Makes the call of a program on a GPU, with the simulator's arrays where there is no GPU."""
     device = parpy.cuda.to_device
     x, out = np.arange(4, dtype=np.float32), device(np.full(4, 7, np.float32))
-    stores, opts = function is prefix, parpy.auto(backend=parpy.CompileBackend.Sim)
+    stores = function is prefix
+    opts = None if parpy.cuda.is_available() else parpy.auto(backend=parpy.CompileBackend.Sim)
     call = parpy.jax._Call(function, 1 if stores else 2, {}, stores, False, opts)
     arguments = [device(x)] if stores else [device(x), device(np.array(3, np.float32))]
     call(xla.Buffers(arguments, [out], 0))
