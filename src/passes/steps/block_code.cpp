@@ -134,6 +134,7 @@ Expr* BlockCode::relative(const Expr& bound, Var& first) {
 // One loop instead of one or two around `rest`, of which the last one is the innermost.
 For* BlockCode::flat(const StepPiece& rest, const std::vector<Side>& sides, Substitution renamed) {
     const For& outer = *sides.front().loop.whole;
+    const Span before = std::exchange(b_.span, outer.span);
     std::string name = outer.var->name;
     std::int64_t all = 1;
     for (const Side& side : sides) {
@@ -187,6 +188,7 @@ For* BlockCode::flat(const StepPiece& rest, const std::vector<Side>& sides, Subs
     body.push_back(b_.if_(reached, nest_of_piece(module_, rest, {}, renamed)));
     For* made = b_.loop(number, begin, b_.integer(all), std::move(body));
     made->labels = outer.labels;
+    b_.span = before;
     return made;
 }
 
