@@ -70,6 +70,9 @@ struct Contraction {
     // A sum without products may be an element that does not exist: then the nest contains nothing
     // but the updates of the sums.
     bool may_lack_sums = false;
+    // The rows and columns whose sums are added to; null: all. Only without other statements, and
+    // where the factors of all rows and columns exist.
+    ir::Expr* condition = nullptr;
 
     // Statements of each row and column, before and after the steps. `behind` reads the sum from
     // the scalar, or from the element. Statements of a row precede or follow all its columns.

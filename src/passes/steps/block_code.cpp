@@ -118,7 +118,7 @@ For* BlockCode::count_steps() {
         Expr* last = b_.binary(Op::kSub, clone(module_, steps), b_.integer(1));
         offset = b_.binary(Op::kSub, last, offset);
     }
-    ranges_ = {{step_, {block_.first, offset, b_.var(block_.end), most_}}};
+    ranges_ = {{step_, {block_.first, offset, b_.var(block_.end), most_, nullptr, nullptr, true}}};
     values_ = {};
     Expr* value = b_.binary(Op::kAdd, b_.var(block_.first), clone(module_, offset));
     values_.values[step_] = value;
@@ -166,7 +166,7 @@ For* BlockCode::flat(const StepPiece& rest, const std::vector<Side>& sides, Subs
         Expr* value = b_.binary(Op::kAdd, b_.var(sides[i].first), clone(module_, offset));
         body.push_back(b_.assign(var, value));
         const Expr* end = is_inside(part) ? b_.var(block_.end) : part.end;
-        ranges_[var] = {sides[i].first, offset, end, sides[i].count};
+        ranges_[var] = {sides[i].first, offset, end, sides[i].count, part.skipped, part.resumes};
         renamed.vars[part.whole->var] = var;
         values_.values[var] = clone(module_, value);
     }
@@ -184,6 +184,8 @@ For* BlockCode::flat(const StepPiece& rest, const std::vector<Side>& sides, Subs
         const bool starts = side.first != block_.first || constant_integer(begin_at) == 0;
         if (!starts) both(b_.binary(Op::kGe, clone(module_, offset), begin_at));
         both(b_.binary(Op::kLt, clone(module_, offset), bound(side.loop.end)));
+        Var* var = renamed.vars.at(side.loop.whole->var);
+        if (Expr* outside = is_outside(module_, side.loop, var)) both(outside);
     }
     body.push_back(b_.if_(reached, nest_of_piece(module_, rest, {}, renamed)));
     For* made = b_.loop(number, begin, b_.integer(all), std::move(body));

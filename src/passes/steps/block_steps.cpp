@@ -157,7 +157,7 @@ private:
             versions->apply();
             loops_ = nullptr;
         }
-        const auto all = pieces_of(module_, *whole, block);
+        const auto all = pieces_of(module_, *whole, block, target_.one_block);
         if (!all || !all->cut || all->pieces.size() > kMostPieces) return false;
         if (form == Form::kPlain && !sums.proved(loops())) return false;
         if (!std::ranges::all_of(all->mixed, free)) return false;
@@ -285,7 +285,8 @@ private:
         Ranges result;
         const StepPiece& first = group.pieces.front();
         const auto same_range = [](const PieceLoop& a, const PieceLoop& b) {
-            return same(*a.begin, *b.begin) && same(*a.end, *b.end);
+            return same(*a.begin, *b.begin) && same(*a.end, *b.end) &&
+                   (a.skipped == nullptr) == (b.skipped == nullptr);
         };
         for (std::size_t i = 0; i < first.loops.size(); ++i) {
             if (!is_fixed(first, i, group.pieces.size() == 1 ? result : Ranges{})) continue;

@@ -17,6 +17,10 @@ namespace parpy {
 [[nodiscard]] ir::For* loop_of(ir::Module& module, const PieceLoop& part, ir::Body inner,
                                const ir::Substitution& renamed);
 
+// Whether the variable of the part, `var`, has none of the values that it leaves out; null: there
+// are none.
+[[nodiscard]] ir::Expr* is_outside(ir::Module& module, const PieceLoop& part, ir::Var* var);
+
 // The loops of the piece, except those in `without`, around its statements.
 [[nodiscard]] ir::Body nest_of_piece(ir::Module& module, const StepPiece& piece,
                                      const std::vector<std::size_t>& without,

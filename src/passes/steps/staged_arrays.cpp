@@ -52,15 +52,20 @@ private:
         const Var* first = nullptr;  // null: counted from 0
         const Expr* end = nullptr;
         std::int64_t size = 0;
+        const Expr* skipped = nullptr;
+        const Expr* resumes = nullptr;
     };
     struct Part {
         Var* array = nullptr;
         std::vector<Axis> axes;
         bool stored = false;
+        // Threads use different rows at the same time, which begin in different banks therefore.
+        bool by_rows = false;
         Var* tile = nullptr;
     };
     struct Place {
         std::vector<Axis> axes;
+        bool by_rows = false;
         std::vector<Expr*> offsets;
     };
 
@@ -77,8 +82,10 @@ private:
             if (range == ranges_.end()) return std::nullopt;
             const StagedRange& found = range->second;
             if (counted && found.first != of_steps_.first) return std::nullopt;
-            place.axes.push_back({counted ? nullptr : found.first, found.end, found.size});
+            place.axes.push_back({counted ? nullptr : found.first, found.end, found.size,
+                                  found.skipped, found.resumes});
             place.offsets.push_back(clone(module_, found.offset));
+            place.by_rows = found.is_step && place.axes.size() > 1;
         }
         return place;
     }
@@ -104,6 +111,7 @@ private:
             Part& part = known != parts_.end() ? *known
                                                : parts_.emplace_back(array, place->axes, false);
             part.stored = part.stored || stored;
+            part.by_rows = part.by_rows || place->by_rows;
         };
         for_each_expr(steps_.body, [&](const Expr& e) {
             if (e.op == Op::kLoad) add(e.var, e.operands, false);
@@ -136,9 +144,8 @@ private:
             std::vector<std::int64_t> extents;
             std::int64_t size = size_in_bytes(part.array->type.scalar);
             for (const Axis& axis : part.axes) {
-                // Neighbouring rows begin in different banks of shared memory.
-                const bool row = part.axes.size() > 1 && &axis == &part.axes.back();
-                extents.push_back(axis.size + (row ? 1 : 0));
+                const bool pads = part.by_rows && &axis == &part.axes.back();
+                extents.push_back(axis.size + (pads ? 1 : 0));
                 size *= extents.back();
             }
             if (bytes + size > kMostBytes) return true;
@@ -210,6 +217,11 @@ private:
                 exists = exists == nullptr ? more : b_.binary(Op::kAnd, exists, more);
             };
             both(b_.binary(Op::kLt, b_.var(index), end));
+            if (axis.skipped != nullptr) {
+                both(b_.binary(Op::kOr,
+                               b_.binary(Op::kLt, b_.var(index), clone(module_, axis.skipped)),
+                               b_.binary(Op::kGe, b_.var(index), clone(module_, axis.resumes))));
+            }
             const Dim& dim = part.array->dims[i];
             if (axis.first != nullptr && !within(axis, dim))
                 both(b_.binary(Op::kLt, b_.var(index), b_.extent(dim)));

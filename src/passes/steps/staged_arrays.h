@@ -17,6 +17,10 @@ struct StagedRange {
     const ir::Expr* offset = nullptr;
     const ir::Expr* end = nullptr;
     std::int64_t size = 0;
+    // The values from `skipped` up to `resumes` are left out; null: none.
+    const ir::Expr* skipped = nullptr;
+    const ir::Expr* resumes = nullptr;
+    bool is_step = false;  // the variable is the number of the step
 };
 using StagedRanges = std::unordered_map<const ir::Var*, StagedRange>;
 

@@ -22,14 +22,20 @@ constexpr int kMostFacts = 5;  // in one proof
 
 class Cutter {
 public:
-    Cutter(Module& module, const For& loop, const StepBlock& block)
-        : b_(module, loop.span), math_(b_, Scalar::kI64), loop_(loop), block_(block) {}
+    Cutter(Module& module, const For& loop, const StepBlock& block, bool joined)
+        : b_(module, loop.span),
+          math_(b_, Scalar::kI64),
+          loop_(loop),
+          block_(block),
+          joined_(joined) {}
 
     std::optional<StepPieces> run() {
         if (!computes_alone() || !find_axes()) return std::nullopt;
         Loops around;
         if (!collect(loop_.body, around)) return std::nullopt;
         if (!keeps_scalars()) return std::nullopt;
+        first_ = b_.var(block_.first);
+        end_ = b_.var(block_.end);
         const Linear first = of(block_.first), end = of(block_.end), step = of(loop_.var);
         const bool down = constant_integer(loop_.step) == -1;
         Linear least = linear(*(down ? loop_.end : loop_.begin)),
@@ -187,6 +193,15 @@ private:
             e.operands[0]->type != Type::of(Scalar::kI64)) {
             return std::nullopt;
         }
+        for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+            const Expr& other = *e.operands[1 - i];
+            const bool outside =
+                e.operands[i]->op == Op::kVar && outside_.contains(e.operands[i]->var);
+            if (outside && proved(linear(other) - linear(*first_)) &&
+                proved(minus_one(linear(*end_) - linear(other)))) {
+                return e.op == Op::kNe;
+            }
+        }
         const Linear apart = linear(*e.operands[0]) - linear(*e.operands[1]);
         const Linear back = linear(*e.operands[1]) - linear(*e.operands[0]);
         if (proved(minus_one(apart)) || proved(minus_one(back))) return e.op == Op::kNe;
@@ -230,6 +245,10 @@ private:
                      {loop, greater(copy(loop->begin), copy(end)), copy(loop->end), kOutside}};
             std::erase_if(parts,
                           [&](const PieceLoop& part) { return at_least(*part.begin, *part.end); });
+            if (joined_ && parts.size() == 3) {
+                parts.pop_back();
+                parts.front() = {loop, copy(loop->begin), copy(loop->end), kOutside, first, end};
+            }
         } else {
             parts = {{loop, copy(loop->begin), copy(loop->end)}};
         }
@@ -243,7 +262,9 @@ private:
             facts_.push_back(var - linear(*part.begin));
             facts_.push_back(minus_one(linear(*part.end) - var));
             piece.loops.push_back(part);
+            if (part.skipped != nullptr) outside_.insert(loop->var);
             cut(leaf, piece);
+            outside_.erase(loop->var);
             piece.loops.pop_back();
             facts_.resize(known);
         }
@@ -271,17 +292,22 @@ private:
     IndexMath math_;
     const For& loop_;
     const StepBlock block_;
+    const bool joined_;
+    const Expr* first_ = nullptr;
+    const Expr* end_ = nullptr;
     std::map<std::pair<const Var*, std::size_t>, VarSet> along_;
     std::vector<Leaf> leaves_;
     std::vector<Linear> facts_;  // none of them is negative
     Loops cut_loops_;
+    VarSet outside_;  // variables of the loops around that are outside of the block
     StepPieces result_;
 };
 
 }  // namespace
 
-std::optional<StepPieces> pieces_of(Module& module, const For& loop, const StepBlock& block) {
-    return Cutter(module, loop, block).run();
+std::optional<StepPieces> pieces_of(Module& module, const For& loop, const StepBlock& block,
+                                    bool joined) {
+    return Cutter(module, loop, block, joined).run();
 }
 
 }  // namespace parpy
