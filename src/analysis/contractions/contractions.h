@@ -1,4 +1,5 @@
-// Contractions: nests whose iterations add products of two factors to sums. One factor is the same
+// Contractions: nests whose iterations add products of two factors to sums, or keep the least or
+// greatest of sums of two factors, which is the same with other operators. One factor is the same
 // along the rows of the sums and the other along their columns, so that tiles of sums may be
 // computed from parts of the factors that stay close. Matrix products, whatever their spelling,
 // convolutions and batches of either are contractions. Dependences, and the variables that a factor
@@ -19,6 +20,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/contractions/products.h"
 #include "analysis/integers/trend.h"
 #include "ir/ir.h"
 
@@ -59,6 +61,7 @@ struct Contraction {
     Trend first_column = Trend::kConstant, last_column = Trend::kConstant;
     std::vector<ContractionSteps> steps;  // one after the other
     ir::Scalar type{};                    // of the sums and products
+    Algebra algebra;                      // the operators that make products and sums
     bool fused = false;                   // the text says that products are fused into additions
 
     // A sum is a scalar that `before` begins, or an element.
@@ -67,6 +70,9 @@ struct Contraction {
     // A sum without products may be an element that does not exist: then the nest contains nothing
     // but the updates of the sums.
     bool may_lack_sums = false;
+    // The rows and columns whose sums are added to; null: all. Only without other statements, and
+    // where the factors of all rows and columns exist.
+    ir::Expr* condition = nullptr;
 
     // Statements of each row and column, before and after the steps. `behind` reads the sum from
     // the scalar, or from the element. Statements of a row precede or follow all its columns.

@@ -44,8 +44,10 @@ public:
         result_.top = &top_;
         result_.target = nest_.target;
         result_.type = nest_.target->type.scalar;
+        result_.algebra = nest_.chains.front().algebra;
         result_.fused = nest_.chains.front().fused;
         result_.indices = nest_.chains.front().indices;
+        result_.condition = nest_.chains.front().condition;
         if (!choose_loops() || !take_statements() || !has_no_effects() || !is_independent())
             return std::nullopt;
         return std::move(result_);
@@ -407,7 +409,48 @@ private:
             Body inside = *body;
             if (adds_products(inside, 1)) return fail("several sums are added to");
         }
-        return keeps_scalars() && knows_sums() && copies_first();
+        return keeps_scalars() && knows_sums() && copies_first() && may_leave_out();
+    }
+
+    // Whether factors exist for rows and columns whose sums a condition leaves out.
+    bool may_leave_out() {
+        if (result_.condition == nullptr) return true;
+        const auto own = [&](const Var* var) {
+            return var == result_.rows->var || var == result_.columns->var;
+        };
+        const bool of_sums = std::ranges::all_of(uses_of(*result_.condition).read, [&](Var* var) {
+            return own(var) || !nest_.uses.written.contains(var);
+        });
+        const bool alone = result_.before.empty() && result_.behind.empty() &&
+                           result_.before_row.empty() && result_.behind_row.empty() &&
+                           result_.outer.empty() && !result_.one_row && !result_.copies_rights &&
+                           !result_.is_triangle();
+        if (!of_sums || !alone) return fail("products are added under a condition");
+        const auto exists = [&](const Expr& factor) {
+            if (factor.op != Op::kLoad) return false;
+            for (std::size_t axis = 0; axis < factor.operands.size(); ++axis) {
+                const Expr& index = *factor.operands[axis];
+                for (const For* loop : {result_.rows, result_.columns}) {
+                    if (!varies(index, *loop)) continue;
+                    const auto begin = constant_integer(result_.bounds.at(loop).begin),
+                               end = constant_integer(result_.bounds.at(loop).end);
+                    const auto& extent = factor.var->dims[axis].extent;
+                    if (index.op != Op::kVar || !begin || !end || !extent || *begin < 0 ||
+                        *end > *extent) {
+                        return false;
+                    }
+                }
+            }
+            return true;
+        };
+        for (const ContractionSteps& steps : result_.steps) {
+            for (const ContractionSteps::Range& range : steps.ranges)
+                for (const Expr* left : range.lefts)
+                    if (!exists(*left)) return fail("a condition may guard the factors");
+            for (const Expr* right : steps.rights)
+                if (!exists(*right)) return fail("a condition may guard the factors");
+        }
+        return true;
     }
 
     // Right factors may be stored to only after all steps.

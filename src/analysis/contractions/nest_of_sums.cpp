@@ -20,6 +20,14 @@ bool varies(const Expr& e, const Loops& loops) {
     return std::ranges::any_of(loops, [&](const For* loop) { return varies(e, *loop); });
 }
 
+// The only statement under a condition, or the statement itself.
+static Stmt& unconditional(Stmt& stmt) {
+    auto* branch = stmt.as<If>();
+    const bool only =
+        branch != nullptr && branch->then_body.size() == 1 && branch->else_body.empty();
+    return only ? *branch->then_body.front() : stmt;
+}
+
 NestOfSums::NestOfSums(Module& module, For& top, const Judge& judge, bool deterministic)
     : uses(uses_of(static_cast<const Stmt&>(top))),
       module_(module),
@@ -95,8 +103,8 @@ bool NestOfSums::find_sum(Body& body, Loops& around) {
             around.pop_back();
             continue;
         }
-        if (!adds_products(*stmt)) continue;
-        const auto sum = product_sum(*stmt);
+        if (!adds_products(unconditional(*stmt))) continue;
+        const auto sum = product_sum(unconditional(*stmt));
         path_ = around;
         target = sum->target;
         is_element = sum->indices != nullptr;
@@ -151,7 +159,7 @@ bool NestOfSums::sum_varies_with(const For& loop) {
         }
     }
     for (Stmt* stmt : path_.back()->body) {
-        const auto sum = product_sum(*stmt);
+        const auto sum = product_sum(unconditional(*stmt));
         if (!sum || sum->target != target || sum->indices == nullptr) continue;
         return std::ranges::any_of(*sum->indices, [&](const Expr* index) {
             return varies(*clone(module_, index, known), loop);
@@ -211,17 +219,36 @@ bool NestOfSums::read_chain(For& loop) {
     return true;
 }
 
+// Adds a product under a condition, which must not change from step to step.
+bool NestOfSums::add_under(If& branch, Chain& chain) {
+    Expr* condition = plain(*branch.condition);
+    const bool fits = is_element && chain.products.empty() && condition != nullptr &&
+                      uses_of(*condition).loaded.empty() && !uses_of(*condition).calls;
+    if (!fits) return fail("products are added under a condition");
+    chain.condition = condition;
+    return add(*branch.then_body.front(), chain);
+}
+
 bool NestOfSums::add(Stmt& stmt, Chain& chain) {
-    if (stmt.kind == StmtKind::kIf) return fail("products are added under a condition");
+    if (auto* branch = stmt.as<If>()) {
+        if (&unconditional(stmt) == &stmt) return fail("products are added under a condition");
+        return add_under(*branch, chain);
+    }
+    if (chain.condition != nullptr && !chain.products.empty())
+        return fail("products are added under a condition");
     const auto sum = product_sum(stmt);
     if (!sum) return fail("the innermost loop does more than adding products to a sum");
     if (sum->target != target || (sum->indices != nullptr) != is_element)
         return fail("several sums are added to");
-    if (deterministic_ && !sum->fused && !is_complex(target->type.scalar))
+    const bool rounds = sum->algebra.adds() && !is_complex(target->type.scalar);
+    if (deterministic_ && !sum->fused && rounds)
         return fail("deterministic=True rounds these products before they are added");
     if (!chain.products.empty() && sum->fused != chain.fused)
         return fail("some of the products are fused into their additions");
+    if (!chain.products.empty() && sum->algebra != chain.algebra)
+        return fail("the sums of an iteration differ in their operators");
     chain.fused = sum->fused;
+    chain.algebra = sum->algebra;
     if (is_element) {
         std::vector<Expr*> indices;
         for (const Expr* index : *sum->indices) {
@@ -257,6 +284,10 @@ bool NestOfSums::joins_alike() {
     for (Chain& chain : chains) {
         if (chain.fused != first.fused)
             return fail("some of the products are fused into their additions");
+        if (chain.algebra != first.algebra)
+            return fail("the ranges of steps differ in their operators");
+        if (chain.condition != nullptr && chains.size() > 1)
+            return fail("products are added under a condition");
     }
     if (!is_element) return true;
     for (std::size_t n = 1; n < chains.size(); ++n) {

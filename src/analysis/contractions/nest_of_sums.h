@@ -47,6 +47,8 @@ public:
         std::vector<ir::Expr*> indices;  // of the element
         std::vector<Product> products;
         std::vector<const ir::Expr*> stored;  // factors that read memory that the nest stores
+        Algebra algebra;
+        ir::Expr* condition = nullptr;  // of all additions; null: none
         bool fused = false;
     };
     // All loops except the steps, the outermost first.
@@ -73,6 +75,7 @@ private:
     [[nodiscard]] bool adds_to_sum(ir::For& loop) const;
     bool read_chain(ir::For& loop);
     bool add(ir::Stmt& stmt, Chain& chain);
+    bool add_under(ir::If& branch, Chain& chain);
     bool joins_alike();
 
     ir::Module& module_;

@@ -32,8 +32,9 @@ public:
             return std::nullopt;
         }
         const Type type = Type::of(sum.target->type.scalar);
-        if (value->type != type || !(is_float(type.scalar) || is_complex(type.scalar)))
-            return std::nullopt;
+        if (value->type != type) return std::nullopt;
+        if (!update && reader.extreme(*value)) return std::move(sum);
+        if (!is_float(type.scalar) && !is_complex(type.scalar)) return std::nullopt;
         bool fits = false;
         if (update) {
             fits = (*update == Op::kAdd || *update == Op::kSub) &&
@@ -52,6 +53,20 @@ private:
         if (e.var != sum_.target) return false;
         if (sum_.indices == nullptr) return e.op == Op::kVar;
         return e.op == Op::kLoad && same(e.operands, *sum_.indices);
+    }
+
+    // Reads the least or greatest of the target and a sum of two factors. The sum is the first
+    // operand where the operator's result depends on that, as with NaN.
+    bool extreme(Expr& e) {
+        const bool python = e.op == Op::kMin || e.op == Op::kMax;
+        if (!python && e.op != Op::kMinimum && e.op != Op::kMaximum) return false;
+        const bool first = is_target(*e.operands[0]);
+        if (!first && (is_float(e.type.scalar) || !is_target(*e.operands[1]))) return false;
+        Expr& other = *e.operands[first ? 1 : 0];
+        if (other.op != Op::kAdd) return false;
+        sum_.algebra = {e.op, Op::kAdd};
+        sum_.products.push_back({{other.operands[0], other.operands[1]}, false});
+        return true;
     }
 
     // Reads the target and the products added to it.

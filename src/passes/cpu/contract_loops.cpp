@@ -180,7 +180,7 @@ private:
             }
         }
         sizes.serial = !place.parallel;
-        if (context_.options.deterministic && !c.fused) {
+        if (context_.options.deterministic && c.algebra.adds() && !c.fused) {
             decision.reason = "deterministic=True rounds these products before they are added";
             return;
         }

@@ -83,6 +83,10 @@ std::optional<ContractionPlan> plan_contraction(const Contraction& contraction,
                                                 const ContractionSizes& sizes,
                                                 const VectorUnit& vectors, std::string& reason) {
     const Scalar type = real_part_of(contraction.type);
+    if (!contraction.algebra.adds() || contraction.condition != nullptr) {
+        reason = "tiles add products to all sums";
+        return std::nullopt;
+    }
     if (type != Scalar::kF32 && type != Scalar::kF64) {
         reason = "tiles are of f32, f64, c64 and c128";
         return std::nullopt;

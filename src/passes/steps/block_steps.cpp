@@ -15,7 +15,11 @@
 #include "ir/clone.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
+#include "passes/steps/block_code.h"
+#include "passes/steps/early_updates.h"
+#include "passes/steps/piece_code.h"
 #include "passes/steps/step_pieces.h"
+#include "passes/steps/step_versions.h"
 #include "passes/steps/sums_in_elements.h"
 #include "support/environment.h"
 
@@ -31,9 +35,11 @@ struct Target {
     std::int64_t steps;  // of a block
     double least;        // the fewest steps of a loop that is split
     bool one_block;      // the part inside of the block may run in one block of threads
+    bool versions;       // steps may keep the elements that they find (step_versions.h)
+    bool early;          // updates by earlier steps run at the ends of these (early_updates.h)
 };
-constexpr Target kCpu = {64, 256, false};
-constexpr Target kCuda = {64, 128, true};
+constexpr Target kCpu = {64, 256, false, false, false};
+constexpr Target kCuda = {64, 128, true, true, true};
 
 // PARPY_BLOCK_STEPS: 0 disables the pass, 2 splits every loop that can be split.
 enum class Wanted : std::uint8_t { kNever, kWhereFaster, kAlways };
@@ -54,6 +60,14 @@ public:
     std::vector<StepsNote> run(bool keep) {
         keep_ = keep;
         if (wanted() != Wanted::kNever) body(entry_.body);
+        if (keep_) {
+            entry_.body.insert(entry_.body.begin(), made_.begin(), made_.end());
+            rewrite_stmts(entry_.body, [&](Stmt* stmt, Body& out) {
+                const auto* alloc = stmt->as<Alloc>();
+                if (alloc == nullptr || std::ranges::find(unused_, alloc->array) == unused_.end())
+                    out.push_back(stmt);
+            });
+        }
         return std::move(notes_);
     }
 
@@ -61,11 +75,15 @@ private:
     void body(Body& stmts) {
         for (std::size_t i = 0; i < stmts.size(); ++i) {
             auto* loop = stmts[i]->as<For>();
-            if (loop != nullptr && adds_products(loop->body, 1)) {
+            if (loop != nullptr && (adds_products(loop->body, 1) || may_keep(*loop))) {
                 if (loops().legal(*loop) || block(stmts, i)) continue;
             }
             for_each_body(*stmts[i], [&](Body& inner) { body(inner); });
         }
+    }
+
+    [[nodiscard]] bool may_keep(For& loop) const {
+        return target_.versions && StepVersions::may_help(loop);
     }
 
     ParallelLoops& loops() {
@@ -84,7 +102,11 @@ private:
                            !is_wanted_later(uses.written, *loop);
         const double steps = loops().traffic().trips(*loop);
         if (!fixed || (wanted() != Wanted::kAlways && steps < target_.least)) return false;
-        const bool done = in_blocks(*loop, stmts[place]);
+        using enum Form;
+        const bool adds = adds_products(loop->body, 1);
+        bool done = adds && target_.early && in_blocks(*loop, stmts[place], kEarly);
+        if (!done) done = adds && in_blocks(*loop, stmts[place], kPlain);
+        if (!done) done = may_keep(*loop) && in_blocks(*loop, stmts[place], kKeeps);
         const auto* blocks = std::exchange(stmts[place], loop)->as<For>();
         loops_ = nullptr;
         if (!done) return false;
@@ -110,7 +132,11 @@ private:
         return uses_of(bound).loaded.empty() && invariant(bound, uses);
     }
 
-    bool in_blocks(For& loop, Stmt*& place) {
+    // How steps are rewritten before they are cut: updates by earlier steps move to the ends of
+    // these; steps keep the elements that they find, which others overwrite.
+    enum class Form : std::uint8_t { kPlain, kEarly, kKeeps };
+
+    bool in_blocks(For& loop, Stmt*& place, Form form) {
         Builder b(module_, loop.span);
         const StepBlock block = {b.scalar(loop.var->name + "_first", Scalar::kI64),
                                  b.scalar(loop.var->name + "_end", Scalar::kI64)};
@@ -119,18 +145,29 @@ private:
         auto* whole = clone(module_, static_cast<const Stmt*>(&loop))->as<For>();
         place = whole;
         const SumsInElements sums(module_, *whole);
+        std::optional<StepVersions> versions;
+        const auto free = [&](For* each) { return independent(*each); };
         loops_ = nullptr;
-        const auto all = pieces_of(module_, *whole, block);
+        if (form == Form::kEarly && !(sums.proved(loops()) && updates_early(*whole, place)))
+            return false;
+        if (form == Form::kKeeps) {
+            versions.emplace(module_, *whole, block, target_.steps);
+            loops_ = nullptr;
+            if (!sums.proved(loops()) || !versions->proved(loops(), free)) return false;
+            versions->apply();
+            loops_ = nullptr;
+        }
+        const auto all = pieces_of(module_, *whole, block, target_.one_block);
         if (!all || !all->cut || all->pieces.size() > kMostPieces) return false;
-        const auto free = [&](For* mixed) { return independent(*mixed); };
-        if (!sums.proved(loops()) || !std::ranges::all_of(all->mixed, free)) return false;
+        if (form == Form::kPlain && !sums.proved(loops())) return false;
+        if (!std::ranges::all_of(all->mixed, free)) return false;
 
-        For* steps = inside(*whole, block);
+        For* steps = steps_of(module_, *whole, block);
         For* blocks = around(*whole, block, steps);
         place = blocks;
         std::vector<Body> parts;
         for (const StepPiece& piece : all->pieces) {
-            parts.push_back(nest(piece, {}, {}));
+            parts.push_back(nest_of_piece(module_, piece, {}, {}));
             steps->body.insert(steps->body.end(), parts.back().begin(), parts.back().end());
         }
         loops_ = nullptr;
@@ -145,21 +182,37 @@ private:
         }
         settle(*blocks, groups, *whole, block);
         for_each_stmt(static_cast<Stmt&>(*blocks), [&](Stmt& stmt) { keep_label(stmt); });
-        return std::ranges::any_of(groups, [&](const Group& group) { return waits(group); });
+        if (!std::ranges::any_of(groups, [&](const Group& group) { return waits(group); }))
+            return false;
+        if (versions) {
+            for (Var* array : versions->arrays())
+                made_.push_back(Builder(module_, loop.span).alloc(array));
+            unused_.insert(unused_.end(), versions->unused().begin(), versions->unused().end());
+        }
+        return true;
+    }
+
+    // Moves updates by earlier steps to the ends of these; false: there are none, or they may not.
+    bool updates_early(For& whole, Stmt*& place) {
+        EarlyUpdates early(module_, whole);
+        if (!early.found()) return false;
+        const Nest around = early.around();
+        if (!std::ranges::all_of(around, [&](For* each) { return independent(*each); }))
+            return false;
+        const EarlyUpdates::Question question = early.question();
+        place = question.loops;
+        loops_ = nullptr;
+        const bool apart =
+            !loops().conflict(*question.pair, question.updates, question.others, true);
+        place = &whole;
+        loops_ = nullptr;
+        if (apart) early.apply();
+        return apart;
     }
 
     // ------------------------------------------------------------ pieces
 
     static bool counts_down(const For& loop) { return constant_integer(loop.step) == -1; }
-
-    // Makes `for step in range(first, end)`, or downwards.
-    For* inside(const For& loop, const StepBlock& block) {
-        Builder b(module_, loop.span);
-        if (!counts_down(loop)) return b.loop(loop.var, b.var(block.first), b.var(block.end));
-        IndexMath math(b, Scalar::kI64);
-        return b.loop(loop.var, math.add(b.var(block.end), math.number(-1)),
-                      math.add(b.var(block.first), math.number(-1)), {}, math.number(-1));
-    }
 
     // Makes `for first in range(begin, end, block): end = …; steps`.
     For* around(const For& loop, const StepBlock& block, Stmt* steps) {
@@ -177,25 +230,6 @@ private:
                                     math.add(past, math.number(1)));
         return b.loop(block.end, math.add(begin, math.number(1)), math.add(end, math.number(1)),
                       {b.assign(block.first, other), steps}, math.number(-target_.steps));
-    }
-
-    // The loops of `piece`, except those in `without`, around its statements.
-    Body nest(const StepPiece& piece, const std::vector<std::size_t>& without,
-              const Substitution& renamed) {
-        Body inner = clone(module_, piece.statements, renamed);
-        for (std::size_t i = piece.loops.size(); i-- > 0;) {
-            if (std::ranges::find(without, i) != without.end()) continue;
-            inner = {loop_of(piece.loops[i], std::move(inner), renamed)};
-        }
-        return inner;
-    }
-
-    For* loop_of(const PieceLoop& part, Body inner, const Substitution& renamed) {
-        Builder b(module_, part.whole->span);
-        For* loop = b.loop(part.whole->var, clone(module_, part.begin, renamed),
-                           clone(module_, part.end, renamed), std::move(inner));
-        loop->labels = part.whole->labels;
-        return loop;
     }
 
     // The pieces in groups that must run together, in the order of the groups: pieces of a group
@@ -238,14 +272,9 @@ private:
 
     // ------------------------------------------------------------ groups
 
-    // Loops that all pieces of a group share may surround its steps: for each of them, its number
-    // in every piece.
     using Shared = std::vector<std::size_t>;
     using Ranges = std::vector<Shared>;
-    struct Group {
-        std::vector<StepPiece> pieces;
-        Ranges outer;
-        For* top = nullptr;        // its code
+    struct Group : StepGroup {
         std::vector<For*> around;  // loops of the code that are around the steps
         For* steps = nullptr;
     };
@@ -256,7 +285,8 @@ private:
         Ranges result;
         const StepPiece& first = group.pieces.front();
         const auto same_range = [](const PieceLoop& a, const PieceLoop& b) {
-            return same(*a.begin, *b.begin) && same(*a.end, *b.end);
+            return same(*a.begin, *b.begin) && same(*a.end, *b.end) &&
+                   (a.skipped == nullptr) == (b.skipped == nullptr);
         };
         for (std::size_t i = 0; i < first.loops.size(); ++i) {
             if (!is_fixed(first, i, group.pieces.size() == 1 ? result : Ranges{})) continue;
@@ -321,70 +351,45 @@ private:
         }
         if (!target_.one_block) return;
         for (std::size_t i = 0; i < groups.size(); ++i) {
-            if (groups[i].around.empty() && !independent(*groups[i].steps))
-                blocks.body[i + 1] = in_one_block(groups[i], loop, block);
+            if (independent(*groups[i].steps)) continue;
+            in_blocks_of_threads(groups[i], loop, block, blocks.body[i + 1]);
+            loops_ = nullptr;
         }
-        loops_ = nullptr;
     }
 
-    // The steps of a group in a loop of one iteration, which one block of threads may run: two
-    // loops over the block become one, since threads run the iterations of one loop.
-    For* in_one_block(Group& group, const For& loop, const StepBlock& block) {
-        Builder b(module_, loop.span);
-        std::vector<std::pair<std::size_t, Stmt*>> replaced;
-        std::size_t place = 0;
-        for (const StepPiece& piece : group.pieces) {
-            if (const auto both = over_block(piece, block)) {
-                replaced.emplace_back(place, std::exchange(group.steps->body[place], *both));
-            }
-            place += piece.loops.empty() ? piece.statements.size() : 1;
-        }
-        loops_ = nullptr;
-        std::erase_if(replaced, [&](const auto& each) {
-            return independent(*group.steps->body[each.first]->template as<For>());
-        });
-        for (const auto& [at, before] : replaced)
-            group.steps->body[at] = before;
-        Var* once = b.scalar(loop.var->name + "_once", Scalar::kI64);
-        return b.loop(once, b.integer(0), b.integer(1), {group.steps});
-    }
-
-    // One loop over the block instead of two; nothing if the piece has no two loops inside of it.
-    std::optional<For*> over_block(const StepPiece& piece, const StepBlock& block) {
-        const auto inside = [](const PieceLoop& part) {
-            return part.part == PieceLoop::Part::kInside;
+    // Replaces the code of a group by code for blocks of threads, or leaves it unchanged.
+    void in_blocks_of_threads(const Group& group, const For& loop, const StepBlock& block,
+                              Stmt*& place) {
+        Stmt* before = place;
+        const bool strips = !group.outer.empty();
+        BlockCode code(module_, loop, block, target_.steps);
+        BlockCode::Sides sides = BlockCode::most_sides(group);
+        if (strips && std::ranges::max(sides) < 2) return;
+        const auto fits = [&](bool staged) {
+            if (!code.make(group, sides, staged)) return false;
+            place = code.top;
+            loops_ = nullptr;
+            return std::ranges::all_of(code.blocks, [&](For* each) { return independent(*each); });
         };
-        if (piece.loops.size() < 2 || !inside(piece.loops[0]) || !inside(piece.loops[1]))
-            return std::nullopt;
-        const For& outer = *piece.loops[0].whole;
-        Builder b(module_, outer.span);
-        Var* count =
-            b.scalar(outer.var->name + "_" + piece.loops[1].whole->var->name, Scalar::kI64);
-        StepPiece rest = piece;
-        rest.loops.erase(rest.loops.begin(), rest.loops.begin() + 2);
-        Substitution own;
-        Body body;
-        Expr* reached = nullptr;
-        for (std::size_t i = 0; i < 2; ++i) {
-            const PieceLoop& part = piece.loops[i];
-            Var* var = module_.make_like(*part.whole->var);
-            const Op op = i == 0 ? Op::kFloorDiv : Op::kMod;
-            body.push_back(
-                b.assign(var, b.binary(Op::kAdd, b.var(block.first),
-                                       b.binary(op, b.var(count), b.integer(target_.steps)))));
-            for (const bool from : {true, false}) {
-                const Expr* bound = from ? part.begin : part.end;
-                Expr* holds =
-                    b.binary(from ? Op::kGe : Op::kLt, b.var(var), clone(module_, bound, own));
-                reached = reached == nullptr ? holds : b.binary(Op::kAnd, reached, holds);
+        for (bool settled = false; !settled;) {
+            settled = true;
+            if (!fits(/*staged=*/false)) {
+                place = before;
+                return;
             }
-            own.vars[part.whole->var] = var;
+            for (std::size_t n = 0; n < sides.size(); ++n) {
+                if (code.threads[n] == nullptr || independent(*code.threads[n])) continue;
+                --sides[n];
+                settled = false;
+            }
+            if (strips && std::ranges::min(sides) == 0) {
+                place = before;
+                return;
+            }
         }
-        body.push_back(b.if_(reached, nest(rest, {}, own)));
-        For* made =
-            b.loop(count, b.integer(0), b.integer(target_.steps * target_.steps), std::move(body));
-        made->labels = outer.labels;
-        return made;
+        Stmt* plain = place;
+        const auto alone = [&](For* each) { return each == nullptr || independent(*each); };
+        if (!fits(/*staged=*/true) || !std::ranges::all_of(code.threads, alone)) place = plain;
     }
 
     // Whether the loop is independent in every call.
@@ -395,7 +400,7 @@ private:
 
     Stmt* code(Group& group, const For& loop, const StepBlock& block) {
         const StepPiece& first = group.pieces.front();
-        group.steps = inside(loop, block);
+        group.steps = steps_of(module_, loop, block);
         for (std::size_t n = 0; n < group.pieces.size(); ++n) {
             Substitution renamed;
             std::vector<std::size_t> without;
@@ -404,13 +409,13 @@ private:
                 renamed.vars[group.pieces[n].loops[shared[n]].whole->var] =
                     first.loops[shared[0]].whole->var;
             }
-            const Body inner = nest(group.pieces[n], without, renamed);
+            const Body inner = nest_of_piece(module_, group.pieces[n], without, renamed);
             group.steps->body.insert(group.steps->body.end(), inner.begin(), inner.end());
         }
         group.around.clear();
         Stmt* top = group.steps;
         for (std::size_t i = group.outer.size(); i-- > 0;) {
-            For* outer = loop_of(first.loops[group.outer[i][0]], {top}, {});
+            For* outer = loop_of(module_, first.loops[group.outer[i][0]], {top}, {});
             group.around.insert(group.around.begin(), outer);
             top = outer;
         }
@@ -442,6 +447,8 @@ private:
     const Target& target_;
     bool keep_ = true;
     std::vector<StepsNote> notes_;
+    Body made_;                       // allocations of arrays that steps keep elements in
+    std::vector<const Var*> unused_;  // arrays that are no longer used
     const Var* step_ = nullptr;             // of the current loop
     std::unique_ptr<ParallelLoops> loops_;  // of the function as it is now
 };

@@ -14,8 +14,10 @@
 //
 // The loops of a step are cut where the block begins and ends (step_pieces.h), sums in scalars
 // become sums in elements, and the pieces become loops over the block's steps one after the other;
-// pieces that depend on each other stay together. Exact dependences prove that all conflicting
-// iterations keep their order: each element gets the same updates in the same order.
+// pieces that depend on each other stay together. On GPUs steps may be rewritten first
+// (early_updates.h, step_versions.h), and blocks of threads run the pieces beside the block of
+// steps (block_code.h). Exact dependences prove that all conflicting iterations keep their order:
+// each element gets the same updates in the same order.
 //     pre   kLoops, no loop is mapped        post   the same
 #pragma once
 

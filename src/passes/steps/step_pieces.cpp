@@ -22,14 +22,20 @@ constexpr int kMostFacts = 5;  // in one proof
 
 class Cutter {
 public:
-    Cutter(Module& module, const For& loop, const StepBlock& block)
-        : b_(module, loop.span), math_(b_, Scalar::kI64), loop_(loop), block_(block) {}
+    Cutter(Module& module, const For& loop, const StepBlock& block, bool joined)
+        : b_(module, loop.span),
+          math_(b_, Scalar::kI64),
+          loop_(loop),
+          block_(block),
+          joined_(joined) {}
 
     std::optional<StepPieces> run() {
         if (!computes_alone() || !find_axes()) return std::nullopt;
         Loops around;
         if (!collect(loop_.body, around)) return std::nullopt;
         if (!keeps_scalars()) return std::nullopt;
+        first_ = b_.var(block_.first);
+        end_ = b_.var(block_.end);
         const Linear first = of(block_.first), end = of(block_.end), step = of(loop_.var);
         const bool down = constant_integer(loop_.step) == -1;
         Linear least = linear(*(down ? loop_.end : loop_.begin)),
@@ -176,11 +182,55 @@ private:
         return at_least(*a, *b) ? b : math_.least(a, b);
     }
 
+    // Whether a comparison of integers holds in every iteration of a piece; nothing if unknown.
+    [[nodiscard]] std::optional<bool> truth(const Expr& e) const {
+        if (e.op == Op::kAnd) {
+            const auto a = truth(*e.operands[0]), b = truth(*e.operands[1]);
+            if (a && b) return *a && *b;
+            return (a && !*a) || (b && !*b) ? std::optional(false) : std::nullopt;
+        }
+        if ((e.op != Op::kEq && e.op != Op::kNe) ||
+            e.operands[0]->type != Type::of(Scalar::kI64)) {
+            return std::nullopt;
+        }
+        for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+            const Expr& other = *e.operands[1 - i];
+            const bool outside =
+                e.operands[i]->op == Op::kVar && outside_.contains(e.operands[i]->var);
+            if (outside && proved(linear(other) - linear(*first_)) &&
+                proved(minus_one(linear(*end_) - linear(other)))) {
+                return e.op == Op::kNe;
+            }
+        }
+        const Linear apart = linear(*e.operands[0]) - linear(*e.operands[1]);
+        const Linear back = linear(*e.operands[1]) - linear(*e.operands[0]);
+        if (proved(minus_one(apart)) || proved(minus_one(back))) return e.op == Op::kNe;
+        return std::nullopt;
+    }
+
+    // The statements, without conditions that hold in the piece or that never do.
+    [[nodiscard]] Body decided(const Body& statements) const {
+        Body result;
+        for (Stmt* stmt : statements) {
+            auto* branch = stmt->as<If>();
+            const auto holds = branch == nullptr ? std::nullopt : truth(*branch->condition);
+            if (!holds) {
+                result.push_back(stmt);
+                continue;
+            }
+            const Body inside = decided(*holds ? branch->then_body : branch->else_body);
+            result.insert(result.end(), inside.begin(), inside.end());
+        }
+        return result;
+    }
+
     // Enumerates all parts of the leaf's loops from the next one on.
     void cut(const Leaf& leaf, StepPiece& piece) {
         const std::size_t level = piece.loops.size();
         if (level == leaf.loops.size()) {
-            result_.pieces.push_back(piece);
+            StepPiece& made = result_.pieces.emplace_back(piece);
+            made.statements = decided(piece.statements);
+            if (made.statements.empty()) result_.pieces.pop_back();
             return;
         }
         For* loop = leaf.loops[level];
@@ -195,6 +245,10 @@ private:
                      {loop, greater(copy(loop->begin), copy(end)), copy(loop->end), kOutside}};
             std::erase_if(parts,
                           [&](const PieceLoop& part) { return at_least(*part.begin, *part.end); });
+            if (joined_ && parts.size() == 3) {
+                parts.pop_back();
+                parts.front() = {loop, copy(loop->begin), copy(loop->end), kOutside, first, end};
+            }
         } else {
             parts = {{loop, copy(loop->begin), copy(loop->end)}};
         }
@@ -208,7 +262,9 @@ private:
             facts_.push_back(var - linear(*part.begin));
             facts_.push_back(minus_one(linear(*part.end) - var));
             piece.loops.push_back(part);
+            if (part.skipped != nullptr) outside_.insert(loop->var);
             cut(leaf, piece);
+            outside_.erase(loop->var);
             piece.loops.pop_back();
             facts_.resize(known);
         }
@@ -236,17 +292,22 @@ private:
     IndexMath math_;
     const For& loop_;
     const StepBlock block_;
+    const bool joined_;
+    const Expr* first_ = nullptr;
+    const Expr* end_ = nullptr;
     std::map<std::pair<const Var*, std::size_t>, VarSet> along_;
     std::vector<Leaf> leaves_;
     std::vector<Linear> facts_;  // none of them is negative
     Loops cut_loops_;
+    VarSet outside_;  // variables of the loops around that are outside of the block
     StepPieces result_;
 };
 
 }  // namespace
 
-std::optional<StepPieces> pieces_of(Module& module, const For& loop, const StepBlock& block) {
-    return Cutter(module, loop, block).run();
+std::optional<StepPieces> pieces_of(Module& module, const For& loop, const StepBlock& block,
+                                    bool joined) {
+    return Cutter(module, loop, block, joined).run();
 }
 
 }  // namespace parpy

@@ -6,6 +6,7 @@
 //             for j in range(k + 1, n):            i in range(end, n), j in range(k + 1, end)
 //                 a[i, j] -= a[i, k] * a[k, j]     i in range(end, n), j in range(end, n)
 //
+// Conditions that always or never hold in a piece are left out of it.
 // A loop is cut if it walks along an axis of an array along which the steps walk as well.
 #pragma once
 
@@ -26,6 +27,9 @@ struct PieceLoop {
     ir::Expr* end = nullptr;
     // Whether it runs over the range of the block, over the rest, or over both.
     enum class Part : std::uint8_t { kWhole, kInside, kOutside } part = Part::kWhole;
+    // A part outside on both sides of the block leaves out the values from `skipped` to `resumes`.
+    ir::Expr* skipped = nullptr;
+    ir::Expr* resumes = nullptr;
 };
 
 struct StepPiece {
@@ -47,7 +51,8 @@ struct StepBlock {
 };
 
 // Nothing if a step does anything but compute elements in counted loops, or passes scalars on.
+// `joined`: the parts of a loop on both sides of the block are one piece.
 [[nodiscard]] std::optional<StepPieces> pieces_of(ir::Module& module, const ir::For& loop,
-                                                  const StepBlock& block);
+                                                  const StepBlock& block, bool joined);
 
 }  // namespace parpy

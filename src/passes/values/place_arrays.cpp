@@ -13,6 +13,8 @@ using namespace ir;
 
 namespace {
 
+constexpr std::int64_t kMostBytes = 48 << 10;  // of static shared memory
+
 class ArrayPlaces {
 public:
     explicit ArrayPlaces(Function& entry) : entry_(entry) {}
@@ -29,11 +31,26 @@ private:
         for (Stmt* stmt : stmts) {
             const auto* loop = stmt->as<For>();
             // The host runs other loops, and launches a kernel for each of their parts
-            // (split_kernels).
+            // (split_kernels), unless one block runs the whole loop with its arrays.
             const bool parallel = loop != nullptr && loop->mapping.parallel() &&
-                                  (spreads(*loop) || loop->mapping.level == Level::kThreads);
+                                  (spreads(*loop) || loop->mapping.level == Level::kThreads ||
+                                   (!contains_spreading(loop->body) && makes_small(loop->body)));
             for_each_body(*stmt, [&](Body& inner) { body(inner, parallel ? loop : around); });
         }
+    }
+
+    // Whether the arrays made in the body fit into the shared memory of a block.
+    static bool makes_small(const Body& stmts) {
+        std::int64_t bytes = 0;
+        for_each_stmt(stmts, [&](const Stmt& stmt) {
+            const auto* alloc = stmt.as<Alloc>();
+            if (alloc == nullptr) return;
+            std::int64_t size = size_in_bytes(alloc->array->type.scalar);
+            for (const Dim& dim : alloc->array->dims)
+                size = std::min(size * dim.extent.value_or(kMostBytes), kMostBytes + 1);
+            bytes += size;
+        });
+        return bytes <= kMostBytes;
     }
 
     // Chooses the memory of the array that the statement makes; whether that is at the entry.

@@ -250,13 +250,24 @@ def test_explained(backend, function):
 
 
 def test_a_block_of_steps_is_four_kernels():
-    """A block of steps runs in one block of threads; the text compiles for the GPU."""
+    """A block of steps runs in one block of threads, with its elements in shared memory; the text compiles for the
+    GPU."""
     given = (matrix(600), 600)
     opts = auto("cuda")
     explained = " ".join(str(parpy.explain(parpy.jit(lu), *given, opts=opts)).split())
     assert "1 blocks of 1024 threads" in explained and explained.count("kernel lu_") == 4
-    assert "for j in range(k + 1, N): ~63" in explained  # fewer than the array has
-    assert cubin(parpy.print_compiled(parpy.jit(lu), given, opts))
+    text = parpy.print_compiled(parpy.jit(lu), given, opts)
+    assert "__shared__ double A_tile[64 * 65]" in text
+    assert cubin(text)
+
+
+def test_a_factorization_that_looks_left_looks_right():
+    """Its updates by earlier steps are three kernels a block, as those of one that looks right."""
+    A = matrix(600)
+    given = (A @ A.T + 600 * np.eye(600), 600)
+    opts = auto("cuda")
+    explained = " ".join(str(parpy.explain(parpy.jit(cholesky), *given, opts=opts)).split())
+    assert explained.count("kernel cholesky_") == 4  # the last one takes the roots of the diagonal
 
 
 def test_few_steps_stay_as_they_are(monkeypatch):

@@ -133,7 +133,7 @@ private:
         Decision& decision = decisions_[c.top];
         if (!holds_tiles(context_.options.cuda_arch)) {
             decision.reason = "a block of this GPU has too little shared memory for tiles";
-        } else if (context_.options.deterministic && !c.fused) {
+        } else if (context_.options.deterministic && c.algebra.adds() && !c.fused) {
             decision.reason = "deterministic=True rounds these products before they are added";
         } else if (c.copies_rights && in_loop) {
             decision.reason = "a loop around would copy its right factors again and again";

@@ -5,6 +5,7 @@
 #include "analysis/contractions/nest_of_sums.h"
 #include "ir/visit.h"
 #include "passes/cuda/contractions/contraction_kernel.h"
+#include "passes/mapped/partial_values.h"
 
 namespace parpy {
 
@@ -307,13 +308,20 @@ Expr* ContractionKernel::exists(const Segment& s, bool left, const Spot& spot) {
     return result;
 }
 
+// A factor of steps behind the last one, whose products leave every sum unchanged.
+Expr* ContractionKernel::neutral(bool left) {
+    if (c_.algebra.adds()) return b_.real(left ? -0.0 : 0.0, type_);
+    if (left) return parpy::identity(b_, c_.algebra.sum, type_);
+    return is_float(type_) ? b_.real(0, type_) : b_.integer(0, type_);
+}
+
 Body ContractionKernel::fill_one(const Segment& s, bool left, const Spot& spot, Var* to) {
     Body copies, none;
     for (std::int64_t p = 0; p < s.products; ++p) {
         const Body taken = take(s, left, p, spot, to, 1);
         copies.insert(copies.end(), taken.begin(), taken.end());
         Expr* place = factor_place(s, to, left, spot.in_part, p, spot.in_tile);
-        none.push_back(b_.store(factors_, {place}, b_.real(left ? -0.0 : 0.0, type_)));
+        none.push_back(b_.store(factors_, {place}, neutral(left)));
     }
     if (Expr* some = exists(s, left, spot)) copies = {b_.if_(some, std::move(copies))};
     if (whole_parts(s)) return copies;

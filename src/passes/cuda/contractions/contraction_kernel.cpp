@@ -327,6 +327,12 @@ Expr* ContractionKernel::inside(Expr* row, Expr* column) {
         result = both(result, b_.binary(Op::kLe, at_row(range.begin, row), copy(column)));
     if (c_.last_column != Trend::kConstant) below(column, at_row(range.end, row));
     if (c_.may_lack_sums) result = both(result, adds_something(row));
+    if (c_.condition != nullptr) {
+        Substitution here;
+        here.values[c_.rows->var] = row;
+        here.values[c_.columns->var] = column;
+        result = both(result, clone(b_.module(), c_.condition, here));
+    }
     return result;
 }
 

@@ -12,8 +12,9 @@
 // Statements of a row run in kernels of their own before and after it, with a thread for each row.
 //
 // Each sum is added to in the order of the source, each product fused into its addition. Steps
-// behind the last one are -0 times 0, which leaves every sum unchanged; steps that only some rows
-// of a tile have are checked for each row. A tile that extends beyond the last row or column
+// behind the last one have neutral factors (-0 times 0; for minima the greatest number plus 0),
+// which leave every sum unchanged; steps that only some rows of a tile have are checked for each
+// row. A tile that extends beyond the last row or column
 // computes the surplus sums from arbitrary values and does not store them.
 #pragma once
 
@@ -111,6 +112,7 @@ private:
     [[nodiscard]] bool whole_parts(const Segment& segment) const;
     ir::Expr* exists(const Segment& segment, bool left, const Spot& spot);
     ir::Body fill_one(const Segment& segment, bool left, const Spot& spot, ir::Var* to);
+    ir::Expr* neutral(bool left);
     ir::Body take(const Segment& segment, bool left, std::int64_t product, const Spot& spot,
                   ir::Var* to, std::int64_t vector);
     ir::Stmt* copied(ir::Expr* place, ir::Expr* value, std::int64_t vector);
@@ -123,6 +125,7 @@ private:
     ir::Expr* placed(ir::Var* stage, bool left, ir::Expr* location, const ir::Expr* in_tile);
     ir::Substitution at_step(const Segment& segment, const ContractionSteps::Range& range,
                              ir::Expr* step);
+    ir::Expr* added(ir::Expr* sum, ir::Expr* left, ir::Expr* right);
     ir::Body multiply(const Segment& segment, ir::Var* at, ir::Var* number_of);
     ir::Body multiply_some(const Segment& segment, ir::Var* at, ir::Expr* step);
     ir::Expr* all_rows_add(const Segment& segment, ir::Expr* step);

@@ -105,6 +105,12 @@ Expr* ContractionKernel::factor_at(const Segment& s, Var* stage, bool left, cons
     return left && scale_ != nullptr ? b_.binary(Op::kMul, copy(scale_), value) : value;
 }
 
+// The sum with the product of two factors.
+Expr* ContractionKernel::added(Expr* sum, Expr* left, Expr* right) {
+    if (c_.algebra.adds()) return b_.make(Op::kFma, {left, right, sum});
+    return b_.binary(c_.algebra.sum, sum, b_.binary(c_.algebra.product, left, right));
+}
+
 // Adds all products of a part.
 Body ContractionKernel::multiply(const Segment& s, Var* at, Var* number_of) {
     const auto factor = [&](bool left, Expr* product, Expr* place) {
@@ -126,8 +132,8 @@ Body ContractionKernel::multiply(const Segment& s, Var* at, Var* number_of) {
         body.push_back(unrolled(
             c, columns,
             {b_.store(b, {b_.var(c)}, factor(false, b_.var(k), column_in_tile(b_.var(c))))}));
-        Expr* sum = b_.make(Op::kFma, {b_.load(a, {b_.var(x)}), b_.load(b, {b_.var(y)}),
-                                       b_.load(sums_, {b_.var(x), b_.var(y)})});
+        Expr* sum = added(b_.load(sums_, {b_.var(x), b_.var(y)}), b_.load(a, {b_.var(x)}),
+                          b_.load(b, {b_.var(y)}));
         Stmt* inner = unrolled(y, columns, {b_.store(sums_, {b_.var(x), b_.var(y)}, sum)});
         body.push_back(unrolled(x, rows, {inner}));
         return {unrolled(k, tile_.products, std::move(body))};
@@ -214,9 +220,8 @@ Body ContractionKernel::multiply_some(const Segment& s, Var* at, Expr* step) {
     const auto factor = [&](bool left, Expr* place) {
         return factor_at(s, at, left, b_.var(k), place);
     };
-    Expr* sum =
-        b_.make(Op::kFma, {factor(true, row_in_tile(b_.var(r))),
-                           factor(false, column_in_tile(b_.var(c))), b_.load(sums_, place())});
+    Expr* sum = added(b_.load(sums_, place()), factor(true, row_in_tile(b_.var(r))),
+                      factor(false, column_in_tile(b_.var(c))));
     Stmt* all = unrolled(c, columns_of_thread(), {b_.store(sums_, place(), sum)});
     of_row.push_back(b_.if_(has, {all}));
     body.push_back(unrolled(r, rows_of_thread(), std::move(of_row)));

@@ -68,9 +68,13 @@ bool has_loops(const Body& body) {
 
 std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
                                            const ContractionSizes& sizes, std::string& reason) {
-    const bool wide = contraction.type == Scalar::kF64;
-    if (!wide && contraction.type != Scalar::kF32) {
-        reason = "tiles are of f32 and f64";
+    const Scalar type = contraction.type;
+    const bool adds = contraction.algebra.adds();
+    const bool matrices = adds && type == Scalar::kF64;
+    if (type != Scalar::kF32 && type != Scalar::kF64 &&
+        (adds || (type != Scalar::kI32 && type != Scalar::kI64))) {
+        reason = adds ? "tiles of products are of f32 and f64"
+                      : "tiles of minima and maxima are of f32, f64, i32 and i64";
         return std::nullopt;
     }
     const auto fails = [&](bool failed, const char* what) {
@@ -90,7 +94,7 @@ std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
     std::optional<KernelTile> best;
     double least = 0;
     const std::span<const Candidate> all =
-        wide ? std::span<const Candidate>(kMatrices) : std::span<const Candidate>(kNumbers);
+        matrices ? std::span<const Candidate>(kMatrices) : std::span<const Candidate>(kNumbers);
     for (const Candidate& candidate : all) {
         const bool fits = std::ranges::all_of(contraction.steps, [&](const ContractionSteps& s) {
             const auto each = static_cast<std::int64_t>(s.rights.size());
@@ -98,7 +102,7 @@ std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
         });
         if (!fits) continue;
         const double time = nanoseconds(candidate, sizes, contraction.is_triangle(),
-                                        wide ? kProductsPerNs : kNarrowProductsPerNs,
+                                        matrices ? kProductsPerNs : kNarrowProductsPerNs,
                                         static_cast<double>(size_in_bytes(contraction.type)));
         if (best && time >= least) continue;
         best = candidate.tile;
