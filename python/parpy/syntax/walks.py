@@ -13,7 +13,7 @@ _PLAIN = frozenset((
     "id", "attr", "arg", "ctx", "op", "ops", "kind", "lineno", "type_comment", "level", "module", "asname", "simple",
     "is_async", "conversion", "rest", "kwd_attrs", "type_ignores",
 ))  # fmt: skip
-_SHARED = (ast.operator, ast.unaryop, ast.boolop, ast.expr_context)
+_SHARED = (ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context)  # one object for all trees
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -76,6 +76,10 @@ def walk_own(node: ast.AST) -> Iterator[ast.AST]:
                 left.append(value)
 
 
+def _is_own(value: object) -> bool:
+    return isinstance(value, ast.AST) and not isinstance(value, _SHARED)
+
+
 def copy_of(node: _Node) -> _Node:
     """A copy of the tree, in which each operator and context is the same object as in `node`. A node that `node` has at
     several places is copied for each."""
@@ -83,8 +87,8 @@ def copy_of(node: _Node) -> _Node:
     values = made.__dict__
     for name, value in node.__dict__.items():
         if value.__class__ is list:
-            values[name] = [copy_of(each) if isinstance(each, ast.AST) else each for each in value]
-        elif isinstance(value, ast.AST) and not isinstance(value, _SHARED):
+            values[name] = [copy_of(each) if _is_own(each) else each for each in value]
+        elif _is_own(value):
             values[name] = copy_of(value)
         else:
             values[name] = value
