@@ -222,7 +222,9 @@ def test_what_stays_loops() -> None:
     halves = [x.astype("f2") for x in (c, a, b)]
     assert not is_contraction(updated, (1, 1, *halves), SIM)
     complexes = [x.astype("c16") for x in (c, a, b)]
-    assert notes(updated, (1, 1, *complexes), SIM) == ["a contraction that stays loops: tiles of products are of f32 and f64"]
+    assert notes(updated, (1, 1, *complexes), SIM) == [
+        "a contraction that stays loops: tiles of products are of f32 and f64"
+    ]
     assert is_contraction(updated, (1, 1, c, a, b), AUTO)
 
 
