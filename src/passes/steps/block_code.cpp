@@ -25,11 +25,7 @@ bool is_inside(const PieceLoop& loop) {
 }  // namespace
 
 BlockCode::BlockCode(Module& module, const For& loop, const StepBlock& block, std::int64_t most)
-    : module_(module),
-      loop_(loop),
-      block_(block),
-      most_(most),
-      b_(module, loop.span) {}
+    : module_(module), loop_(loop), block_(block), most_(most), b_(module, loop.span) {}
 
 BlockCode::Sides BlockCode::most_sides(const StepGroup& group) {
     Sides result;
@@ -101,8 +97,8 @@ void BlockCode::drop_unread(For& steps) const {
     const Uses uses = uses_of(steps.body);
     rewrite_stmts(steps.body, [&](Stmt* stmt, Body& out) {
         const auto* assign = stmt->as<Assign>();
-        const bool unread = assign != nullptr && ranges_.contains(assign->var) &&
-                            !uses.read.contains(assign->var);
+        const bool unread =
+            assign != nullptr && ranges_.contains(assign->var) && !uses.read.contains(assign->var);
         if (!unread) out.push_back(stmt);
     });
 }

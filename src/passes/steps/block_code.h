@@ -55,18 +55,17 @@ private:
     ir::For* count_steps();
     void drop_unread(ir::For& steps) const;
     ir::Expr* relative(const ir::Expr& bound, ir::Var& first);
-    ir::For* flat(const StepPiece& rest, const std::vector<Side>& sides,
-                  ir::Substitution renamed);
+    ir::For* flat(const StepPiece& rest, const std::vector<Side>& sides, ir::Substitution renamed);
 
     ir::Module& module_;
     const ir::For& loop_;
     const StepBlock block_;
     const std::int64_t most_;
     ir::Builder b_;
-    bool alone_ = false;   // the group has one piece
-    ir::Var* step_ = nullptr;    // the number of the step
-    ir::Substitution values_;    // the values of variables, as offsets from those of the block
-    StagedRanges ranges_;  // of the variables in the code that is being made
+    bool alone_ = false;       // the group has one piece
+    ir::Var* step_ = nullptr;  // the number of the step
+    ir::Substitution values_;  // the values of variables, as offsets from those of the block
+    StagedRanges ranges_;      // of the variables in the code that is being made
 };
 
 }  // namespace parpy

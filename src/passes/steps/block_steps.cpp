@@ -447,8 +447,8 @@ private:
     const Target& target_;
     bool keep_ = true;
     std::vector<StepsNote> notes_;
-    Body made_;                       // allocations of arrays that steps keep elements in
-    std::vector<const Var*> unused_;  // arrays that are no longer used
+    Body made_;                             // allocations of arrays that steps keep elements in
+    std::vector<const Var*> unused_;        // arrays that are no longer used
     const Var* step_ = nullptr;             // of the current loop
     std::unique_ptr<ParallelLoops> loops_;  // of the function as it is now
 };

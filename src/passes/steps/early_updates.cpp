@@ -47,21 +47,19 @@ EarlyUpdates::Question EarlyUpdates::question() {
     Builder b(module_, loop_.span);
     Var *early = module_.make_like(*loop_.var), *later = module_.make_like(*loop_.var),
         *between = module_.make_like(*loop_.var);
-    const auto behind = [&](Var* var) {
-        return b.binary(Op::kAdd, b.var(var), b.integer(1));
-    };
+    const auto behind = [&](Var* var) { return b.binary(Op::kAdd, b.var(var), b.integer(1)); };
     Question question;
     question.updates = updates(*later, *early);
     Substitution renamed;
     renamed.vars[loop_.var] = between;
-    question.others = {b.loop(between, behind(early), b.var(later),
-                              clone(module_, loop_.body, renamed))};
+    question.others = {
+        b.loop(between, behind(early), b.var(later), clone(module_, loop_.body, renamed))};
     Body both = question.updates;
     both.push_back(question.others.front());
     question.pair = b.loop(b.scalar("pair", Scalar::kI64), b.integer(0), b.integer(1), both);
     For* laters = b.loop(later, behind(early), clone(module_, loop_.end), {question.pair});
-    question.loops = b.loop(early, clone(module_, loop_.begin), clone(module_, loop_.end),
-                            {laters});
+    question.loops =
+        b.loop(early, clone(module_, loop_.begin), clone(module_, loop_.end), {laters});
     return question;
 }
 

@@ -5,7 +5,8 @@
 //         for i in range(j, n):                            a[j + 1 : n, j] /= …
 //             for k in range(j):                           for later in range(j + 1, n):
 //                 a[i, j] -= a[i, k] * a[j, k]                 for i in range(later, n):
-//         a[j + 1 : n, j] /= …                                     a[i, later] -= a[i, j] * a[later, j]
+//         a[j + 1 : n, j] /= …                                     a[i, later] -= a[i, j] *
+//         a[later, j]
 //
 // Each element gets the same updates in the same order.
 #pragma once
@@ -24,8 +25,8 @@ public:
     // The loops around the loop over earlier steps, which must be independent.
     [[nodiscard]] Nest around() const { return {nest_.begin(), nest_.end() - 1}; }
 
-    // Loops in which `updates`, of a later step by an early one, and `others`, the steps in between,
-    // must not conflict in any iteration of `pair`.
+    // Loops in which `updates`, of a later step by an early one, and `others`, the steps in
+    // between, must not conflict in any iteration of `pair`.
     struct Question {
         ir::For* loops = nullptr;
         ir::For* pair = nullptr;

@@ -25,8 +25,12 @@ class Staging {
 public:
     Staging(Module& module, For& block, For& steps, const StepBlock& of_steps,
             const StagedRanges& ranges)
-        : module_(module), b_(module, steps.span), block_(block), steps_(steps),
-          of_steps_(of_steps), ranges_(ranges) {}
+        : module_(module),
+          b_(module, steps.span),
+          block_(block),
+          steps_(steps),
+          of_steps_(of_steps),
+          ranges_(ranges) {}
 
     void run() {
         find_parts();
@@ -91,8 +95,8 @@ private:
     }
 
     static bool same_axes(const std::vector<Axis>& a, const std::vector<Axis>& b) {
-        return std::ranges::equal(
-            a, b, [](const Axis& x, const Axis& y) { return x.first == y.first; });
+        return std::ranges::equal(a, b,
+                                  [](const Axis& x, const Axis& y) { return x.first == y.first; });
     }
 
     void find_parts() {
@@ -108,8 +112,8 @@ private:
                 return part.array == array && same_axes(part.axes, place->axes);
             };
             const auto known = std::ranges::find_if(parts_, same);
-            Part& part = known != parts_.end() ? *known
-                                               : parts_.emplace_back(array, place->axes, false);
+            Part& part =
+                known != parts_.end() ? *known : parts_.emplace_back(array, place->axes, false);
             part.stored = part.stored || stored;
             part.by_rows = part.by_rows || place->by_rows;
         };
@@ -127,15 +131,15 @@ private:
                     return other != part.array && may_share(*other, *part.array);
                 });
             };
-            return clashes(uses.stored) || (uses.stored.contains(part.array) &&
-                                            clashes(uses.loaded));
+            return clashes(uses.stored) ||
+                   (uses.stored.contains(part.array) && clashes(uses.loaded));
         };
         std::erase_if(parts_, unfit);
         // Parts of one array need an axis along which they lie apart.
         for (std::size_t i = 0; i < parts_.size(); ++i) {
             for (std::size_t j = 0; j < i; ++j) {
-                const bool both = parts_[i].array == parts_[j].array &&
-                                  (parts_[i].stored || parts_[j].stored);
+                const bool both =
+                    parts_[i].array == parts_[j].array && (parts_[i].stored || parts_[j].stored);
                 if (both && !apart(parts_[i], parts_[j])) return parts_.clear();
             }
         }
@@ -150,8 +154,8 @@ private:
             }
             if (bytes + size > kMostBytes) return true;
             bytes += size;
-            part.tile = b_.local_array(part.array->name + "_tile", part.array->type.scalar,
-                                       extents, Space::kLocal);
+            part.tile = b_.local_array(part.array->name + "_tile", part.array->type.scalar, extents,
+                                       Space::kLocal);
             return false;
         });
     }
@@ -211,8 +215,7 @@ private:
                                                 ? clone(module_, at)
                                                 : b_.binary(Op::kAdd, first, clone(module_, at))));
             Expr* end = clone(module_, axis.end);
-            if (axis.first == nullptr)
-                end = b_.binary(Op::kSub, end, b_.var(of_steps_.first));
+            if (axis.first == nullptr) end = b_.binary(Op::kSub, end, b_.var(of_steps_.first));
             const auto both = [&](Expr* more) {
                 exists = exists == nullptr ? more : b_.binary(Op::kAnd, exists, more);
             };

@@ -189,8 +189,7 @@ private:
             if (a && b) return *a && *b;
             return (a && !*a) || (b && !*b) ? std::optional(false) : std::nullopt;
         }
-        if ((e.op != Op::kEq && e.op != Op::kNe) ||
-            e.operands[0]->type != Type::of(Scalar::kI64)) {
+        if ((e.op != Op::kEq && e.op != Op::kNe) || e.operands[0]->type != Type::of(Scalar::kI64)) {
             return std::nullopt;
         }
         for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {

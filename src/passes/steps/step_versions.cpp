@@ -67,9 +67,9 @@ bool StepVersions::may_help(For& loop) {
     const Uses uses = uses_of(loop.body);
     bool loads = false, updates = false;
     for_each_expr(loop.body, [&](const Expr& e) {
-        loads = loads || (e.op == Op::kLoad && e.operands.size() > 1 &&
-                          uses.stored.contains(e.var) &&
-                          std::ranges::count_if(e.operands, is_step) == 1);
+        loads =
+            loads || (e.op == Op::kLoad && e.operands.size() > 1 && uses.stored.contains(e.var) &&
+                      std::ranges::count_if(e.operands, is_step) == 1);
     });
     for_each_stmt(loop.body, [&](const Stmt& stmt) {
         const auto* outer = stmt.as<For>();
@@ -209,7 +209,8 @@ void StepVersions::apply() {
     VarSet scalars;
     for (const Load& load : loads_) {
         const Expr& element = *load.assign->value;
-        found.values[load.assign->var] = kept(version_of(*element.var, load.axis), element.operands);
+        found.values[load.assign->var] =
+            kept(version_of(*element.var, load.axis), element.operands);
         scalars.insert(load.assign->var);
     }
     rewrite_stmts(loop_.body, [&](Stmt* stmt, Body& out) {
@@ -244,15 +245,13 @@ Body StepVersions::copy_of(const Version& version) {
     std::vector<Expr*> indices;
     std::vector<Var*> vars;
     for (std::size_t i = 0; i < version.array->dims.size(); ++i) {
-        Var* var = i == version.axis
-                       ? loop_.var
-                       : b.scalar("at" + std::to_string(i), Scalar::kI64);
+        Var* var = i == version.axis ? loop_.var : b.scalar("at" + std::to_string(i), Scalar::kI64);
         indices.push_back(b.var(var));
         if (i != version.axis) vars.push_back(var);
     }
     const Expr* place = kept(version, indices);
-    Body body = {b.store(version.rows, clone(module_, place)->operands,
-                         b.load(version.array, indices))};
+    Body body = {
+        b.store(version.rows, clone(module_, place)->operands, b.load(version.array, indices))};
     std::size_t axis = version.array->dims.size();
     for (std::size_t i = vars.size(); i-- > 0;) {
         if (--axis == version.axis) --axis;
@@ -313,8 +312,7 @@ bool StepVersions::join_stores(For& first, For& second) {
 // Whether it reads nothing but variables of loops and values from outside of the loop.
 bool StepVersions::is_fixed(const Expr& condition) const {
     const Uses uses = uses_of(condition);
-    return uses.loaded.empty() && !uses.calls &&
-           !any_stmt(loop_.body, [&](const Stmt& stmt) {
+    return uses.loaded.empty() && !uses.calls && !any_stmt(loop_.body, [&](const Stmt& stmt) {
                const auto* assign = stmt.as<Assign>();
                return assign != nullptr && uses.read.contains(assign->var);
            });
@@ -337,13 +335,11 @@ Body StepVersions::sunk(const Body& body, const Expr* condition) {
         const bool fixed = branch != nullptr && is_fixed(*branch->condition);
         if (fixed && branch->else_body.empty() && has_loop(branch->then_body)) {
             Expr* both = clone(module_, branch->condition);
-            if (condition != nullptr)
-                both = b.binary(Op::kAnd, clone(module_, condition), both);
+            if (condition != nullptr) both = b.binary(Op::kAnd, clone(module_, condition), both);
             const Body inside = sunk(branch->then_body, both);
             out.insert(out.end(), inside.begin(), inside.end());
         } else {
-            out.push_back(condition == nullptr ? stmt
-                                               : b.if_(clone(module_, condition), {stmt}));
+            out.push_back(condition == nullptr ? stmt : b.if_(clone(module_, condition), {stmt}));
         }
     }
     return out;
