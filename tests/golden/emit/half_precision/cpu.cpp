@@ -57,9 +57,9 @@ template <class I, class F> INLINE I truncate(F a) {
 INLINE float f32_to_odd(double x) {
     const float near = (float)x;
     const double back = near;
-    if (back == x || x != x) return near;
     const bool beyond = (back < 0 ? -back : back) > (x < 0 ? -x : x);
-    return f32_from_bits((f32_bits(near) - beyond) | 1);
+    const u32 odd = (f32_bits(near) - beyond) | 1;
+    return f32_from_bits(back == x || x != x ? f32_bits(near) : odd);
 }
 // Rounds once: to float by rounding to odd, so that the rounding to f16 is the right one.
 INLINE f16 f16_from_f64(double x) { return (f16)f32_to_odd(x); }
