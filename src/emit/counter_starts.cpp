@@ -1,6 +1,7 @@
 // See counter_starts.h.
 #include "emit/counter_starts.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "analysis/geometry.h"
@@ -48,6 +49,16 @@ void for_each_outside_loops(const Body& body, F&& fn) {
     }
 }
 
+// Whether it loads and stores an array whose elements have a distance that only the call knows:
+// where a branch lies in between, NVRTC 13.0 stores to other elements of unrolled iterations.
+bool updates_at_distance(const Body& body) {
+    const Uses uses = uses_of(body);
+    return std::ranges::any_of(uses.stored, [&](const Var* array) {
+        return uses.loaded.contains(array) &&
+               std::ranges::any_of(array->dims, [](const Dim& dim) { return !dim.stride; });
+    });
+}
+
 }  // namespace
 
 std::optional<std::int64_t> exact_end(const For& loop) {
@@ -58,7 +69,7 @@ std::optional<std::int64_t> exact_end(const For& loop) {
     const bool may_leave = any_stmt(loop.body, [](const Stmt& stmt) {
         return stmt.kind == StmtKind::kBreak || stmt.kind == StmtKind::kReturn;
     });
-    if (may_leave) return std::nullopt;
+    if (may_leave || updates_at_distance(loop.body)) return std::nullopt;
     const std::int64_t last = *begin + (*trips - 1) * *step;  // the variable's last value
     std::int64_t exact = 0;
     if (__builtin_add_overflow(last, *step, &exact)) return std::nullopt;
@@ -74,7 +85,8 @@ bool hides_start(const For& loop, bool by_hand) {
     const bool of_thread =
         !by_hand && any_expr(*loop.begin, [](const Expr& e) { return e.op == Op::kRegister; });
     const bool alone = is_one(constant_integer(loop.step)) && !repeats(loop.body);
-    return !of_thread && !alone && !exact_end(loop);
+    const bool trusted = alone && !updates_at_distance(loop.body);
+    return !of_thread && !trusted && !exact_end(loop);
 }
 
 std::vector<Var*> hidden_counters(const Stmt& stmt) {
@@ -82,7 +94,7 @@ std::vector<Var*> hidden_counters(const Stmt& stmt) {
     const Body& body = repeated != nullptr ? repeated->body : stmt.as<For>()->body;
     const Uses uses = uses_of(body);
     const VarSet exposed = exposed_reads(body);
-    const bool alone = !repeats(body);
+    const bool alone = !repeats(body) && !updates_at_distance(body);
     std::vector<Var*> result;
     for (Var* var : uses.written) {
         if (!is_integer(var->type.scalar)) continue;

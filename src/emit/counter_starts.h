@@ -12,13 +12,14 @@
 namespace parpy {
 
 // The value of the variable of `loop` after its last iteration. A test for exactly this value is
-// the only one that NVRTC understands. Nothing if the bounds are not constants, or if a statement
-// may leave the loop before.
+// the only one that NVRTC understands. Nothing if the bounds are not constants, if a statement may
+// leave the loop before, or if it updates elements at run-time distances.
 [[nodiscard]] std::optional<std::int64_t> exact_end(const ir::For& loop);
 
 // Whether the variable of `loop` must start at a hidden value: it has no exact end, and steps by
-// more than one or has a loop inside. In loops that the mapping made, a thread's number is hidden
-// enough; in kernels written by hand a condition may fix the thread.
+// more than one, has a loop inside, or updates elements at run-time distances. In loops that the
+// mapping made, a thread's number is hidden enough; in kernels written by hand a condition may fix
+// the thread.
 [[nodiscard]] bool hides_start(const ir::For& loop, bool by_hand);
 
 // The integers that a For or While carries from one iteration to the next: they must be hidden
