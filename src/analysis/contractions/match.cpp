@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/contractions/existing_factors.h"
 #include "analysis/contractions/nest_of_sums.h"
 #include "analysis/contractions/shifts.h"
 #include "analysis/contractions/side_by_side.h"
@@ -337,40 +338,7 @@ private:
             }
             steps.end = end;
         }
-        return reads_all();
-    }
-
-    // Right factors are read for all columns and steps of all rows. If a single row reads all of
-    // them, so does the nest; else every element between those that it reads must exist.
-    bool reads_all() {
-        const auto extreme = [](Trend begin, Trend end) {
-            const bool at_first = begin == Trend::kGrows || end == Trend::kFalls;
-            const bool at_last = begin == Trend::kFalls || end == Trend::kGrows;
-            return std::pair(at_first, at_last);
-        };
-        const auto columns = extreme(result_.first_column, result_.last_column);
-        for (const ContractionSteps& steps : result_.steps) {
-            const auto own = extreme(steps.begin, steps.end);
-            if (!((columns.first || own.first) && (columns.second || own.second))) continue;
-            Loops loops = steps.ranges.front().loops;
-            loops.push_back(result_.columns);
-            const auto monotone = [&](const Expr& index) {
-                const auto has = [&](const For* loop) { return varies(index, *loop); };
-                const auto count = std::ranges::count_if(loops, has);
-                if (count == 0) return true;
-                const For& loop = **std::ranges::find_if(loops, has);
-                return count == 1 && trend_of(index, *loop.var, nest_.uses) != Trend::kUnknown;
-            };
-            for (const Expr* right : steps.rights) {
-                const bool safe = !any_expr(*right, [&](const Expr& e) {
-                    return e.op == Op::kLoad && !std::ranges::all_of(e.operands, [&](Expr* index) {
-                               return monotone(*index);
-                           });
-                });
-                if (!safe) return fail("no row has all columns and steps");
-            }
-        }
-        return true;
+        return reads_all(result_, nest_.uses) || fail("no row has all columns and steps");
     }
 
     // ------------------------------------------------------------ statements
@@ -426,31 +394,7 @@ private:
                            result_.outer.empty() && !result_.one_row && !result_.copies_rights &&
                            !result_.is_triangle();
         if (!of_sums || !alone) return fail("products are added under a condition");
-        const auto exists = [&](const Expr& factor) {
-            if (factor.op != Op::kLoad) return false;
-            for (std::size_t axis = 0; axis < factor.operands.size(); ++axis) {
-                const Expr& index = *factor.operands[axis];
-                for (const For* loop : {result_.rows, result_.columns}) {
-                    if (!varies(index, *loop)) continue;
-                    const auto begin = constant_integer(result_.bounds.at(loop).begin),
-                               end = constant_integer(result_.bounds.at(loop).end);
-                    const auto& extent = factor.var->dims[axis].extent;
-                    if (index.op != Op::kVar || !begin || !end || !extent || *begin < 0 ||
-                        *end > *extent) {
-                        return false;
-                    }
-                }
-            }
-            return true;
-        };
-        for (const ContractionSteps& steps : result_.steps) {
-            for (const ContractionSteps::Range& range : steps.ranges)
-                for (const Expr* left : range.lefts)
-                    if (!exists(*left)) return fail("a condition may guard the factors");
-            for (const Expr* right : steps.rights)
-                if (!exists(*right)) return fail("a condition may guard the factors");
-        }
-        return true;
+        return has_all_factors(result_) || fail("a condition may guard the factors");
     }
 
     // Right factors may be stored to only after all steps.
