@@ -181,7 +181,8 @@ For* BlockCode::flat(const StepPiece& rest, const std::vector<Side>& sides, Subs
         if (!starts) both(b_.binary(Op::kGe, clone(module_, offset), begin_at));
         both(b_.binary(Op::kLt, clone(module_, offset), bound(side.loop.end)));
         Var* var = renamed.vars.at(side.loop.whole->var);
-        if (Expr* outside = is_outside(module_, side.loop, var)) both(outside);
+        Expr* outside = is_outside(b_, var, side.loop.skipped, side.loop.resumes);
+        if (outside != nullptr) both(outside);
     }
     body.push_back(b_.if_(reached, nest_of_piece(module_, rest, {}, renamed)));
     For* made = b_.loop(number, begin, b_.integer(all), std::move(body));

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "analysis/integers/index_math.h"
-#include "ir/builder.h"
 
 namespace parpy {
 
@@ -28,11 +27,10 @@ For* loop_of(Module& module, const PieceLoop& part, Body inner, const Substituti
     return loop;
 }
 
-Expr* is_outside(Module& module, const PieceLoop& part, Var* var) {
-    if (part.skipped == nullptr) return nullptr;
-    Builder b(module, part.whole->span);
-    return b.binary(Op::kOr, b.binary(Op::kLt, b.var(var), clone(module, part.skipped)),
-                    b.binary(Op::kGe, b.var(var), clone(module, part.resumes)));
+Expr* is_outside(Builder& b, Var* var, const Expr* skipped, const Expr* resumes) {
+    if (skipped == nullptr) return nullptr;
+    return b.binary(Op::kOr, b.binary(Op::kLt, b.var(var), clone(b.module(), skipped)),
+                    b.binary(Op::kGe, b.var(var), clone(b.module(), resumes)));
 }
 
 Body nest_of_piece(Module& module, const StepPiece& piece, const std::vector<std::size_t>& without,
@@ -42,8 +40,8 @@ Body nest_of_piece(Module& module, const StepPiece& piece, const std::vector<std
     for (const PieceLoop& part : piece.loops) {
         const auto own = renamed.vars.find(part.whole->var);
         Var* var = own == renamed.vars.end() ? part.whole->var : own->second;
-        Expr* outside = is_outside(module, part, var);
         Builder b(module, part.whole->span);
+        Expr* outside = is_outside(b, var, part.skipped, part.resumes);
         if (outside == nullptr) continue;
         condition = condition == nullptr ? outside : b.binary(Op::kAnd, condition, outside);
     }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/ir.h"
 #include "passes/steps/step_pieces.h"
@@ -17,9 +18,10 @@ namespace parpy {
 [[nodiscard]] ir::For* loop_of(ir::Module& module, const PieceLoop& part, ir::Body inner,
                                const ir::Substitution& renamed);
 
-// Whether the variable of the part, `var`, has none of the values that it leaves out; null: there
-// are none.
-[[nodiscard]] ir::Expr* is_outside(ir::Module& module, const PieceLoop& part, ir::Var* var);
+// Whether the variable has none of the values from `skipped` up to `resumes`; null: nothing is
+// skipped.
+[[nodiscard]] ir::Expr* is_outside(ir::Builder& builder, ir::Var* var, const ir::Expr* skipped,
+                                   const ir::Expr* resumes);
 
 // The loops of the piece, except those in `without`, around its statements.
 [[nodiscard]] ir::Body nest_of_piece(ir::Module& module, const StepPiece& piece,

@@ -12,6 +12,7 @@
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
+#include "passes/steps/piece_code.h"
 
 namespace parpy {
 
@@ -220,11 +221,7 @@ private:
                 exists = exists == nullptr ? more : b_.binary(Op::kAnd, exists, more);
             };
             both(b_.binary(Op::kLt, b_.var(index), end));
-            if (axis.skipped != nullptr) {
-                both(b_.binary(Op::kOr,
-                               b_.binary(Op::kLt, b_.var(index), clone(module_, axis.skipped)),
-                               b_.binary(Op::kGe, b_.var(index), clone(module_, axis.resumes))));
-            }
+            if (Expr* outside = is_outside(b_, index, axis.skipped, axis.resumes)) both(outside);
             const Dim& dim = part.array->dims[i];
             if (axis.first != nullptr && !within(axis, dim))
                 both(b_.binary(Op::kLt, b_.var(index), b_.extent(dim)));
