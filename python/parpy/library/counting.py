@@ -96,12 +96,17 @@ def nonzero(a):
         builtin.static_fail("np.nonzero takes arrays of one or two dimensions here")
 
 
+def is_new(s, i):
+    """Whether the element differs from the one before it in sorted order; NaNs do not differ from each other."""
+    return i == 0 or (s[i] != s[i - 1] and (s[i] == s[i] or s[i - 1] == s[i - 1]))
+
+
 def unique(ar):
     """The sorted elements without repetitions; one NaN is kept."""
     s = np.sort(np.ravel(ar))
     count = 0
     for i in range(s.shape[0]):
-        if i == 0 or (s[i] != s[i - 1] and (s[i] == s[i] or s[i - 1] == s[i - 1])):
+        if is_new(s, i):
             s[count] = s[i]
             count += 1
     return s[:count]
@@ -112,7 +117,7 @@ def unique_counts(ar, return_counts):
     counts = np.zeros(s.shape[0], dtype=np.int64)
     count = 0
     for i in range(s.shape[0]):
-        if i == 0 or (s[i] != s[i - 1] and (s[i] == s[i] or s[i - 1] == s[i - 1])):
+        if is_new(s, i):
             s[count] = s[i]
             count += 1
         counts[count - 1] += 1
@@ -125,7 +130,7 @@ def unique_index(ar, return_index):
     s = x[places]
     count = 0
     for i in range(s.shape[0]):
-        if i == 0 or (s[i] != s[i - 1] and (s[i] == s[i] or s[i - 1] == s[i - 1])):
+        if is_new(s, i):
             s[count] = s[i]
             places[count] = places[i]
             count += 1
@@ -140,7 +145,7 @@ def unique_inverse(ar, return_inverse):
     inverse = np.empty(s.shape[0], dtype=np.int64)
     count = 0
     for i in range(s.shape[0]):
-        if i == 0 or (s[i] != s[i - 1] and (s[i] == s[i] or s[i - 1] == s[i - 1])):
+        if is_new(s, i):
             s[count] = s[i]
             count += 1
         inverse[places[i]] = count - 1

@@ -46,13 +46,7 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
     """`node` and all nodes below it, level by level, without operators and contexts."""
     left = [node]
     for part in left:
-        values = part.__dict__
-        for name in _fields[part.__class__]:
-            value = values.get(name)
-            if value.__class__ is list:
-                left += [each for each in value if isinstance(each, ast.AST)]
-            elif isinstance(value, ast.AST):
-                left.append(value)
+        left += children(part)
         yield part
 
 
