@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Sequence
 from functools import reduce
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -48,14 +49,26 @@ class _Channel:
         self._mpi, self.comm = MPI, comm
         self.rank, self.size = comm.Get_rank(), comm.Get_size()
         self._private = False  # whether `comm` is the copy yet
+        self.in_step = True  # an error that a call raises now is raised on all ranks
         copy, request = comm.Idup()
+        _copies.append(copy)  # MPI writes to it, also after a failure
         self.wait([request])
+        _copies.remove(copy)
         self.comm, self._private = copy, True
 
     def wait(self, requests: Sequence[Any]) -> None:
         """Waits until these requests have ended. Raises ParallelError if a rank failed, or after the timeout."""
+        try:
+            self._wait(list(requests))
+        except BaseException:
+            self.in_step = False
+            _abandoned[:] = [request for request in _abandoned if not request.Test()]
+            _abandoned.extend(requests)
+            raise
+
+    def _wait(self, requests: list[Any]) -> None:
         end, looks = time.monotonic() + _seconds(), 0
-        while not self._mpi.Request.Testall(list(requests)):
+        while not self._mpi.Request.Testall(requests):
             looks += 1
             if looks % 16 == 0 and self._private:
                 self._look_for_failures()
@@ -82,7 +95,10 @@ class _Channel:
         others = [rank for rank in range(self.size) if rank != self.rank]
         sent = [self.comm.isend(text, rank, _FAILED) for rank in others]
         end = time.monotonic() + 5
-        while not self._mpi.Request.Testall(sent) and time.monotonic() < end:
+        while not self._mpi.Request.Testall(sent):
+            if time.monotonic() > end:
+                _abandoned.extend(sent)
+                break
             time.sleep(1e-3)
 
     # ------------------------------------------------------------ messages
@@ -121,7 +137,10 @@ def _bytes(array: _Array) -> _Array:
     return array.reshape(-1).view(np.uint8)
 
 
-_channels: dict[int, _Channel] = {}
+_abandoned: list[Any] = []  # requests of failed calls: MPI may still use the buffers that they hold
+_copies: list[Any] = []  # communicators that are being copied
+_channels: dict[int, _Channel] = {}  # by a number that no other channel ever has
+_numbers = count()
 _keyval: list[int] = []
 
 
@@ -132,16 +151,24 @@ def _channel_of(comm: Any) -> _Channel:
     if not _keyval:
 
         def forget(_comm: Any, _keyval: int, number: Any) -> None:
-            _channels.pop(number, None)
+            channel = _channels.pop(number, None)
+            if channel is not None and channel.in_step and not MPI.Is_finalized():
+                channel.comm.Free()
 
         _keyval.append(MPI.Comm.Create_keyval(delete_fn=forget))
     number = comm.Get_attr(_keyval[0])
     if number is None or number not in _channels:
-        channel = _Channel(comm)
-        number = id(channel)
+        channel, number = _Channel(comm), next(_numbers)
+        comm.Set_attr(_keyval[0], number)  # forgets the channel before
         _channels[number] = channel
-        comm.Set_attr(_keyval[0], number)
     return _channels[number]
+
+
+def _forget(channel: _Channel) -> None:
+    """The next call on the channel's communicator makes another channel."""
+    for number, one in list(_channels.items()):
+        if one is channel:
+            del _channels[number]
 
 
 class _Exchanges(Actions):
@@ -269,21 +296,28 @@ def call(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOp
             "use backend=parpy.CompileBackend.Cpu",
         )
     channel = _channel_of(opts.comm)
+    try:
+        return _call_on(channel, function, values, opts)
+    except BaseException as failure:
+        if not channel.in_step or not isinstance(failure, Exception):
+            channel.fail(f"{type(failure).__name__}: {failure}")
+            _forget(channel)  # messages of the call may still be in flight
+        raise
+
+
+def _call_on(channel: _Channel, function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOptions) -> Any:
     _check_equal(channel, channel.texts(_described(function, values, opts)), function.__name__)
     plan = plan_of(function, values, opts, channel.size)
     check(function, values, plan)
     arrays = {name: values[number] for name, number in plan.arguments.items()}
     _check_whole(channel, plan, arrays, function.__name__)
     hook = _Exchanges(plan, channel, arrays)
-    try:
-        _exchange_at_first(hook, plan, arrays)
-        program = part_of(function, plan, channel.rank, values)
-        result = _native.run_part(lambda: program(*values, opts=plain(opts)), hook)
-        if returns_array(result):
-            raise ParallelError(f"'{function.__name__}' cannot be shared by several ranks: it returns an array")
-        _gather_at_last(hook, plan, arrays)
-    except BaseException as failure:
-        channel.fail(f"{type(failure).__name__}: {failure}")
-        _channels.pop(id(channel), None)  # messages of the call may still be in flight
-        raise
+    channel.in_step = False
+    _exchange_at_first(hook, plan, arrays)
+    program = part_of(function, plan, channel.rank, values)
+    result = _native.run_part(lambda: program(*values, opts=plain(opts)), hook)
+    if returns_array(result):
+        raise ParallelError(f"'{function.__name__}' cannot be shared by several ranks: it returns an array")
+    _gather_at_last(hook, plan, arrays)
+    channel.in_step = True
     return result

@@ -160,9 +160,12 @@ def _mapping(rng: random.Random, labels: list[str], mode: str, backend: str) -> 
         return {}
     share = rng.choice((0.3, 0.6, 1.0))
     chosen = {}
+    left = 100_000 if backend == "sim" else 10**12  # threads that nested loops may have: 10^6 take the simulator 2 s
     for label in labels:
         if rng.random() < share:
-            loop = parpy.threads(rng.choice((1, 2, 3, 8, 32, 33, 64, 100, 1000, 5000)))
+            number = rng.choice([number for number in (1, 2, 3, 8, 32, 33, 64, 100, 1000, 5000) if number <= left])
+            loop = parpy.threads(number)
+            left //= number
             if backend != "cpu" and rng.random() < 0.3:
                 loop = loop.tpb(rng.choice((32, 64, 96, 256)))
             chosen[label] = loop

@@ -34,7 +34,7 @@ def _run(ranks, program, *arguments, cwd=None, **environment):
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_ranks(ranks):
-    parts = ["bits", "own_rows", "split", *(["unequal", "one_fails"] if ranks > 1 else [])]
+    parts = ["bits", "own_rows", "split", "many_communicators", *(["unequal", "one_fails"] if ranks > 1 else [])]
     done = _run(ranks, HERE / "rank_program.py", *parts)
     assert done.returncode == 0, done.stdout + done.stderr
     for part in parts:
