@@ -8,6 +8,7 @@ from collections.abc import Container
 from .. import _native
 from ..calls.objects import attribute_name
 from ..frontend.refused import EXPRESSIONS, STATEMENTS
+from ..library import is_in_library
 from ..syntax.source import FunctionSource
 from ..syntax.walks import walk
 from .foreign_calls import is_for_python, is_statement_of_python
@@ -35,7 +36,9 @@ def _why_python(part: ast.AST, resolver: Resolver) -> tuple[str, str] | None:
     """The reason why Python runs a part of a loop, and a remedy; None if Python does not run it."""
     if isinstance(part, ast.Call) and resolver.calls_unknown(part):
         shown = ast.unparse(part.func)
-        return f"compiled code does not know '{shown}'", "call it before the loop, or write it out"
+        found = resolver.find(part.func)
+        what = "make this call of" if found is not None and is_in_library(found.value) else "know"
+        return f"compiled code does not {what} '{shown}'", "call it before the loop, or write it out"
     if is_statement_of_python(part):
         what, fix = (STATEMENTS | EXPRESSIONS)[type(part)]  # type: ignore[index]
         return f"compiled code has no {what.removeprefix('a ').removeprefix('an ')}", fix

@@ -9,6 +9,35 @@ import numpy as np
 from .. import builtin
 
 
+def bincount(x, weights=None, minlength=0):
+    """With weights the result has floats, even where there is nothing to count and NumPy's has integers."""
+    if x.ndim != 1:
+        builtin.static_fail("np.bincount takes an array of one dimension here")
+    if x.dtype == np.float16 or x.dtype == np.float32 or x.dtype == np.float64 or x.dtype == np.uint64:
+        builtin.static_fail("np.bincount takes integers that int64 can hold; 'x.astype(np.int64)' converts others")
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    n = np.int64(minlength)
+    for v in x:
+        if v < 0:
+            raise ValueError("'list' argument must have no negative elements")
+        n = max(n, np.int64(v) + 1)
+    if weights is None:
+        counts = np.zeros(n, dtype=np.int64)
+        for v in x:
+            counts[np.int64(v)] += 1
+        return counts
+    else:
+        if weights.dtype == np.complex64 or weights.dtype == np.complex128:
+            builtin.static_fail("np.bincount takes real weights; 'weights.real' is one part")
+        if x.shape[0] > 0 and weights.shape[0] != x.shape[0]:
+            raise ValueError("The weights and list don't have the same length.")
+        sums = np.zeros(n)
+        for i in range(x.shape[0]):
+            sums[np.int64(x[i])] += weights[i]
+        return sums
+
+
 def histogram(a, bins=10, range=None):
     if bins.ndim == 1:
         return histogram_of_edges(a, bins)

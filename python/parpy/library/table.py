@@ -30,6 +30,7 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.array_equal: (counting.array_equal,),
     np.atleast_2d: (joining.atleast_2d,),
     np.average: (arrays.average,),
+    np.bincount: (counting.bincount,),
     np.column_stack: (joining.column_stack,),
     np.concatenate: (joining.concatenate,),
     np.convolve: (arrays.convolve,),
@@ -87,7 +88,7 @@ _WITHOUT_NAN = {
 _FUNCTIONS |= _WITHOUT_NAN
 # Functions that the library runs only in loops, on the small arrays of iterations; elsewhere NumPy itself is called.
 _FOR_LOOPS: frozenset[Any] = frozenset((
-    np.array_equal, np.average, np.convolve, np.delete, np.diag, np.digitize, np.flatnonzero, np.histogram,
+    np.array_equal, np.average, np.bincount, np.convolve, np.delete, np.diag, np.digitize, np.flatnonzero, np.histogram,
     np.interp, np.kron, np.nonzero, np.take, np.unique,
 ))  # fmt: skip
 # Functions that allocate no memory, so that kernels may call them as well.

@@ -315,6 +315,7 @@ bool NameMemory::no_room(const Bind& bind) {
         "how many values '" + bind.array->shown() + "' has is not known when " +
             (once ? "the function is entered"
                   : "the program is compiled, or they take more than " + few));
+    error.python_may_call = once;
     error.help = once ? "make the array before the loop, as large as it may get"
                  : by_hand_
                      ? "write a loop over the elements, or store them to an array of the kernel's"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -53,6 +54,67 @@ def test_as_numpy(backend, expression):
         warnings.filterwarnings("ignore", message="(?s).*P316")  # nothing is mapped
         run(backend, parpy.jit(function), (*given, got), {})
     np.testing.assert_allclose(got, want, rtol=1e-12)
+
+
+def counts(x, weights, smallest, out):
+    for i in range(x.shape[0]):
+        out[i] = np.bincount(x[i], minlength=smallest)[:9].sum() + np.bincount(x[i], weights[i]).sum()
+
+
+@pytest.mark.parametrize("x", [rng.integers(0, 9, (3, 50)).astype(np.uint8), rng.random((3, 50)) < 0.5], ids=str)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_bincount_of_small_integers(backend, x):
+    weights = rng.integers(-5, 5, x.shape).astype(np.float32)
+    got, want = np.zeros(3), np.zeros(3)
+    counts(x, weights, 9, want)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", parpy.PerformanceWarning)
+        warnings.filterwarnings("ignore", message="(?s).*P316")
+        run(backend, parpy.jit(counts), (x, weights, 9, got), {})
+    np.testing.assert_array_equal(got, want)
+
+
+def counted(x, smallest):
+    found = []
+    for i in range(x.shape[0]):
+        found.append(np.bincount(x[i], minlength=smallest))
+    return found[0]
+
+
+@pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")
+@pytest.mark.parametrize(
+    ("x", "smallest"),
+    [
+        (rng.integers(0, 9, (2, 50)), 3), (rng.integers(-9, 9, (2, 50)), 3), (rng.integers(0, 9, (2, 50)), -1),
+        (rng.random((2, 50)), 1), (np.zeros((2, 0), np.int64), 2), (rng.integers(0, 9, (2, 5), np.uint64), 2),
+        (rng.integers(0, 9, (2, 5), np.int8), 12), (rng.integers(-9, 9, (2, 50)).astype(np.int8), 3),
+    ],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("function", [counted, lambda x, n: np.bincount(x[0], minlength=n)], ids=["loop", "call"])
+def test_bincount_is_numpys(function, x, smallest):
+    try:
+        want = function(x, smallest)
+    except (TypeError, ValueError) as error:
+        with pytest.raises(type(error), match=re.escape(str(error))):
+            parpy.jit(function)(x, smallest)
+        return
+    got = parpy.jit(function)(x, smallest)
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got, want)
+
+
+def largest_count(x):
+    best = 0
+    for i in range(x.shape[0]):
+        best = max(best, np.bincount(x[i]).max())
+    return best
+
+
+def test_python_counts_in_loops_where_the_number_of_bins_is_unknown():
+    x = rng.integers(0, 9, (3, 50))
+    with pytest.warns(parpy.PerformanceWarning, match="does not make this call of 'np.bincount'"):
+        assert parpy.jit(largest_count)(x) == largest_count(x)
 
 
 def hard_orders():

@@ -82,8 +82,9 @@ Operand Typer::walk(Expr*& slot, bool by_numpy) {
         case Op::kRank:
         case Op::kSize:
             return walk_shape(slot);
-        case Op::kBackendIs:
         case Op::kTypesEqual:
+            return walk_types_equal(slot);
+        case Op::kBackendIs:
         case Op::kConvertLike:
             return kUnknownOperand;  // reported by fold_static
         case Op::kCall:
@@ -123,6 +124,18 @@ Operand Typer::walk(Expr*& slot, bool by_numpy) {
         default:
             return is_of_kernels(slot->op) ? walk_of_kernels(slot) : walk_operation(slot, by_numpy);
     }
+}
+
+// A comparison of types beside other conditions.
+Operand Typer::walk_types_equal(Expr*& slot) {
+    const auto known = answer(*slot);
+    if (!known) return kUnknownOperand;
+    if (rewriting()) {
+        const Span span = slot->span;
+        slot = context_.module.make_expr(Op::kConst, Type::of(Scalar::kBool), span);
+        slot->constant.value = *known;
+    }
+    return {.type = Type::of(Scalar::kBool)};
 }
 
 Operand Typer::walk_const(Expr& expr) {

@@ -145,7 +145,7 @@ void Typer::walk(Stmt& stmt, Body& out) {
         }
         case StmtKind::kIf: {
             auto& branch = static_cast<If&>(stmt);
-            if (branch.condition->op == Op::kTypesEqual) {
+            if (asks_for_types(*branch.condition)) {
                 if (is_declared_check(context_.module, stmt))
                     check_type(branch);
                 else
@@ -216,18 +216,30 @@ void Typer::walk(Stmt& stmt, Body& out) {
 
 // Chooses the branch of `if static_types_eq(a.dtype, b.dtype)` on the types of computed values.
 void Typer::choose_by_types(If& branch, Body& out) {
-    const auto& sides = branch.condition->operands;
-    const Type a = storage(typed_copy(*sides[0]).type), b = storage(typed_copy(*sides[1]).type);
-    if (!a.is_scalar() || !b.is_scalar()) {
+    const auto chosen = answer(*branch.condition);
+    if (!chosen) return;
+    for (Stmt* stmt : *chosen ? branch.then_body : branch.else_body)
+        walk(*stmt, out);
+}
+
+// The value of a condition made of comparisons of types; nothing while they are unknown.
+std::optional<bool> Typer::answer(const Expr& condition) {
+    const auto& sides = condition.operands;
+    if (condition.op == Op::kConst) return std::get<bool>(condition.constant.value);
+    if (condition.op == Op::kTypesEqual) {
+        const Type a = storage(typed_copy(*sides[0]).type), b = storage(typed_copy(*sides[1]).type);
+        if (a.is_scalar() && b.is_scalar()) return a.scalar == b.scalar;
         if (rewriting()) {
-            report(Code::kP213, branch.condition->span,
+            report(Code::kP213, condition.span,
                    "the types that are compared here cannot be inferred",
                    "ask for the type of a parameter, or of an array: x.dtype");
         }
-        return;
+        return std::nullopt;
     }
-    for (Stmt* stmt : a.scalar == b.scalar ? branch.then_body : branch.else_body)
-        walk(*stmt, out);
+    const auto first = answer(*sides[0]);
+    if (!first || condition.op == Op::kPyBool) return first;
+    if (condition.op == Op::kNot) return !*first;
+    return *first == (condition.op == Op::kOr) ? first : answer(*sides[1]);
 }
 
 void Typer::widen(Var* var, const Operand& value) {

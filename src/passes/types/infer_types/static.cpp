@@ -266,6 +266,15 @@ private:
 
 }  // namespace
 
+bool asks_for_types(const Expr& condition) {
+    if (condition.op == Op::kTypesEqual) return true;
+    const bool combines = condition.op == Op::kAnd || condition.op == Op::kOr ||
+                          condition.op == Op::kNot || condition.op == Op::kPyBool;
+    return combines && std::ranges::all_of(condition.operands, [](const Expr* e) {
+               return truth_of(*e) != nullptr || asks_for_types(*e);
+           });
+}
+
 void fold_static(PassContext& context, Function& function) {
     StaticFolder(context, function).run();
 }

@@ -199,6 +199,8 @@ private:
     void drop_results_of_arrays();
     void walk_for(ir::For& stmt);
     void choose_by_types(ir::If& branch, ir::Body& out);
+    std::optional<bool> answer(const ir::Expr& condition);
+    Operand walk_types_equal(ir::Expr*& slot);
     void refuse_zero_step(ir::For& stmt);
     // The statements that follow are reached only where the condition is `holds`, or the loop has
     // iterations.
@@ -327,6 +329,8 @@ bool is_declared_check(const ir::Module& module, const ir::Stmt& stmt);
 bool asks_for_number(const ir::Stmt& check);
 // Whether it checks a type that is known when those of variables are.
 bool asks_for_type(const ir::Stmt& check);
+// Whether the condition is made of comparisons of types alone.
+bool asks_for_types(const ir::Expr& condition);
 // Removes the checks at the front of the function; puts back those left to run time.
 std::vector<DeclaredCheck> take_declared_checks(const ir::Module& module, ir::Function& function);
 void put_open_checks(ir::Module& module, Instance& instance);
