@@ -46,8 +46,8 @@ class Compiling:
     def __init__(self, made: _native.JitFunction, written: FunctionSource, source: FunctionSource) -> None:
         """`source`: the same without stars among the parameters."""
         self._made, self._written, self._source = made, written, source
-        self._structures = Structures(source, partial(_for_kinds, source))
-        self._keeping = KeptDrivers(source, self._structures, _driver_of)
+        self._structures = _structures_of(source)
+        self._keeping = KeptDrivers(source, self._structures, _driver_of, _structures_of)
 
     def parse(self) -> Surface | DriverSurface:
         """What calls run from now on."""
@@ -58,6 +58,8 @@ class Compiling:
         driver = _driver(self._source)
         if driver is None:
             return parse(self._source)
+        if keeping.tests.texts:
+            return DriverSurface(keeping, ())
         keeping.begin_with(driver)
         keeping.guarded = True
         return DriverSurface(keeping, driver.guards)
@@ -96,7 +98,7 @@ class Compiling:
         keeping.refused = keeping.refused or error.python_may_call
         # "by key": an object that computes the attribute once may fail to, which matters only if that is read, and
         # an entry of a dict may be there behind an assignment.
-        may_fit = fits or keeping.refused or error.says("by key")
+        may_fit = fits or keeping.refused or error.says("by key") or bool(keeping.tests.texts)
         by_python = may_fit and not keeping.wanted and keeping.kept(values) != NOTHING_KEPT
         if structures.wanted or keeping.wanted or not (by_python or (fits and structures.are_for(values))):
             return NotImplemented
@@ -154,6 +156,10 @@ def looked_at(compiled: _native.JitFunction, args: tuple[Any, ...], look: Callab
         return look(tuple(repeated[0]))
 
 
+def _structures_of(source: FunctionSource) -> Structures:
+    return Structures(source, partial(_for_kinds, source))
+
+
 def _for_kinds(source: FunctionSource, kinds: Mapping[str, Composed]) -> tuple[_native.JitFunction, Places]:
     """The jit function of which these parameters are no numbers and no arrays, and the places of what it reads outside
     of itself."""
@@ -198,8 +204,8 @@ def _driver_of(
 def driver_behind(function: _native.JitFunction, args: Sequence[Any]) -> Driver | Structures | None:
     """What runs a call of these arguments, unless it is the function itself."""
     source: FunctionSource = function.__parpy_source__
-    structures = Structures(source, partial(_for_kinds, source))
-    keeping = KeptDrivers(source, structures, _driver_of)
+    structures = _structures_of(source)
+    keeping = KeptDrivers(source, structures, _driver_of, _structures_of)
     if not isinstance(source, RegionSource) and keeping.kept(args) != NOTHING_KEPT:
         return keeping.of(args)
     driver = _driver(source)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..calls.elements import WHOLE
 from ..calls.errors import CompileError
 from ..calls.options import CompileOptions
+from ..frontend.class_tests import ClassTests
 from ..syntax.lazy import lazy
 from ..syntax.names import is_array
 from ..syntax.source import FunctionSource
@@ -31,12 +32,14 @@ class KeptDrivers:
         source: FunctionSource,
         structures: Structures,
         driver_of: Callable[[FunctionSource, Kept, list[FunctionSource]], Driver | None],
+        structures_of: Callable[[FunctionSource], Structures],
     ) -> None:
         """`driver_of` makes the driver for a source, its kept attributes and the methods that Python calls."""
         self.wanted = False
         self.refused = False  # the value of Kept.refused for later calls
         self.guarded = False  # whether the caller checks the guards of the driver without kept attributes
         self._source, self._structures, self._driver_of = source, structures, driver_of
+        self._structures_of = structures_of
         self._drivers: dict[Kept, Driver | Structures] = {}
         self._alike: Alike[Kept] = Alike(texts=True)
 
@@ -57,6 +60,8 @@ class KeptDrivers:
             kept = self._alike.find(reads, values, lambda: self._kept_for(values))
         if self.refused:
             kept = kept._replace(refused=True)
+        if self.tests.texts:
+            kept = kept._replace(answers=self.tests.answers(values))
         return kept._replace(rows=self._rows(values)) if self._returned else kept
 
     def _kept_for(self, values: tuple[Any, ...]) -> Kept:
@@ -64,6 +69,10 @@ class KeptDrivers:
         kept = kept_for(self._source, reads, values)
         driven = frozenset(name for name in reads.method_names() if any(map(is_driven, reads.functions([name]))))
         return kept._replace(methods=kept.methods | driven) if driven else kept
+
+    @lazy
+    def tests(self) -> ClassTests:
+        return ClassTests(self._source)
 
     @lazy
     def _returned(self) -> dict[str, int]:
@@ -81,11 +90,15 @@ class KeptDrivers:
         driver = self._drivers.get(kept)
         if driver is None or not all(guard.holds() for guard in driver.guards):
             methods = self._structures.reads.functions(kept.methods) if kept.methods else []
-            driver = self._drivers[kept] = self._driver_of(self._source, kept, methods) or self._structures
+            source, structures = self._source, self._structures
+            if kept.answers:
+                source = self.tests.answered(kept.answers)
+                structures = self._structures_of(source)
+            driver = self._drivers[kept] = self._driver_of(source, kept, methods) or structures
         return driver
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
-        key = None if self._returned or self.refused else self._structures.key(values)
+        key = None if self._returned or self.refused or self.tests.texts else self._structures.key(values)
         if key is None:
             return self._run(values, opts, debug)
         result = self._structures.repeat(key, values, opts, debug)

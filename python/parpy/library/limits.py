@@ -39,15 +39,15 @@ def limit(asked: Any, attribute: str) -> Any:
 
 
 @functools.cache
-def instance(yes: tuple[str, ...], unclear: tuple[str, ...], of_arrays: bool) -> Any:
+def instance(yes: tuple[str, ...], unclear: tuple[str, ...], of_arrays: bool, asked: str) -> Any:
     """`lambda v: isinstance(v, …)`, which holds of numbers of the types `yes`, and perhaps of arrays. Of the `unclear`
-    ones Python's and NumPy's differ."""
+    ones Python's and NumPy's differ. `asked` names the call in messages."""
     lines = [f"def is_instance(v):\n    if v.ndim != 0:\n        return {of_arrays}\n"]
     for scalar in yes:
         lines.append(f"    {_is_of(scalar)}:\n        return True\n")
     for scalar in unclear:
-        message = "this holds of a number of NumPy's or of Python's alone, which have one type here"
-        lines.append(f'    {_is_of(scalar)}:\n        builtin.static_fail("{message}")\n')
+        message = f"{asked} holds of a number of NumPy's or of Python's alone, which have one type here; name both "
+        lines.append(f"    {_is_of(scalar)}:\n        builtin.static_fail({message + '(int, np.integer)'!r})\n")
     return function_of("".join(lines) + "    return False\n", "is_instance", "<isinstance>")
 
 

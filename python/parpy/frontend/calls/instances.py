@@ -55,7 +55,8 @@ def _of_number(fn: FunctionScope, node: ast.Call, classes: tuple[type, ...]) -> 
     of_arrays = issubclass(np.ndarray, classes)
     owner = value.value if isinstance(value, ast.Subscript) else value
     if not (isinstance(owner, ast.Name) and owner.id in fn.parameters and not is_assigned(fn.node, owner.id)):
-        return call_library(fn, instance(yes, unclear, of_arrays), [lower(fn, value)], node)
+        asked = f"'{ast.unparse(node)}' in line {node.lineno + fn.source.line_shift}"
+        return call_library(fn, instance(yes, unclear, of_arrays, asked), [lower(fn, value)], node)
     return _decided(fn, node, yes, unclear, of_arrays)
 
 
