@@ -171,13 +171,19 @@ private:
         launch.kernel->params.erase(launch.kernel->params.begin() + at);
     }
 
-    // Removes arrays of which only the reduced element was used.
+    // Removes arrays of which only the reduced element was used. A called function may get an array
+    // without touching it.
     static void drop_unused(Launch& launch) {
         const Uses uses = uses_of(launch.kernel->body);
+        const auto is_passed = [&](const Var* array) {
+            return any_expr(launch.kernel->body, [&](const Expr& e) {
+                return e.op == Op::kArray && e.var == array;
+            });
+        };
         for (std::size_t i = launch.arguments.size(); i-- > 0;) {
             const Var* param = launch.kernel->params[i];
             const bool used = param->type.is_array()
-                                  ? uses.touches(param)
+                                  ? uses.touches(param) || is_passed(param)
                                   : uses.read.contains(param) || uses.written.contains(param);
             if (!used) {
                 drop_argument(launch, param);

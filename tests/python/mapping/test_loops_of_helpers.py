@@ -99,3 +99,27 @@ def test_they_are_parallel(backend):
     rows = [line for line in text.splitlines() if "for i in" in line or "velocity" in line]
     assert len(rows) >= 2, text  # neighbouring loops may be fused
     assert not any("sequential" in row for row in rows), text
+
+
+def place_of(ends, i):
+    if i >= ends[1]:
+        raise IndexError("behind the last one")
+    return ends[0] + i
+
+
+def element(unused, x, ends, i):
+    return x[place_of(ends, i)]
+
+
+def sum_of_elements(unused, x, ends):
+    total = 0
+    for i in range(ends[1]):
+        total += element(unused, x, ends, i)
+    return total
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_arrays_that_a_called_function_does_not_touch(backend):
+    unused, x, ends = np.zeros(9), np.arange(2**16), np.array([3, 2000])
+    opts = parpy.auto(backend=CompileBackend(backend))
+    assert parpy.jit(sum_of_elements)(unused, x, ends, opts=opts) == sum_of_elements(unused, x, ends)
