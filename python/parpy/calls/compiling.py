@@ -105,6 +105,10 @@ class Compiling:
         try:
             result = (keeping if by_python else structures)(values, options, False)
         except CompileError as other:
+            is_whole = not self._source.part and not keeping.keeps_objects
+            if is_whole and other.python_may_call and any(map(is_object, values)):
+                keeping.refused, keeping.keeps_objects = True, keeping.refused
+                return self.on_misfit(error, values, options)
             if other.says("run") or not is_misused(values, other):
                 raise
             return NotImplemented  # the first message says more of what the function is not made for

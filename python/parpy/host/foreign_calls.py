@@ -48,6 +48,11 @@ def is_foreign(value: Any) -> bool:
     return isinstance(value, type(len)) and callable_source(value) is None
 
 
+def makes_object(value: Any) -> bool:
+    """Whether the value is a class of objects that compiled code makes as well."""
+    return isinstance(value, type) and not issubclass(value, tuple) and is_made_of_fields(value)
+
+
 def is_universal(value: Any) -> bool:
     """Whether the value is a user's universal function, whose function of numbers compiled code can call."""
     module = getattr(type(value), "__module__", None) or ""

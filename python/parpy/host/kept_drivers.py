@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..calls.elements import WHOLE
 from ..calls.errors import CompileError
+from ..calls.objects import is_object
 from ..calls.options import CompileOptions
 from ..frontend.class_tests import ClassTests
 from ..syntax.lazy import lazy
 from ..syntax.names import is_array
+from ..syntax.patterns import node_parameters
 from ..syntax.source import FunctionSource
 from .alike import Alike
 from .kept import NOTHING_KEPT, Kept, is_list, kept_for
@@ -37,6 +39,7 @@ class KeptDrivers:
         """`driver_of` makes the driver for a source, its kept attributes and the methods that Python calls."""
         self.wanted = False
         self.refused = False  # the value of Kept.refused for later calls
+        self.keeps_objects = False  # whether Python runs what uses an object of the arguments as a whole
         self.guarded = False  # whether the caller checks the guards of the driver without kept attributes
         self._source, self._structures, self._driver_of = source, structures, driver_of
         self._structures_of = structures_of
@@ -59,7 +62,8 @@ class KeptDrivers:
             reads = self._structures.reads
             kept = self._alike.find(reads, values, lambda: self._kept_for(values))
         if self.refused:
-            kept = kept._replace(refused=True)
+            names = self._objects(values) if self.keeps_objects else kept.names
+            kept = kept._replace(refused=True, names=kept.names | names)
         if self.tests.texts:
             kept = kept._replace(answers=self.tests.answers(values))
         return kept._replace(rows=self._rows(values)) if self._returned else kept
@@ -73,6 +77,10 @@ class KeptDrivers:
     @lazy
     def tests(self) -> ClassTests:
         return ClassTests(self._source)
+
+    def _objects(self, values: tuple[Any, ...]) -> frozenset[str]:
+        given = zip(node_parameters(self._source.tree()), values, strict=False)
+        return frozenset(name for name, value in given if is_object(value))
 
     @lazy
     def _returned(self) -> dict[str, int]:

@@ -39,6 +39,7 @@ from .foreign_calls import (
     is_made_text,
     is_statement_of_python,
     is_universal,
+    makes_object,
     takes_elements,
 )
 from .kept import NOTHING_KEPT, Kept
@@ -259,7 +260,9 @@ class Resolver(Lookup):
         """Whether the call is one of a user's function that returns a list, dict or set, or a tuple with one at this
         place, or of a class that compiled code does not support."""
         binding = self.find(call.func)
-        if binding is not None and gives_container(binding.value):
+        if binding is not None and (
+            gives_container(binding.value) or (self.kept.refused and makes_object(binding.value))
+        ):
             return place is None
         source = None if binding is None else callable_source(binding.value)
         if source is None or source.function is self.function or not self.has_driver(source.function):
@@ -443,7 +446,8 @@ class Resolver(Lookup):
         if value is sum and self._adds_arrays(call):
             return True
         if call in self._returned_views or (
-            self.kept.refused and (is_in_library(value) or self._gives_view(call) or self._is_recursive(value))
+            self.kept.refused
+            and (is_in_library(value) or makes_object(value) or self._gives_view(call) or self._is_recursive(value))
         ):
             return True
         if is_universal(value):

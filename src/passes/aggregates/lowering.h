@@ -109,6 +109,7 @@ private:
     ir::Expr* condition(ir::Expr* expr);
     Parts member(Kind function, Span span);
     ir::Expr* operator_call(const ir::Expr& e);
+    ir::Expr* given_to(const OperatorMethod& method, ir::Expr* other, Span span);
     Parts there(Parts parts, const ir::Expr& written);
     ir::Expr* number_in(Parts parts, const ir::Expr& written);
     // From left to right; statements for a later operand do not change the values of earlier ones.

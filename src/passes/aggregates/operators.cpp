@@ -88,7 +88,7 @@ namespace {
 // Whether the second operand's method may be called since the first one has none. A tuple has an
 // order and sums of its own, and a number of NumPy's makes an array of a tuple.
 bool may_reflect(const Expr& first, const Kind& a, const Kind& b) {
-    if (b.is_record()) return a.is_number() || a.is_record();
+    if (b.is_record()) return (a.is_number() && a.rank <= 0) || a.is_record();
     return b.is_tuple() && a.is_number() && first.op == Op::kConst;
 }
 
@@ -126,6 +126,16 @@ std::optional<Kind> KindWalk::of_operator(const Expr& e, const KindsHere& here) 
     return applied(of_field(method->owner == 0 ? a : b, method->method, here), apply, here);
 }
 
+// The argument of the method: NumPy's numbers become Python's before they meet an object.
+Expr* Lowering::given_to(const OperatorMethod& method, Expr* other, Span span) {
+    const bool is_named = other->op == Op::kLoad || other->op == Op::kVar;
+    if (method.owner == 0 || !is_named || other->var->type.is_unknown()) return other;
+    const Scalar scalar = other->var->type.scalar;
+    if (is_float(scalar)) return surface(Op::kPyFloat, {other}, span);
+    const bool fits = is_integer(scalar) && scalar != Scalar::kU64;
+    return fits ? surface(Op::kPyInt, {other}, span) : other;
+}
+
 // The same as a call of the method; null where there is none.
 Expr* Lowering::operator_call(const Expr& e) {
     if (!instances_.has_operators() || row_of(e.op) == nullptr) return nullptr;
@@ -136,7 +146,7 @@ Expr* Lowering::operator_call(const Expr& e) {
     Expr* field = surface(Op::kField, {e.operands[method->owner]}, e.span);
     field->text = std::make_shared<const std::string>(method->method);
     Expr* call = surface(Op::kApply, {field}, e.span);
-    if (!one) call->operands.push_back(e.operands[1 - method->owner]);
+    if (!one) call->operands.push_back(given_to(*method, e.operands[1 - method->owner], e.span));
     return method->is_opposite ? surface(Op::kNot, {call}, e.span) : call;
 }
 

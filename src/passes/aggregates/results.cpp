@@ -93,6 +93,13 @@ void Lowering::return_to_python(const Return& stmt, Parts value) {
         const Kind* part = &value.kind;
         while (part->is_tuple())
             part = &*std::ranges::find_if(part->parts, stays_here);
+        if (part->is_record()) {
+            if (Diagnostic* made = fail(Code::kP204, stmt.value->span,
+                                        a_kind(*part) + " cannot be returned to Python",
+                                        "return its attributes, or a named tuple"))
+                made->python_may_call = true;
+            return;
+        }
         (void)number_in({*part, {}}, *stmt.value);
         return;
     }

@@ -31,10 +31,11 @@ from ..expressions.entries import entry_or_default, names_in
 from ..expressions.evaluation import lower_arguments, lower_settled
 from ..expressions.expressions import is_dtype, type_operand
 from ..expressions.function_values import default_of
-from ..expressions.objects import has, is_made_of_fields, new_object
+from ..expressions.objects import has, initialized_object, is_made_of_fields, new_object
 from ..expressions.outputs import Output, accumulated, output_of
 from ..expressions.subscripts import array_of, extent_of
 from ..forms import Forms, RecordForm
+from ..initializers import initialized
 from ..kernels.record_paths import has_slice
 from ..kernels.records import is_record, is_record_argument, record_apart, record_of, record_rank
 from ..lowering import lower
@@ -160,6 +161,9 @@ def _call_named(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         return fn.language.intrinsics[intrinsic.lowering](fn, node, intrinsic)
     if fn.is_function(binding.value):
         return call_function(fn, node, source_of(binding.value))
+    if not fn.kernel and (written := initialized(binding.value)) is not None:
+        whole = call_function(fn, node, written.source)
+        return initialized_object(fn, node, binding.value, written.names, whole)
     if is_made_of_fields(binding.value) and (not fn.kernel or issubclass(binding.value, tuple)):
         return new_object(fn, node, binding.value)
     if isinstance(binding.value, External):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from types import MethodType
 from typing import Any
 
@@ -31,6 +31,7 @@ from ...syntax.patterns import OPERATOR_METHODS, string_key
 from ...syntax.source import FunctionSource
 from ..calls.arguments import bound_arguments
 from ..forms import Span
+from ..initializers import initialized
 from ..lowering import lower
 from ..scope import FunctionScope
 from .evaluation import lower_arguments
@@ -194,11 +195,14 @@ def stored_field(fn: FunctionScope, target: ast.Attribute | ast.Subscript, in_pl
 
 
 def is_made_of_fields(value: object) -> bool:
-    """Whether the value is a class of named tuples, or a dataclass whose instances consist of their fields alone."""
+    """Whether the value is a class of named tuples, a dataclass whose instances consist of their fields alone, or a class
+    whose `__init__` only assigns attributes."""
     if not isinstance(value, type):
         return False
     if issubclass(value, tuple):
         return hasattr(value, "_fields") and value.__new__.__module__ == f"namedtuple_{value.__name__}"
+    if initialized(value) is not None:
+        return True
     if not dataclasses.is_dataclass(value) or hasattr(value, "__post_init__"):
         return False
     written = getattr(value.__init__, "__code__", None)
@@ -227,7 +231,28 @@ def new_object(fn: FunctionScope, node: ast.Call, made: Any) -> _native.Expr:
         for name, each in values.items():
             add_attribute(fn, value, name, each, span)
         return value
-    held = {name: fn.hold(value, node, shown=f"{made.__name__}.{name}") for name, value in values.items()}
+    return _object_of(
+        fn, node, made, {name: fn.hold(value, node, shown=f"{made.__name__}.{name}") for name, value in values.items()}
+    )
+
+
+def initialized_object(fn: FunctionScope, node: ast.Call, made: type, names: Sequence[str], whole: Any) -> _native.Expr:
+    """A new object whose attributes with these names are the elements of the tuple `whole`."""
+    fn.rely_on(Binding(vars(made)["__init__"], vars(made), "__init__"))
+    span, values = fn.span(node), fn.hold(whole, node)
+    held = {
+        name: fn.hold(
+            fn.op("item", node, fn.module.read(values, span), fn.integer(place, node)),
+            node,
+            shown=f"{made.__name__}.{name}",
+        )
+        for place, name in enumerate(names)
+    }
+    return _object_of(fn, node, made, held)
+
+
+def _object_of(fn: FunctionScope, node: ast.Call, made: type, held: Mapping[str, _native.Var]) -> _native.Expr:
+    span = fn.span(node)
 
     def attribute_of(name: str) -> _native.Expr | None:
         return fn.module.read(held[name], span) if name in held else None
