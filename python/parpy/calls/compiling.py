@@ -24,7 +24,7 @@ from ..host.structures import Places, Structures
 from ..syntax.names import Guard, is_array, is_scalar
 from ..syntax.source import FunctionSource
 from ..syntax.starred import without_star
-from .elements import attribute_of, comes_apart, is_misused
+from .elements import attribute_of, comes_apart, has_other_keys, is_misused
 from .errors import CompileError
 from .made import begin
 from .misfits import is_wrong_elsewhere, numbers_taken
@@ -105,9 +105,10 @@ class Compiling:
         try:
             result = (keeping if by_python else structures)(values, options, False)
         except CompileError as other:
-            is_whole = not self._source.part and not keeping.keeps_objects
-            if is_whole and other.python_may_call and any(map(is_object, values)):
-                keeping.refused, keeping.keeps_objects = True, keeping.refused
+            by_keys = any(map(has_other_keys, values))
+            may_be_kept = by_keys or (other.python_may_call and any(map(is_object, values)))
+            if may_be_kept and not self._source.part and not keeping.keeps_objects:
+                keeping.refused, keeping.keeps_objects = True, keeping.refused or by_keys
                 return self.on_misfit(error, values, options)
             if other.says("run") or not is_misused(values, other):
                 raise

@@ -32,6 +32,11 @@ def comes_apart(argument: object) -> bool:
     return argument is None or is_series(argument) or is_single(argument)
 
 
+def has_other_keys(argument: object) -> bool:
+    """Whether the argument is a dict, of which a program receives no entries as its keys may be other than texts."""
+    return isinstance(argument, dict) and not (argument and all(isinstance(each, str) for each in argument))
+
+
 def is_series(argument: object) -> TypeGuard[Sequence[Any]]:
     """Whether the argument is a tuple, or a short list, which compiled code treats as a tuple."""
     return isinstance(argument, tuple) or (type(argument) is list and len(argument) <= _LONGEST_LIST)

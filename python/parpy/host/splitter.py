@@ -291,8 +291,8 @@ class Splitter:
         names = {part.id for part in walk_own(node) if isinstance(part, ast.Name) and self.resolver.keeps(part)}
         before, unset = live_before([node], behind), self._around.unset - assigned([node])
         values = [each for part in self.resolver.nodes if isinstance(part, ast.Assign) for each in named_values(part)]
-        kinds = {name: kind_of(name, values) for name in sorted(names)}
-        found = rewritten(node, kinds, before, self._around.new_name) if names else None
+        kinds = {name: kind_of(name, values, self.resolver.nodes) for name in sorted(names)}
+        found = rewritten(node, self.resolver.nodes, kinds, before, self._around.new_name) if names else None
         if found is None or any(self.resolver.is_label(part) for part in walk_own(node) if isinstance(part, ast.stmt)):
             return None
         made, grown, more, functions = found

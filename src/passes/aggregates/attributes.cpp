@@ -32,12 +32,13 @@ bool Lowering::refuses_assignment(const Kind& owner, const FieldName& field, Spa
     if (is_array && field.use == FieldName::Use::kUpdated) return false;
     const std::string named = "'" + field.name + "' of " + a_kind(owner);
     Diagnostic* const made =
-        is_array ? fail(Code::kP016, span, "the array " + named + " cannot be replaced",
-                        "change its elements, with [:] after the name")
-                 : fail(Code::kP016, span, named + " cannot be assigned to",
-                        value.is_number()
-                            ? "numbers of objects that are arguments can; keep this one under a name"
-                            : "only numbers, and elements of arrays, can");
+        is_array
+            ? fail(Code::kP016, span, "the array " + named + " cannot be replaced",
+                   "change its elements, with [:] after the name")
+            : fail(Code::kP016, span, named + " cannot be assigned to",
+                   value.is_number()
+                       ? "numbers of objects that are arguments can; keep this one under a name"
+                       : "only numbers, and elements of arrays, can");
     if (made != nullptr) made->python_may_call = true;
     poisoned_ = true;
     return true;

@@ -176,9 +176,8 @@ private:
     static void drop_unused(Launch& launch) {
         const Uses uses = uses_of(launch.kernel->body);
         const auto is_passed = [&](const Var* array) {
-            return any_expr(launch.kernel->body, [&](const Expr& e) {
-                return e.op == Op::kArray && e.var == array;
-            });
+            return any_expr(launch.kernel->body,
+                            [&](const Expr& e) { return e.op == Op::kArray && e.var == array; });
         };
         for (std::size_t i = launch.arguments.size(); i-- > 0;) {
             const Var* param = launch.kernel->params[i];

@@ -151,5 +151,5 @@ def test_mistakes_with_objects_are_located():
     def wrong(p, x):
         x[0] = x[1] + 2 * p
 
-    with pytest.raises(parpy.CompileError, match="test_written_initializers.*is an object of the class 'Vec'"):
+    with pytest.raises(parpy.CompileError, match=r"test_written_initializers.*is an object of the class 'Vec'"):
         parpy.jit(wrong)(Vec(1.0), np.ones(2))

@@ -419,3 +419,115 @@ def test_keys():
         parpy.jit(missing)(K)
     assert parpy.jit(missing)(K[:1]) == 1.0
     assert parpy.jit(by_floats)(X) == by_floats(X)
+
+
+def paths(n):
+    ways = {(0, 0): 1}
+    for i in range(n):
+        for j in range(n):
+            if (i, j) not in ways:
+                ways[i, j] = ways.get((i - 1, j), 0) + ways.get((i, j - 1), 0)
+    return ways
+
+
+def triples(n):
+    found, seen = {}, set()
+    for i in range(n):
+        key = (i % 7 - 2**40, i % 5, -i % 3)
+        if key in found:
+            found[key] += i
+        else:
+            found[key] = i
+        seen.add((i * 7919 % 101, -i))
+    best = 0
+    for key in found:
+        a, b, _ = key
+        best = max(best, found[key] * b - a)
+    return best, found, seen, (0, 0) in seen
+
+
+def degrees(k):
+    found = {}
+    for i in range(k.size):
+        found[k[i]] = found.get(k[i], 0) + 1
+        best = -100
+        for each in found:
+            if best == -100 or found[each] > found[best]:
+                best = each
+    return best, found
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize(("function", "given"), [(paths, 6), (triples, 2000), (degrees, K), (paths, 0)])
+def test_keys_that_are_tuples(backend, function, given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", parpy.PerformanceWarning)
+        warnings.filterwarnings("ignore", message="(?s).*P316")
+        assert same(parpy.jit(function)(given, opts=options(backend, {})), function(given))
+
+
+def behind_the_last(n):
+    found = {}
+    for i in range(n):
+        found[i, i] = i
+    total = 0
+    for i in range(n + 1):
+        total += found[i, i]
+    return total
+
+
+def over_a_set(k):
+    seen, total = set(), 0
+    for v in k:
+        seen.add(v)
+        for each in seen:
+            total = 2 * total + each
+    return total
+
+
+def one_list(n):
+    first = []
+    second = first
+    for i in range(n):
+        first.append(i)
+        second.append(-i)
+    return first
+
+
+def two_arguments(first, second, n):
+    for i in range(n):
+        first[i] = first.get(i, 0) + 1
+        second[i] = second.get(i, 0) + 10
+
+
+def memo(known, n):
+    if n in known:
+        return known[n]
+    known[n] = n if n < 2 else memo(known, n - 1) + memo(known, n - 2)
+    return known[n]
+
+
+@pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")
+def test_what_python_runs():
+    with pytest.raises(KeyError, match=r"\(3, 3\)"):
+        parpy.jit(behind_the_last)(3)
+    assert parpy.jit(over_a_set)(K) == over_a_set(K)
+    assert parpy.jit(one_list)(3) == one_list(3)
+    kept = {}
+    parpy.jit(two_arguments)(kept, kept, 3)
+    assert kept == {0: 11, 1: 11, 2: 11}
+    known = {(1, 2): 3}
+    assert parpy.jit(memo)(known, 9) == 34
+    assert len(known) == 11
+
+
+def test_a_warning_tells_of_small_floats():
+    with pytest.warns(parpy.PerformanceWarning, match="types bool, int and float"):
+        parpy.jit(doubled)(X.astype(np.float32))
+
+
+def doubled(x):
+    out = []
+    for v in x:
+        out.append(2 * v)
+    return out

@@ -195,8 +195,8 @@ def stored_field(fn: FunctionScope, target: ast.Attribute | ast.Subscript, in_pl
 
 
 def is_made_of_fields(value: object) -> bool:
-    """Whether the value is a class of named tuples, a dataclass whose instances consist of their fields alone, or a class
-    whose `__init__` only assigns attributes."""
+    """Whether the value is a class of named tuples, a dataclass whose instances consist of their fields alone, or a
+    class whose `__init__` only assigns attributes."""
     if not isinstance(value, type):
         return False
     if issubclass(value, tuple):

@@ -63,8 +63,11 @@ class ListRegion:
 
     def run(self, given: tuple[Any, ...], inputs: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
         """The lists and the outputs; None if Python must run the loop."""
+        own = [id(value) for each, value in zip(self.grown, given, strict=True) if not each.is_made]
         if self._refused:
             return None
+        if len({*own}) < len(own):
+            return self._leave("two names refer to one list, dict or set")
         try:
             memory = [[_take() for _ in range(max(each.width, 1))] for each in self.grown]
         except MemoryError:  # for addresses alone
@@ -72,7 +75,10 @@ class ListRegion:
         try:
             likes = self._likes(given, inputs, memory)
             if likes is None:
-                return None
+                return self._leave(
+                    f"lists, dicts and sets that grow in compiled loops have at most {_SOME} elements before, of the "
+                    "types bool, int and float, and keys of integers"
+                )
             floats = self._floats.setdefault((*map(_type_of, (*inputs, *likes)),), set())
             done = False
             while True:
@@ -125,7 +131,10 @@ class ListRegion:
 
     def _refuse(self, message: str) -> None:
         self._refused = True
-        performance.python_runs(self._place, "this loop", message.partition("]: ")[2].partition("\n")[0])
+        self._leave(message.partition("]: ")[2].partition("\n")[0])
+
+    def _leave(self, why: str) -> None:
+        performance.python_runs(self._place, "this loop", why)
 
     def inspect(self, given: tuple[Any, ...], inputs: tuple[Any, ...], look: Callable[..., None]) -> None:
         """Calls `look(function, arguments)` if the loop can be compiled for these inputs."""
@@ -160,15 +169,19 @@ def _loaded(grown: GrownList, value: Any, memory: list[_Memory]) -> list[Any] | 
     for column in memory:
         column.ends[:] = 0
         if grown.kind is not list:
-            _hash(column, ())
+            _hash(column, (), max(grown.key, 1))
     if grown.is_made:
         return [_WHOLE] * len(memory)
     if type(value) is not grown.kind or len(value) > _SOME:
         return None
     if grown.kind is not list:
-        if not all(type(each) in (int, np.int64) and -(2**63) <= each < 2**63 for each in value):
+        count = max(grown.key, 1)
+        if grown.key and not all(type(each) is tuple and len(each) == count for each in value):
             return None
-        _hash(memory[0], [*map(int, value)])
+        wholes = [part for each in value for part in each] if grown.key else [*value]
+        if not all(type(each) in (int, np.int64) and -(2**63) <= each < 2**63 for each in wholes):
+            return None
+        _hash(memory[0], [*map(int, wholes)], count)
         like = _filled([*value.values()], memory[0]) if grown.kind is dict and value else _WHOLE
         return None if like is None else [like]
     if not value or not (grown.reads or grown.changes):
@@ -198,16 +211,18 @@ def _filled(values: Sequence[Any], memory: _Memory) -> Any:
     return np.float64(0) if 2 in kinds else _WHOLE
 
 
-def _hash(memory: _Memory, keys: Sequence[int]) -> None:
-    """Fills the table for these keys, as hash_tables.py does."""
-    size = 64
-    while size <= 2 * len(keys):
+def _hash(memory: _Memory, wholes: Sequence[int], count: int) -> None:
+    """Fills the table for keys of so many integers each, as hash_tables.py does."""
+    size, keys = 64, len(wholes) // count
+    while size <= 2 * keys:
         size *= 2
-    memory.sizes[:] = len(keys), size
+    memory.sizes[:] = keys, size
     memory.table[:size] = 0
-    memory.keys[: len(keys)] = keys
-    for number, key in enumerate(keys, 1):
-        mixed = (key ^ (key >> 32)) * 0x45D9F3B
+    memory.keys[: len(wholes)] = wholes
+    for number in range(1, keys + 1):
+        mixed = 0
+        for whole in wholes[(number - 1) * count : number * count]:
+            mixed = (mixed ^ whole ^ (whole >> 32)) * 0x45D9F3B
         place = (mixed ^ (mixed >> 16)) & (size - 1)
         while memory.table[place] != 0:
             place = (place + 1) & (size - 1)
@@ -219,7 +234,9 @@ def _stored(grown: GrownList, value: Any, memory: list[_Memory]) -> Any:
     if grown.kind is not list:
         made: Any = grown.kind() if grown.is_assigned else value
         count = int(memory[0].sizes[0])
-        keys: Any = memory[0].keys[:count].tolist()
+        keys: Any = memory[0].keys[: count * max(grown.key, 1)].tolist()
+        if grown.key:
+            keys = [*zip(*[iter(keys)] * grown.key, strict=True)]
         made.update(zip(keys, _numbers(memory[0], 0, count), strict=True) if grown.kind is dict else keys)
         return made
     first, last = memory[0].ends.tolist()

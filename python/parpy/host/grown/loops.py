@@ -1,4 +1,4 @@
-"""Loops in which lists of numbers, and dicts and sets with integers as keys, grow, as loops over memory for the numbers
+"""Loops in which lists of numbers, and dicts and sets of integers or tuples of integers, grow, as loops over memory
 (library/lists.py, library/hash_tables.py)."""
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ PARTS: dict[type, tuple[str, ...]] = {
 }
 _OF_NUMBERS, _OF_ENDS = ("floats", "wholes", "ends", "like"), ("ends",)
 _OF_KEYS, _OF_VALUES = ("keys", "table", "sizes"), ("floats", "wholes", "keys", "table", "sizes", "like")
+_OF_METHODS = {"append": list, "get": dict, "items": dict, "keys": dict, "values": dict, "add": set, "discard": set}
+_MOST_IN_KEYS = 3
 _COPIED = ("floats", "wholes", "kinds", "ends")
 
 
@@ -30,7 +32,8 @@ class Growing(ast.If):
 class GrownList(NamedTuple):
     """How a loop uses a list, dict or set: its class; the length of its elements, if these are tuples, or else 0;
     whether the loop reads elements, or the length; whether it changes or removes elements; and whether it assigns
-    others to the name. The loop makes those `is_made`, which have no other use before."""
+    others to the name. The loop makes those `is_made`, which have no other use before. `key` is the length of the keys,
+    if these are tuples, or else 0."""
 
     name: str
     kind: Any
@@ -39,6 +42,7 @@ class GrownList(NamedTuple):
     changes: bool
     is_assigned: bool
     is_made: bool
+    key: int
 
 
 # ------------------------------------------------------------ the loop
@@ -55,13 +59,22 @@ class Rewritten(NamedTuple):
 
 
 def rewritten(
-    node: ast.For | ast.While, kinds: Mapping[str, type], before: Container[str], new_name: Callable[[str], str]
+    node: ast.For | ast.While,
+    nodes: Iterable[ast.AST],
+    kinds: Mapping[str, type],
+    before: Container[str],
+    new_name: Callable[[str], str],
 ) -> Rewritten | None:
     """The loop over memory for the lists, dicts and sets with these names, of which those in `before` have a value
-    before the loop; None if the loop uses one otherwise than to append, read, change or remove elements, to ask for its
-    length and its keys, and to assign it."""
+    before the loop, in a function of these nodes; None if the loop uses one otherwise than to append, read, change or
+    remove elements, to ask for its length and its keys, and to assign it."""
     widths = {name: _width(node, name) for name in kinds}
-    if None in widths.values() or not all(_is_moved_well(node, part) for part in _moves(node, widths)):
+    keys = {name: _key_width(nodes, name) for name in kinds}
+    if (
+        None in widths.values()
+        or None in keys.values()
+        or not all(_is_moved_well(node, part) for part in _moves(node, widths))
+    ):
         return None
     memory = {
         name: [
@@ -70,7 +83,7 @@ def rewritten(
         ]
         for name, width in widths.items()
     }
-    visitor = _Rewriter(memory, kinds, widths)
+    visitor = _Rewriter(memory, kinds, widths, keys)
     made = visitor.visit(copy_of(node))
     if visitor.fails or any(isinstance(part, ast.Name) and part.id in memory for part in walk(made)):
         return None
@@ -83,6 +96,7 @@ def rewritten(
             name in visitor.changed,
             name in visitor.assigned,
             name in visitor.made and name not in before,
+            keys[name] or 0,
         )
         for name, width in widths.items()
     ]
@@ -104,9 +118,15 @@ def _made_by(value: ast.expr) -> type | None:
     return None
 
 
-def kind_of(name: str, assigned: Iterable[tuple[str, ast.expr]]) -> type:
-    """The class of the list, dict or set with this name; a list if its values do not show it."""
+def kind_of(name: str, assigned: Iterable[tuple[str, ast.expr]], nodes: Iterable[ast.AST]) -> type:
+    """The class of the list, dict or set with this name in a function of these nodes; a list if neither its values nor
+    its methods show it."""
     kinds = [_made_by(value) for each, value in assigned if each == name]
+    kinds += [
+        _OF_METHODS.get(part.attr)
+        for part in nodes
+        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == name
+    ]
     return next((kind for kind in kinds if kind is not None), list)
 
 
@@ -123,6 +143,34 @@ def _width(node: ast.AST, name: str) -> int | None:
                 given.append(value)
     found = {len(each.elts) if isinstance(each, ast.Tuple) else 0 for each in given} or {0}
     return found.pop() if len(found) == 1 else None
+
+
+def _key_width(nodes: Iterable[ast.AST], name: str) -> int | None:
+    """The number of elements of the tuples that are keys of the dict or set in a function of these nodes, 0 for
+    numbers; None if they differ."""
+    given: list[ast.expr] = []
+    tuples: dict[str, int] = {}
+    own: set[str] = set()  # the names of keys in loops over it
+    for part in nodes:
+        match part:
+            case ast.For(target=ast.Name(id=key), iter=ast.Name(id=owner)) if owner == name:
+                own.add(key)
+            case ast.Assign(targets=[ast.Name(id=key)], value=ast.Tuple(elts=values)):
+                tuples[key] = len(values)
+            case ast.Subscript(value=ast.Name(id=owner), slice=key) if owner == name:
+                given.append(key)
+            case ast.Compare(left=key, comparators=[ast.Name(id=owner)]) if owner == name:
+                given.append(key)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="get" | "add"), args=[key, *_]):
+                if owner == name:
+                    given.append(key)
+    names = [each.id if isinstance(each, ast.Name) else "" for each in given]
+    found = {
+        len(each.elts) if isinstance(each, ast.Tuple) else tuples.get(key, 0)
+        for each, key in zip(given, names, strict=True)
+        if key in tuples or key not in own
+    } or {0}
+    return found.pop() if len(found) == 1 and max(found) <= _MOST_IN_KEYS else None
 
 
 def _moves(node: ast.AST, names: Container[str]) -> list[ast.Assign]:
@@ -162,9 +210,13 @@ def _is_moved_well(node: ast.AST, move: ast.Assign) -> bool:
 
 class _Rewriter(ast.NodeTransformer):
     def __init__(
-        self, memory: dict[str, list[dict[str, str]]], kinds: Mapping[str, type], widths: dict[str, int | None]
+        self,
+        memory: dict[str, list[dict[str, str]]],
+        kinds: Mapping[str, type],
+        widths: dict[str, int | None],
+        keys: dict[str, int | None],
     ) -> None:
-        self._memory, self._kinds, self._widths = memory, kinds, widths
+        self._memory, self._kinds, self._widths, self._keys = memory, kinds, widths, keys
         likes = [column["like"] for columns in memory.values() for column in columns]
         self._numbers = {name: number for number, name in enumerate(likes)}
         self.functions: dict[str, Any] = {}
@@ -206,6 +258,11 @@ class _Rewriter(ast.NodeTransformer):
         self.functions[function.__name__] = function
         return ast.Call(ast.Name(function.__name__, ast.Load()), [ast.Name(column["like"], ast.Load()), value], [])
 
+    def _key(self, name: str, key: ast.expr) -> ast.expr:
+        """The key, a tuple of all its integers."""
+        found: ast.expr = self.visit(key)
+        return found if self._keys[name] else ast.Tuple([found], ast.Load())
+
     def _element(self, name: str, function: Any, place: ast.expr) -> ast.expr:
         self.read.add(name)
         values = self._calls(function, name, _OF_NUMBERS, place)
@@ -233,7 +290,7 @@ class _Rewriter(ast.NodeTransformer):
                     return self._stores(lists.append, name, node, value)
             case ast.Call(func=ast.Attribute(value=owner, attr="add"), args=[value], keywords=[]):
                 if (name := self._list(owner)) and self._kinds[name] is set:
-                    return at(ast.Expr(self._calls(hash_tables.add, name, _OF_KEYS, self.visit(value))[0]), node)
+                    return at(ast.Expr(self._calls(hash_tables.add, name, _OF_KEYS, self._key(name, value))[0]), node)
         return self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
@@ -259,9 +316,10 @@ class _Rewriter(ast.NodeTransformer):
                 return self._taken(name, other, node)
         if len(node.targets) == 1 and isinstance(target, ast.Subscript) and (name := self._list(target.value)):
             self.changed.add(name)
-            self.fails |= isinstance(target.slice, ast.Slice)
-            function = lists.replace if self._kinds[name] is list else hash_tables.set_item
-            return self._stores(function, name, node, node.value, self.visit(target.slice))
+            self.fails |= isinstance(target.slice, ast.Slice) or (self._kinds[name] is dict and name in self._walked)
+            if self._kinds[name] is list:
+                return self._stores(lists.replace, name, node, node.value, self.visit(target.slice))
+            return self._stores(hash_tables.set_item, name, node, node.value, self._key(name, target.slice))
         return self.generic_visit(node)
 
     def _in_turn(self, node: ast.Assign, targets: list[ast.expr]) -> list[ast.stmt]:
@@ -301,7 +359,7 @@ class _Rewriter(ast.NodeTransformer):
             return self.generic_visit(node)
         self.fails |= isinstance(node.slice, ast.Slice) or not isinstance(node.ctx, ast.Load)
         if self._kinds[name] is not list:
-            return self._calls(hash_tables.get_item, name, _OF_VALUES, self.visit(node.slice))[0]
+            return self._calls(hash_tables.get_item, name, _OF_VALUES, self._key(name, node.slice))[0]
         return self._element(name, lists.element, self.visit(node.slice))
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
@@ -309,7 +367,7 @@ class _Rewriter(ast.NodeTransformer):
         if name is None or self._kinds[name] is list or not isinstance(node.ops[0], ast.In | ast.NotIn):
             return self.generic_visit(node)
         self.fails |= len(node.ops) > 1
-        has = self._calls(hash_tables.has, name, _OF_KEYS, self.visit(node.left))[0]
+        has = self._calls(hash_tables.has, name, _OF_KEYS, self._key(name, node.left))[0]
         return has if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), has)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -324,8 +382,11 @@ class _Rewriter(ast.NodeTransformer):
                 return self._element(name, lists.pop, place)
             case ast.Call(func=ast.Attribute(value=owner, attr="get"), args=[key, other]) if self._list(owner):
                 name = str(self._list(owner))
+                if self._kinds[name] is not dict:
+                    self.fails = True
+                    return node
                 self.fails |= any(isinstance(part, ast.Call) for part in walk(key))  # it is evaluated twice
-                given = self.visit(key)
+                given = self._key(name, key)
                 test = self._calls(hash_tables.has, name, _OF_KEYS, given)[0]
                 value = self._calls(hash_tables.get_item, name, _OF_VALUES, given)[0]
                 return ast.IfExp(test, value, self.visit(other))
@@ -350,15 +411,25 @@ class _Rewriter(ast.NodeTransformer):
         node.values = [*map(self._truth, node.values)]
         return self.generic_visit(node)
 
+    def _key_at(self, name: str, place: ast.expr) -> ast.expr:
+        keys, count = ast.Name(self._memory[name][0]["keys"], ast.Load()), self._keys[name]
+        if not count:
+            return ast.Subscript(keys, place, ast.Load())
+        first = ast.BinOp(place, ast.Mult(), ast.Constant(count))
+        places = [ast.BinOp(first, ast.Add(), ast.Constant(each)) for each in range(count)]
+        return ast.Tuple([ast.Subscript(keys, each, ast.Load()) for each in places], ast.Load())
+
     def visit_For(self, node: ast.For) -> Any:
         name = self._list(node.iter)
         if name is None:
             return self.generic_visit(node)
-        self.fails |= name in self._walked
+        self.fails |= name in self._walked or self._kinds[name] is set  # whose order is Python's
         self._walked.add(name)
         self.generic_visit(node)
         self._walked.discard(name)
         place = f"{self._memory[name][0]['like']}_place"
         bounds = ast.Call(ast.Name("range", ast.Load()), [self._length(name)], [])
-        first = at(ast.Assign([node.target], self._element(name, lists.element, ast.Name(place, ast.Load()))), node)
+        here = ast.Name(place, ast.Load())
+        element = self._element(name, lists.element, here) if self._kinds[name] is list else self._key_at(name, here)
+        first = at(ast.Assign([node.target], element), node)
         return at(ast.For(ast.Name(place, ast.Store()), bounds, [first, *node.body], node.orelse), node)
