@@ -128,3 +128,22 @@ def test_the_sum_of_a_chosen_value_is_computed_once(backend):
     np.testing.assert_allclose(got[2], want[2], rtol=1e-12)
     text = parpy.print_compiled(parpy.jit(centered_or), given, CPU)
     assert "- sum" not in text  # which a nest around the sum would subtract
+
+
+def shapes(a, x, out):
+    n, m = a.T.shape
+    out[0] = n * 100 + m
+    out[1] = (a + x).shape[1] + a[1:].shape[0] * 10 + (-a).ndim * 100
+    out[2] = a.T.size + a.T[1:].shape[0] * 10 + a[0].shape[0] * 100
+    for i in range(a.T.shape[0]):
+        out[3] += a.T[i, 0] * a[:, i].shape[0]
+    out[4] = a.T.shape[-1] + (a > 0).size * 10
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_shapes_of_expressions(backend):
+    a, x = np.random.default_rng(5).random((3, 4)), np.ones(4)
+    got, want = np.zeros(5), np.zeros(5)
+    shapes(a, x, want)
+    run(backend, parpy.jit(shapes), (a, x, got), {})
+    np.testing.assert_allclose(got, want, rtol=1e-13)

@@ -170,8 +170,11 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
         if node.attr == "shape":
             return fn.op("shape", node, fn.module.read(array, span))
         return _rank_or_size(fn, array, node)
-    if node.attr in ("size", "ndim") and fn.names_arrays and _is_of_call(node.value):
-        return _rank_or_size(fn, fn.hold(lower(fn, node.value), node.value, shown=ast.unparse(node.value)), node)
+    if node.attr in _ARRAY_ATTRIBUTES and fn.names_arrays and _is_computed(node.value):
+        array = fn.hold(lower(fn, node.value), node.value, shown=ast.unparse(node.value))
+        if node.attr == "shape":
+            return fn.op("shape", node, fn.module.read(array, span))
+        return _rank_or_size(fn, array, node)
     if node.attr in _ARRAY_ATTRIBUTES and fn.resolve(node.value) is None:
         refuse_shape(fn, node.value)
         return fn.poison(node)
@@ -205,11 +208,14 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
     return fn.poison(node)
 
 
-def _is_of_call(node: ast.expr) -> bool:
-    """Whether the node is a call f(x), or a subscript of one, f(x)[0]."""
+def _is_computed(node: ast.expr) -> bool:
+    """Whether the node is a call, an operation, a transpose, or a subscript of one or of a name: f(x)[0]."""
     while isinstance(node, ast.Subscript) and string_key(node) is None:
         node = node.value
-    return isinstance(node, ast.Call)
+        if isinstance(node, ast.Name):
+            return True
+    is_transpose = isinstance(node, ast.Attribute) and node.attr == "T"
+    return is_transpose or isinstance(node, ast.Call | ast.BinOp | ast.UnaryOp | ast.Compare)
 
 
 def _rank_or_size(fn: FunctionScope, array: _native.Var, node: ast.Attribute) -> _native.Expr:
@@ -401,6 +407,8 @@ def lower_subscript(fn: FunctionScope, node: ast.Subscript) -> _native.Expr:
     if isinstance(base, ast.Attribute) and base.attr == "shape" and not fn.resolve(base):
         axis = integer_constant(node.slice)
         if not is_array_name(fn, base.value):
+            if fn.names_arrays and _is_computed(base.value) and not isinstance(node.slice, ast.Slice):
+                return fn.op("item", node, *lower_all(fn, [base, node.slice]))
             refuse_shape(fn, base.value)
             return fn.poison(node)
         if axis is not None:
