@@ -19,7 +19,10 @@ CASES = {
         "for i in range(3):\n    for j in range(h):\n        for k in range(w):\n"
         "            a[(i * h + j) * w + k] = a[(i * h + j) * w + k] + 1",
     ),
-    "rows of a size with a name": ("PP", "n = h * w\nfor i in range(3):\n    for j in range(n):\n        a[i * n + j] = 1"),
+    "rows of a size with a name": (
+        "PP",
+        "n = h * w\nfor i in range(3):\n    for j in range(n):\n        a[i * n + j] = 1",
+    ),
     "rows, walked downwards": ("PP", "for i in range(3, -1, -1):\n    for j in range(h):\n        a[i * h + j] = 1"),
     "pairs of halves": (
         "PP",
@@ -41,7 +44,10 @@ CASES = {
         "UU",
         "for i in range(4):\n    for j in range(h):\n        a[i * h + j] = a[i * w + j]",
     ),
-    "a size that the loop changes": ("XU", "for i in range(4):\n    h += 1\n    for j in range(h):\n        a[i * h + j] = 1"),
+    "a size that the loop changes": (
+        "XU",
+        "for i in range(4):\n    h += 1\n    for j in range(h):\n        a[i * h + j] = 1",
+    ),
     "rows of no known size": ("U", "for i in range(4):\n    a[i * h] = 1"),
     "the number that is not bounded": ("UU", "for i in range(4):\n    for j in range(w):\n        a[i * h + j] = 1"),
 }
@@ -77,7 +83,9 @@ def test_case(name):
 def _subscript(rng: random.Random, counters: list[str]) -> str:
     digits = [rng.choice([*counters, "0", "1"]) for _ in range(3)]
     digits = [digit + rng.choice(["", "", "", " + 1", " - 1", " + h", " + h // 2"]) for digit in digits]
-    form = rng.choice(["({0}) * h + {1}", "(({0}) * h + {1}) * w + {2}", "{1} + ({0}) * w", "({0}) * (2 * h) + {1}", "{0}"])
+    form = rng.choice(
+        ["({0}) * h + {1}", "(({0}) * h + {1}) * w + {2}", "{1} + ({0}) * w", "({0}) * (2 * h) + {1}", "{0}"]
+    )
     return form.format(*digits)
 
 
@@ -85,11 +93,15 @@ def _random_text(rng: random.Random) -> str:
     counters = ["i", "j", "k"][: rng.choice((1, 2, 2, 3))]
     lines = []
     for depth, counter in enumerate(counters):
-        span = rng.choice(["h", "h", "w", "3", "2 * h", "h + 1", "h - 1", "h // 2", "1, h", "0, 3 * h, h", "h - 1, -1, -1"])
+        span = rng.choice(
+            ["h", "h", "w", "3", "2 * h", "h + 1", "h - 1", "h // 2", "1, h", "0, 3 * h, h", "h - 1, -1, -1"]
+        )
         lines.append("    " * depth + f"for {counter} in range({span}):")
     inside = "    " * len(counters)
     if rng.random() < 0.3:
-        lines.append(inside + f"if {rng.choice(counters)} {rng.choice(['<', '>=', '!='])} {rng.choice(['1', 'h', 'w'])}:")
+        lines.append(
+            inside + f"if {rng.choice(counters)} {rng.choice(['<', '>=', '!='])} {rng.choice(['1', 'h', 'w'])}:"
+        )
         inside += "    "
     first = _subscript(rng, counters)
     second = rng.choice([first, _subscript(rng, counters), None])
