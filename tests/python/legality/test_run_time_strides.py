@@ -1,4 +1,4 @@
-"""Subscripts that multiply by numbers of run time: verdicts, compared with the conflicts of runs with several numbers."""
+"""Subscripts that multiply by numbers of run time: verdicts, compared with the conflicts of runs with some numbers."""
 
 from __future__ import annotations
 
