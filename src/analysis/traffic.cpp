@@ -111,7 +111,7 @@ std::optional<double> Traffic::elements_passed(int loop) const {
         const bool known = !access.anywhere && accesses_.inside(access.loop, loop) &&
                            access.array->dims.size() == access.indices.size();
         for (std::size_t axis = 0; known && axis < access.indices.size(); ++axis) {
-            const std::int64_t step = access.indices[axis].coefficient(counter);
+            const std::int64_t step = access.unwrapped[axis].coefficient(counter);
             const ir::Dim& dim = access.array->dims[axis];
             if (step == 0 || !dim.extent) continue;
             const double fit =

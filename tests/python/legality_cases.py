@@ -208,6 +208,16 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         {"a": (9,)},
         "t = 0\nwhile t < 3:\n    for i in range(8):\n        a[i] = a[i + 1]\n    t += 1",
     ),
+    "while around, upwards": (
+        "X",
+        {"a": (9,)},
+        "t = 3\nwhile t > 0:\n    for i in range(8):\n        a[i] = a[i + 1]\n    t -= 1",
+    ),
+    "if around, below": (
+        "X",
+        {"a": (9,), "k": np.array([1])},
+        "if k[0] < 3:\n    for i in range(8):\n        a[i] = a[i + 1]",
+    ),
     # ------------------------------------------------------------ division, modulo, minimum
     "halved subscript": ("X", {"a": (4,)}, "for i in range(8):\n    a[i // 2] = i"),
     "neighbours, both updated": ("S", {"a": (9,)}, "for i in range(8):\n    a[i] += 1.5\n    a[i + 1] -= i"),

@@ -205,6 +205,20 @@ std::vector<Conjunction> ConstraintSystem::conjunctions() const {
     return result;
 }
 
+// Bounds the symbols that conditions around the loop leave without a least value.
+void ConstraintSystem::keep_near(Conjunction& conjunction) const {
+    constexpr std::int64_t kFar = std::int64_t{1} << 40;
+    const std::vector<std::size_t> columns = order();
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (!around_.contains(unknowns_[columns[i]].symbol)) continue;
+        LinearConstraint at_least;
+        at_least.coefficients.assign(columns.size(), 0);
+        at_least.coefficients[i] = 1;
+        at_least.constant = kFar;
+        conjunction.push_back(std::move(at_least));
+    }
+}
+
 ConstraintSystem::Outcome ConstraintSystem::solve(IntegerSets& sets) {
     // Too many cases: the last choices are dropped, which only adds solutions.
     std::size_t cases = 1;
@@ -220,8 +234,16 @@ ConstraintSystem::Outcome ConstraintSystem::solve(IntegerSets& sets) {
     bool found = false;
     for (const Conjunction& conjunction : conjunctions()) {
         std::vector<std::int64_t> least;
-        switch (sets.solve(dimensions, conjunction, definite ? &least : nullptr)) {
+        Conjunction near = conjunction;
+        if (definite) keep_near(near);
+        switch (sets.solve(dimensions, near, definite ? &least : nullptr)) {
             case IntegerSets::Answer::kEmpty:
+                // Only far values of the symbols around the loop, if any, satisfy the conditions.
+                if (near.size() > conjunction.size() &&
+                    sets.solve(dimensions, conjunction) != IntegerSets::Answer::kEmpty) {
+                    exact_ = false;
+                    return Outcome::kPerhaps;
+                }
                 continue;
             case IntegerSets::Answer::kGaveUp:
                 exact_ = false;

@@ -68,6 +68,7 @@ private:
     LinearConstraint row(const Condition& condition, int copy);
     void add(const Alternatives& guard, int copy);
     void bound(int symbol, std::size_t column);
+    void keep_near(Conjunction& conjunction) const;
     std::vector<std::size_t> order() const;
     // The system as a union of conjunctions, columns in order().
     std::vector<Conjunction> conjunctions() const;

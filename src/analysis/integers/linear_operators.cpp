@@ -255,12 +255,13 @@ std::optional<Affine> LinearValues::unwrapped(const Expr& e, const std::vector<A
         case Op::kMul:
             if (const auto by = factor(operands.back())) return any_scaled(a, *by);
             if (const auto by = factor(operands[0])) return any_scaled(b, *by);
-            return std::nullopt;
+            return e.type.scalar == Scalar::kI64 ? product(a, b) : std::nullopt;
         case Op::kShl:
             if (!b.is_constant() || b.constant < 0 || b.constant > 62) return std::nullopt;
             return any_scaled(a, std::int64_t{1} << b.constant);
         case Op::kIndex: {
             if (a == operands[0]) return std::nullopt;
+            if (mentions_opaque(a)) return a;
             const Affine from_end = any_sum(a, b), negative = any_sum(Affine::of(-1), a, -1);
             const WideInterval values = range(a);
             if (values.low >= 0) return a;
@@ -270,6 +271,44 @@ std::optional<Affine> LinearValues::unwrapped(const Expr& e, const std::vector<A
         default:
             return std::nullopt;
     }
+}
+
+bool LinearValues::has_product(const Affine& a) const {
+    return std::ranges::any_of(a.terms, [&](const auto& term) {
+        return !symbols_[static_cast<std::size_t>(term.first)].factors.empty();
+    });
+}
+
+std::optional<Affine> LinearValues::product(const Affine& a, const Affine& b) {
+    constexpr std::size_t kMostTerms = 8, kMostFactors = 6;
+    const auto factors_of = [&](int symbol) {
+        const std::vector<int>& factors = symbols_[static_cast<std::size_t>(symbol)].factors;
+        return factors.empty() ? std::vector<int>{symbol} : factors;
+    };
+    if ((a.terms.size() + 1) * (b.terms.size() + 1) > kMostTerms + 1) return std::nullopt;
+    Affine result = any_sum(any_scaled(a, b.constant), any_scaled(b, a.constant));
+    result = any_sum(result, any_scaled(Affine::of(a.constant), b.constant), -1);
+    for (const auto& [left, first] : a.terms) {
+        for (const auto& [right, second] : b.terms) {
+            std::vector<int> factors = factors_of(left);
+            std::ranges::copy(factors_of(right), std::back_inserter(factors));
+            if (factors.size() > kMostFactors) return std::nullopt;
+            std::ranges::sort(factors);
+            std::vector<Affine> key;
+            for (const int factor : factors)
+                key.push_back(Affine::symbol(factor));
+            const Affine symbol =
+                shared({static_cast<int>(Op::kMul), nullptr, key}, [&](Symbol& made, int) {
+                    made.kind = Symbol::Kind::kOpaque;
+                    made.low = Interval::all().low;
+                    made.high = Interval::all().high;
+                    made.general = mentions_general(a) || mentions_general(b);
+                    made.factors = factors;
+                });
+            result = any_sum(result, any_scaled(any_scaled(symbol, first), second));
+        }
+    }
+    return result;
 }
 
 // high * 2^32 + low, of 32 bits each, such that a - high * 2^32 - low is a multiple of 2^64.
@@ -299,9 +338,14 @@ Affine LinearValues::modulo_2_64(const Affine& a) {
 
 void LinearValues::remember(const Affine& value, const std::optional<Affine>& unwrapped,
                             Scalar type) {
-    if (size_in_bytes(type) != 8 || !unwrapped || mentions_opaque(*unwrapped)) return;
-    unwrapped_.emplace(value.terms.front().first,
-                       type == Scalar::kU64 ? modulo_2_64(*unwrapped) : *unwrapped);
+    if (size_in_bytes(type) != 8 || !unwrapped) return;
+    const int number = value.terms.front().first;
+    if (type != Scalar::kI64 && mentions_opaque(*unwrapped)) return;
+    unwrapped_.emplace(number, type == Scalar::kU64 ? modulo_2_64(*unwrapped) : *unwrapped);
+    const bool is_product = has_product(*unwrapped) && unwrapped->terms.size() == 1 &&
+                            *unwrapped == Affine::symbol(unwrapped->terms.front().first);
+    if (is_product)
+        symbols_[static_cast<std::size_t>(number)].product = unwrapped->terms.front().first;
 }
 
 }  // namespace parpy

@@ -320,9 +320,13 @@ void LinearValues::assign(const Assign& stmt) {
         } else if (const auto by = factor(*value); by && *stmt.update == Op::kMul) {
             exact = any_scaled(unwrapped(old), *by);
             value = value->is_constant() ? scaled(old, value->constant) : std::nullopt;
-        } else {
+        } else if (*stmt.update == Op::kMul && type == Scalar::kI64) {
+            exact = product(unwrapped(old), *exact);
             value.reset();
-            exact.reset();
+        } else {
+            const bool quotients = *stmt.update == Op::kFloorDiv && value->is_constant();
+            value = quotients ? quotient(old, value->constant) : std::nullopt;
+            exact = value;
         }
     }
     if (value && !fits(*value, type)) value.reset();
@@ -432,9 +436,30 @@ bool LinearValues::count(LoopInstance& loop, int number, const Bounds& bounds) {
         const int outer = std::exchange(loop_, number);
         value = fresh(loop.stmt->var->type.scalar, mentions_general(step));
         loop_ = outer;
+        if (by == 0) follow(loop, bounds, *value);
     }
     loop.value = *value;
     return exact;
+}
+
+// The value of a loop whose step is known at run time only: begin + counter * step. An iteration
+// shows the sign of the step where the order of begin and end is known.
+void LinearValues::follow(LoopInstance& loop, const Bounds& bounds, const Affine& value) {
+    const Affine& begin = bounds.begins.front();
+    const Affine& end = bounds.ends.front();
+    const auto way = product(Affine::symbol(loop.counter), unwrapped(bounds.step));
+    if (way) remember(value, any_sum(unwrapped(begin), *way), loop.stmt->var->type.scalar);
+    const auto length = sum(end, begin, -1);
+    if (!length) return;
+    const WideInterval lengths = range(*length);
+    const int sign = lengths.low >= 0 ? 1 : lengths.high <= 0 ? -1 : 0;
+    if (sign == 0) return;
+    const auto step = scaled(unwrapped(bounds.step), sign), left = sum(end, value, -1);
+    const auto towards = left ? scaled(*left, sign) : std::nullopt;
+    for (const auto& positive : {step, towards}) {
+        const auto rest = positive ? sum(*positive, Affine::of(-1)) : std::nullopt;
+        if (rest) loop.bounds.push_back({*rest});
+    }
 }
 
 void LinearValues::enter_loop(int number, const Var* var, const Affine& value,

@@ -143,6 +143,7 @@ private:
     // The operands of nested `op`, or the expression itself.
     std::vector<Affine> parts(const ir::Expr& e, ir::Op op);
     void make_parameter(const ir::Var* var);
+    void follow(LoopInstance& loop, const Bounds& bounds, const Affine& value);
     Affine extent(const ir::Expr& e);
     Affine load(const ir::Expr& e, std::vector<Affine> indices);
     Affine operation(const ir::Expr& e, const std::vector<Affine>& operands);
@@ -152,6 +153,9 @@ private:
     void remember(const Affine& value, const std::optional<Affine>& unwrapped, ir::Scalar type);
     Affine modulo_2_64(const Affine& a);
     std::optional<Affine> unwrapped(const ir::Expr& e, const std::vector<Affine>& operands);
+    // The product of unwrapped values, as a sum of symbols with factors; nothing if it is long.
+    std::optional<Affine> product(const Affine& a, const Affine& b);
+    bool has_product(const Affine& a) const;
     // Like sum() and scaled(), with new symbols for parts whose numbers exceed 64 bits.
     Affine any_sum(const Affine& a, const Affine& b, std::int64_t factor = 1);
     Affine any_scaled(const Affine& a, Wide factor);

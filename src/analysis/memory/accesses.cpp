@@ -334,9 +334,18 @@ private:
         const VarSet written = uses_of(stmt.body).written;
         values_.scramble(written);
         (void)values_.eval(*stmt.condition);
+        const Guard guard = values_.guard(*stmt.condition, true);
+        if (guard.exact && std::ranges::all_of(guard.all, is_on_one_symbol)) (void)push(guard);
         body(stmt.body);
         state_ = before;
         values_.scramble(written);
+    }
+
+    // Conflicts remain certain under a condition around the loop if it is on one symbol alone.
+    static bool is_on_one_symbol(const Alternatives& guard) {
+        return guard.size() == 1 && std::ranges::all_of(guard.front(), [](const Condition& c) {
+                   return c.value.terms.size() == 1;
+               });
     }
 
     void branch(const If& stmt) {

@@ -33,7 +33,9 @@ struct Symbol {
     std::int64_t low = 0, high = 0;
     const ir::Var* var = nullptr;          // kParameter
     std::vector<Alternatives> definition;  // kDefined
-    bool general = false;  // kOpaque: would be known if the arguments of the call were known
+    bool general = false;      // kOpaque: would be known if the arguments of the call were known
+    std::vector<int> factors;  // kOpaque: the product of these symbols, without limits
+    int product = -1;          // kOpaque: a symbol with factors that equals it modulo 2^64
 };
 
 __extension__ using Wide = __int128;
@@ -69,9 +71,11 @@ struct Access {
     ir::Op update{};      // kUpdate
     bool atomic = false;  // kUpdate
     const ir::Var* array = nullptr;
-    bool anywhere = false;               // may touch any element
-    std::vector<Affine> indices;         // else, one per dimension
-    std::vector<Affine> unwrapped;       // the same without wrapping around at 64 bits
+    bool anywhere = false;        // may touch any element
+    std::vector<Affine> indices;  // else, one per dimension
+    // The same without wrapping around at 64 bits, with products of symbols (Symbol::factors).
+    // Where it mentions opaque symbols and is negative, it is counted from the end of the axis.
+    std::vector<Affine> unwrapped;
     const Premise* premise = nullptr;    // innermost; owned by Accesses, equal ones are shared
     std::vector<const ir::Stmt*> stmts;  // that make the access, in the order of the text
     int loop = -1;                       // the innermost around the access

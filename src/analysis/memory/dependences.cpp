@@ -10,6 +10,7 @@
 #include "analysis/integers/constraint_system.h"
 #include "analysis/integers/digits.h"
 #include "analysis/integers/integer_sets.h"
+#include "analysis/memory/delinearization.h"
 #include "analysis/memory/memory_layout.h"
 #include "analysis/uses.h"
 #include "ir/visit.h"
@@ -49,6 +50,7 @@ struct Dependences::State {
     const Function& entry;
     const Accesses accesses;
     IntegerSets sets;
+    Delinearization delinearization{accesses, sets};
     std::optional<Liveness> liveness;
     std::unordered_map<int, Digits> digits;  // of the loops in question
 
@@ -56,6 +58,18 @@ struct Dependences::State {
 
     const Digits& digits_of(int loop) {
         return digits.try_emplace(loop, accesses, loop).first->second;
+    }
+
+    // Pairs of subscripts of two accesses to one array: they are equal in pairs where iterations of
+    // `loop` touch the same element.
+    std::vector<Delinearization::Pair> subscripts(const Access& a, const Access& b, int loop) {
+        std::vector<Delinearization::Pair> pairs;
+        for (std::size_t axis = 0; axis < a.indices.size(); ++axis) {
+            auto parts = delinearization.digits(a, b, axis, loop);
+            if (parts.empty()) parts.emplace_back(a.indices[axis], b.indices[axis]);
+            std::ranges::move(parts, std::back_inserter(pairs));
+        }
+        return pairs;
     }
 
     // Whether no two iterations of `of` have the same subscripts, whatever iterations of `loop`,
@@ -66,13 +80,13 @@ struct Dependences::State {
         if (a.anywhere || b.anywhere) return false;
         const Digits& parts = digits_of(of);
         std::vector<bool> tell(parts.widths().size(), false);
-        for (std::size_t axis = 0; axis < a.indices.size(); ++axis) {
-            const auto rest = sum(a.indices[axis], b.indices[axis], -1);
+        for (const auto& [first, second] : subscripts(a, b, loop)) {
+            const auto rest = sum(first, second, -1);
             if (!rest || !rest->is_constant()) continue;
             std::vector<Spread> others;
             Affine own;
             bool fits = true;
-            for (const auto& [symbol, coefficient] : a.indices[axis].terms) {
+            for (const auto& [symbol, coefficient] : first.terms) {
                 const int scope = accesses.symbols()[index(symbol)].scope;
                 if (scope < 0 || !accesses.inside(scope, loop)) continue;
                 if (const Affine* value = parts.expansion(symbol)) {
@@ -97,14 +111,15 @@ struct Dependences::State {
         return std::ranges::all_of(tell, [](bool told) { return told; });
     }
 
-    void same_place(ConstraintSystem& system, const Access& a, const Access& b, Memory memory) {
+    void same_place(ConstraintSystem& system, int loop, const Access& a, const Access& b,
+                    Memory memory) {
         if (a.anywhere || b.anywhere || memory == Memory::kUnclear) {
             system.assume_inexact(false);
             return;
         }
         if (memory == Memory::kSameElements) {
-            for (std::size_t axis = 0; axis < a.indices.size(); ++axis)
-                system.require({{&a.indices[axis], 0}, {&b.indices[axis], 1, -1}}, 0, true);
+            for (const auto& [first, second] : subscripts(a, b, loop))
+                system.require({{&first, 0}, {&second, 1, -1}}, 0, true);
             return;
         }
         const auto first = byte_address(*a.array, a.indices);
@@ -142,7 +157,7 @@ struct Dependences::State {
             system.happens(source, 0);
             system.happens(sink, 1);
             system.ordered();
-            same_place(system, source, sink, memory);
+            same_place(system, loop, source, sink, memory);
             outcome = system.solve(sets);
         }
         if (outcome == Outcome::kNever) return;
@@ -199,7 +214,7 @@ struct Dependences::State {
             ConstraintSystem system(accesses, loop);
             system.happens(element, 0);
             system.happens(other, 1);
-            same_place(system, element, other, memory);
+            same_place(system, loop, element, other, memory);
             return sets.exhausted() || system.solve(sets) != Outcome::kNever;
         };
         return !own.empty() && std::ranges::none_of(own, [&](const Access* update) {
@@ -385,7 +400,7 @@ struct Dependences::State {
             system.happens(a, 0);
             system.happens(b, 1);
             system.ordered();
-            same_place(system, a, b, memory);
+            same_place(system, outer, a, b, memory);
             system.require(sum, constant, false);
             never = !sets.exhausted() && system.solve(sets) == Outcome::kNever;
         });
@@ -465,7 +480,7 @@ bool Dependences::reads_apart(const For& loop, const Stmt& stmt) {
         ConstraintSystem system(accesses, number);
         system.happens(read, 0);
         system.happens(write, 1);
-        state_->same_place(system, read, write, memory);
+        state_->same_place(system, number, read, write, memory);
         return state_->sets.exhausted() || system.solve(state_->sets) != Outcome::kNever;
     };
     return std::ranges::none_of(accesses.all(), [&](const Access& read) {
@@ -501,7 +516,7 @@ bool Dependences::conflict(const For& loop, const Body& source, const Body& sink
         system.happens(a, 0);
         system.happens(b, 1);
         system.require({{&counter, 1}, {&counter, 0, -1}}, same ? 0 : -1, false);
-        state_->same_place(system, a, b, memory);
+        state_->same_place(system, number, a, b, memory);
         return state_->sets.exhausted() || system.solve(state_->sets) != Outcome::kNever;
     };
     const std::vector<const Access*> later = made_in(sink);

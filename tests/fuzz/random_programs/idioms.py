@@ -20,9 +20,11 @@ class IdiomWriter:
         """A nest of a kind that passes recognise: a product, a stencil, sums of rows, a recurrence."""
         matrices = [a for a in self.w.arrays if len(a.extents) == 2 and a.kind == "f"]
         vectors = [a for a in self.w.arrays if len(a.extents) == 1 and a.kind == "f"]
-        kind = self.random.randrange(5)
+        kind = self.random.randrange(6)
         if kind == 4:
             return self._accumulators(depth)
+        if kind == 5:
+            return self._blocks(depth)
         if kind == 0 and matrices:
             return self._product(depth, matrices)
         if kind == 1 and matrices and vectors:
@@ -142,6 +144,44 @@ class IdiomWriter:
             x, y = self.w.name(a), self.w.name(b)
             self.w.emit(depth + 2, f"{x}[{i}] = 0.5 * ({y}[{i} - 1] + {y}[{i} {self.w.pick('+ 1', '', '+ 1')}])")
         self.w.counters.pop()
+        return True
+
+    def _blocks(self, depth: int) -> bool:
+        """Blocks of a vector, whose size changes at run time: the subscripts multiply by it. Some blocks overlap."""
+        vectors = [a for a in self.w.arrays if len(a.extents) == 1 and a.kind not in "cb"]
+        if depth > 1 or not vectors:
+            return False
+        target = self.random.choice(vectors)
+        source = self.random.choice([a for a in vectors if a.extents[0].bounds == target.extents[0].bounds])
+        self.w.signature.written.add(target.name)
+        n, x, y = f"{self.w.name(target)}.shape[0]", self.w.name(target), self.w.name(source)
+        s, h, c, j, k = (f"{letter}{self.w.fresh}" for letter in ("s", "h", "c", "j", "k"))
+        self.w.fresh += 1
+        if self.w.chance(0.3):
+            self.w.emit(depth, f"{h} = 1")
+            self.w.emit(depth, f"while {h} < {n}:")
+        else:
+            self.w.emit(depth, f"for {s} in range({self.w.pick('2', '3')}):")
+            self.w.emit(depth + 1, f"{h} = {self.w.pick(f'2**{s}', f'{s} + 1', f'2 * {s} + 1', f'3 - {s}')}")
+        size = f"(2 * {h})"
+        blocks = f"{n} // {size}{self.w.pick('', '', ' - 1')}"
+        first = self.w.pick(f"{c} * {size}", f"{k}")
+        if self.w.chance(0.7):
+            self.w.label(depth + 1)
+        if first == k:
+            self.w.emit(depth + 1, f"for {k} in range(0, ({blocks}) * {size}, {size}):")
+        else:
+            self.w.emit(depth + 1, f"for {c} in range({blocks}):")
+        if self.w.chance(0.7):
+            self.w.label(depth + 2)
+        self.w.emit(depth + 2, f"for {j} in range({self.w.pick(h, h, size, f'{h} + 1' if blocks[-1] == '1' else h)}):")
+        lower, upper = f"{first} + {j}", f"{first} + {j} + {h}"
+        if blocks[-1] != "1":
+            upper = f"min({upper}, {n} - 1)" if self.w.chance(0.2) else lower
+        to, of = self.w.pick((lower, upper), (upper, lower), (lower, lower), (f"{first} + {h} - 1", upper))
+        value = self.w.pick(f"{y}[{of}]", f"{y}[{of}] + {x}[{to}]", "1")
+        self.w.emit(depth + 3, f"{x}[{to}] {self.w.pick('=', '=', '+=')} {value}")
+        self.w.emit(depth + 1, f"{h} *= 2" if self.w.chance(0.5) else f"{h} += 1")
         return True
 
     def _stencil(self, depth: int, matrices: list[Array]) -> bool:

@@ -221,7 +221,7 @@ def test_arrays_that_are_only_read_may_overlap():
         ("for i in range(n):\n    a[0] = i", {"a": (4,), "n": 1}, "P"),
         ("for i in range(n):\n    a[i % 4] = i", {"a": (4,), "n": 2**40}, "X"),
         ("for i in range(n):\n    a[i * m] = i", {"a": (4,), "n": 1, "m": 2**62}, "P"),
-        ("for i in range(n):\n    if a[i] > 9:\n        a[i * m] = i", {"a": (4,), "n": 4, "m": 2**62}, "U"),
+        ("for i in range(n):\n    if a[i] > 9:\n        a[i * m] = i", {"a": (4,), "n": 4, "m": 2**62}, "P"),
         ("for i in range(n, n + 3):\n    a[i - n] = i", {"a": (4,), "n": 2**62}, "P"),
         ("for i in range(0, n, m):\n    a[i] = i", {"a": (4,), "n": 4, "m": 2**62}, "P"),
     ],
