@@ -1,4 +1,4 @@
-"""Arrays that a function allocates, fills in loops and returns: compiled code makes them, with NumPy's types and values."""
+"""Arrays that a function allocates, fills in loops and returns: compiled code makes them, with NumPy's types."""
 
 from __future__ import annotations
 
