@@ -15,7 +15,7 @@ from ..syntax.walks import walk
 from ..vocabulary import operators
 from .liveness import assigned
 from .lookup import Lookup
-from .places import is_element, outermost_loops
+from .places import is_element, named_values, outermost_loops
 
 _MADE_HERE = (*(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")), "copy")
 
@@ -73,8 +73,8 @@ class Allocations:
         return Counter(name.id for name in names)
 
     def _temporaries(self, body: list[ast.stmt], parameters: set[str]) -> set[ast.Call]:
-        """The allocations of arrays without values that do not escape the function. Compiled code has memory for them
-        where it runs, also on a GPU."""
+        """The allocations of arrays that do not escape the function, other than as results. Compiled code has memory
+        for them where it runs, also on a GPU."""
         nodes = self._names.nodes
         calls = [part for part in nodes if isinstance(part, ast.Call)]
         if self._source.only_pragmas or any(map(self._is_callback, nodes)):
@@ -83,19 +83,18 @@ class Allocations:
             return set()
         names = Counter(part.id for part in nodes if isinstance(part, ast.Name))
         read = Counter(name for part in nodes for name in _names_read(part))
-        returned = names_in(*(node for node in nodes if isinstance(node, ast.Return)))
+        returned = Counter(name for part in nodes if isinstance(part, ast.Return) for name in _names_returned(part))
         known = parameters - assigned(body)
         times = Counter(name for part in nodes if isinstance(part, ast.Assign) for name in assigned([part]))
         found: set[ast.Call] = set()
         for statement in _of_one_target(body):
-            target, value = statement.targets[0], statement.value
-            if isinstance(target, ast.Name) and isinstance(value, ast.Call) and self._is_made_here(value, known):
-                apart = target.id not in returned and read[target.id] == names[target.id] - 1
-                if apart and self._is_empty(value):
-                    found.add(value)
-                continue
-            if self._is_size(value, known) and all(times[name] == 1 for name in assigned([statement])):
-                known |= assigned([statement])
+            for name, value in named_values(statement):
+                if isinstance(value, ast.Call) and self._is_made_here(value, known):
+                    apart = read[name] + returned[name] == names[name] - 1
+                    if apart and (returned[name] > 0 or self._is_empty(value)):
+                        found.add(value)
+                elif self._is_size(value, known) and times[name] == 1:
+                    known |= {name}
         return found
 
     def _is_empty(self, call: ast.Call) -> bool:
@@ -182,6 +181,13 @@ def _names_read(node: ast.AST) -> list[str]:
     elif isinstance(node, ast.Compare):
         parts = [node.left, *node.comparators]
     return [part.id for part in parts if isinstance(part, ast.Name)]
+
+
+def _names_returned(node: ast.Return) -> list[str]:
+    """The arrays that the node returns once, alone or in a tuple."""
+    parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+    names = [part.id for part in parts if isinstance(part, ast.Name)]
+    return [name for name in names if names.count(name) == 1]
 
 
 def _of_one_target(body: list[ast.stmt]) -> list[ast.Assign]:

@@ -17,6 +17,7 @@
 #include "ir/visit.h"
 #include "passes/cuda/host/gpu_blocks.h"
 #include "passes/cuda/host/scalar_blocks.h"
+#include "passes/mapped/fills.h"
 #include "passes/types/function_names.h"
 
 namespace parpy {
@@ -561,6 +562,7 @@ void map_cuda_loops(PassContext& context) {
             wrap_in_gpu(context.module, entry);
         }
     }
+    if (is_mapped) map_fills(entry.body);
     if (context.options.deterministic)
         keep_on_gpu(context.module, entry.body, put_in_order(entry.body));
     if (context.options.mapping.contains(kGpuCode)) {

@@ -65,9 +65,18 @@ def test_functions_that_allocate():
     assert total == pytest.approx(sum_)
 
 
+told = []
+
+
+@parpy.callback
+def tell(step):
+    told.append(step)
+
+
 def with_loop_of_python(x, steps):
-    for _ in range(steps):
+    for step in range(steps):
         x = smoothed(x)
+        tell(step)
     return x
 
 
@@ -76,6 +85,7 @@ def test_functions_that_python_runs_in_part():
     assert driver_of(jit_source(outer)) is not None
     x = np.random.default_rng(0).random(9)
     np.testing.assert_allclose(outer(x, 3), with_loop_of_python(x, 3), rtol=1e-15)
+    assert told == [0, 1, 2] * 2
 
 
 def change(v):

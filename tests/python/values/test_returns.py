@@ -212,11 +212,14 @@ def test_labels_of_all_regions_are_known():
 def test_print_compiled_shows_every_region():
     text = parpy.print_compiled(squares, [np.ones(8)], opts_of("cpu", i=8))
     assert text.count("// ---- interface ----") == 1
-    with pytest.raises(parpy.BackendError, match="Python runs a part of 'squares'"):
-        parpy.compile_string("squares", text)
+    again = parpy.compile_string("squares", text)
+    np.testing.assert_array_equal(again(np.arange(8.0)), np.arange(8.0) ** 2)
     seen.clear()
-    assert parpy.print_compiled(until, [np.ones(8), 10], CPU).count("// ---- interface ----") == 1
+    text = parpy.print_compiled(until, [np.ones(8), 10], CPU)
+    assert text.count("// ---- interface ----") == 1
     assert not seen
+    with pytest.raises(parpy.BackendError, match="Python runs a part of 'until'"):
+        parpy.compile_string("until", text)
 
 
 def test_explain_tells_of_every_region():
