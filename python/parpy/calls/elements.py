@@ -33,8 +33,8 @@ def comes_apart(argument: object) -> bool:
 
 
 def has_other_keys(argument: object) -> bool:
-    """Whether the argument is a dict, of which a program receives no entries as its keys may be other than texts."""
-    return isinstance(argument, dict) and not (argument and all(isinstance(each, str) for each in argument))
+    """Whether the argument is a dict without texts as keys, of which a program receives no entries."""
+    return isinstance(argument, dict) and not any(isinstance(each, str) for each in argument)
 
 
 def is_series(argument: object) -> TypeGuard[Sequence[Any]]:
