@@ -88,8 +88,9 @@ class Allocations:
         times = Counter(name for part in nodes if isinstance(part, ast.Assign) for name in assigned([part]))
         found: set[ast.Call] = set()
         for statement in _of_one_target(body):
+            values = statement.value.elts if isinstance(statement.value, ast.Tuple) else [statement.value]
             for name, value in named_values(statement):
-                if isinstance(value, ast.Call) and self._is_made_here(value, known):
+                if value in values and isinstance(value, ast.Call) and self._is_made_here(value, known):
                     apart = read[name] + returned[name] == names[name] - 1
                     if apart and (returned[name] > 0 or self._is_empty(value)):
                         found.add(value)

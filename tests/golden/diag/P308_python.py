@@ -5,10 +5,9 @@ import parpy
 
 @parpy.jit
 def f(x):
-    y = np.zeros(3)
     with parpy.gpu:
-        y[0] = x[0]
-        return y
+        x[0] = 1
+        return x
 
 
 def call():

@@ -29,7 +29,6 @@ REFUSED: dict[tuple[str, str], tuple[str, str]] = {}
 LOOPS_OF_PYTHON: set[tuple[str, str]] = {
     ("numpy", "channel_flow"),
     ("numba", "channel_flow"),
-    ("numba", "nbody"),
     ("numpy", "contour_integral"),
     ("numpy", "stockham_fft"),
     ("numba", "contour_integral"),

@@ -119,9 +119,25 @@ def counted(x):
     return h
 
 
+def halved(x):
+    out = np.empty([x.shape[0] // 2], dtype=x.dtype)
+    for i in range(x.shape[0] // 2):
+        out[i] = x[2 * i]
+    return out
+
+
+halved_by_jit = parpy.jit(halved)
+
+
+def of_a_computed_type(x):
+    y = halved_by_jit(x * 2)
+    y = halved_by_jit(y)
+    return y + 1
+
+
 FUNCTIONS = [
     *(empty, zeros, ones_like, full, full_of_type, booleans, complex_numbers, copied, of_its_type, several, twice),
-    *(early, in_two_loops, counted),
+    *(early, in_two_loops, counted, of_a_computed_type),
 ]
 
 

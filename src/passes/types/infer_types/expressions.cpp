@@ -85,8 +85,9 @@ Operand Typer::walk(Expr*& slot, bool by_numpy) {
         case Op::kTypesEqual:
             return walk_types_equal(slot);
         case Op::kBackendIs:
-        case Op::kConvertLike:
             return kUnknownOperand;  // reported by fold_static
+        case Op::kConvertLike:
+            return walk_convert_like(slot);
         case Op::kCall:
             return walk_call(slot);
         case Op::kConvert:
@@ -270,7 +271,22 @@ Operand Typer::walk_shape(Expr*& slot) {
 }
 
 Operand Typer::walk_convert(Expr*& slot) {
-    const Type to = slot->type;
+    return walk_convert_to(slot, slot->type);
+}
+
+// fold_static has left a computed array as operand 1.
+Operand Typer::walk_convert_like(Expr*& slot) {
+    Expr*& like = slot->operands[1];
+    const Operand found = walk(like);
+    if (found.type.is_scalar()) return walk_convert_to(slot, Type::of(found.type.scalar));
+    if (rewriting())
+        report(Code::kP213, like->span,
+               "the type of the elements of '" + like->var->shown() + "' is not known",
+               "ask for the type of a parameter, or of an array: x.dtype");
+    return kUnknownOperand;
+}
+
+Operand Typer::walk_convert_to(Expr*& slot, Type to) {
     const Operand from = walk_value(slot->operands[0]);
     Operand operand;
     if (!from.type.is_scalar() || refuses_complex(from.type, to, slot->operands[0]->span)) {

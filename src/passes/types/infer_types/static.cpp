@@ -80,6 +80,7 @@ private:
                 if (const auto types = both(e)) slot = constant(e, types->first == types->second);
                 break;
             case Op::kConvertLike:
+                if (is_decided_later(*e.operands[1])) break;
                 if (const auto wanted = scalar_of(*e.operands[1])) {
                     slot = context_.module.make_expr(Op::kConvert, Type::of(*wanted), e.span,
                                                      {e.operands[0]});
@@ -189,6 +190,12 @@ private:
         const auto a = known_scalar(*e.operands[0]);
         const auto b = known_scalar(*e.operands[1]);
         return a && b ? std::optional(std::pair(*a, *b)) : std::nullopt;
+    }
+
+    // The typer knows the elements of computed arrays.
+    bool is_decided_later(const Expr& e) {
+        const bool named = e.op == Op::kVar || e.op == Op::kLoad || e.op == Op::kArray;
+        return named && e.var->type.is_unknown() && !known_type(e);
     }
 
     std::optional<Scalar> scalar_of(const Expr& e) {

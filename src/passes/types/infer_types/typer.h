@@ -242,6 +242,8 @@ private:
     Operand walk_nothing(ir::Expr*& slot);
     Operand named_result(ir::Expr*& slot, const Instance& callee);
     Operand walk_convert(ir::Expr*& slot);
+    Operand walk_convert_like(ir::Expr*& slot);
+    Operand walk_convert_to(ir::Expr*& slot, ir::Type to);
     Operand walk_logical(ir::Expr*& slot);
     Operand walk_select(ir::Expr*& slot, bool by_numpy);
     Operand walk_operation(ir::Expr*& slot, bool by_numpy);
