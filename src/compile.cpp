@@ -176,6 +176,8 @@ const std::vector<Row>& table() {
           "last of the normal forms: signs follow from the ranges of the final loop variables"}, On::kAll},
         {{"check-bounds", check_bounds, kLoops,
           "as soon as subscripts have their final form: a refused program needs no mapping"}, On::kAll},
+        {{"check-new-doubles", check_new_doubles, kLoops,
+          "after infer-types and lower-slices, which make arrays; before any loop is judged or moved", lacks_double}, On::kAll},
         {{"partition-loops", partition_cpu_loops, kLoops,
           "opts.devices: while nests are as they were written, which is how they were partitioned; before any is judged or moved", is_part}, On::kAll, partition_cuda_loops},
         {{"expand-arrays", expand_cpu_arrays, kLoops,

@@ -1,7 +1,8 @@
-// Checks that no array of the call has elements of double precision, for devices without them
-// (Dialect::has_double).
+// Two passes that check that no array has elements of double precision, for devices without them
+// (Dialect::has_double): check-doubles the arrays of the call, check-new-doubles those that the
+// program makes.
 //
-//     pre   kSurface, arguments known   post   the same program, unchanged
+//     pre   kSurface, arguments known; kLoops   post   the same program, unchanged
 //     error P551   an array of float64 or complex128
 #pragma once
 
@@ -10,5 +11,6 @@
 namespace parpy {
 
 void check_doubles(PassContext& context);
+void check_new_doubles(PassContext& context);
 
 }  // namespace parpy
