@@ -153,7 +153,8 @@ auto Delinearization::prove(const Access& access, Digits digits, const Strides& 
 
 auto Delinearization::bounded(const Access& access, const Digits& digits, const Strides& strides)
     -> const std::optional<Digits>& {
-    const auto [place, added] = bounded_.try_emplace({&access, strides, digits});
+    const auto [place, added] =
+        bounded_.try_emplace({access.loop, access.premise, strides, digits});
     if (added) place->second = prove(access, digits, strides);
     return place->second;
 }

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -56,7 +57,8 @@ private:
 
     const Accesses& accesses_;
     IntegerSets& sets_;
-    std::map<std::tuple<const Access*, Strides, Digits>, std::optional<Digits>> bounded_;
+    // By the loop and the premise of the access, the conditions under which it happens.
+    std::map<std::tuple<int, const Premise*, Strides, Digits>, std::optional<Digits>> bounded_;
 };
 
 }  // namespace parpy
