@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "analysis/geometry.h"
 #include "ir/visit.h"
 #include "parpy/mapping.h"
 
@@ -28,6 +29,11 @@ bool is_fill(Stmt& stmt, const Var& array, std::vector<For*>& loops) {
            });
 }
 
+void give_threads(For& loop, std::int64_t most) {
+    const std::int64_t count = constant_trip_count(loop).value_or(most);
+    loop.mapping.threads = std::clamp(count, std::int64_t{1}, most);
+}
+
 }  // namespace
 
 void map_fills(Body& stmts) {
@@ -41,10 +47,10 @@ void map_fills(Body& stmts) {
         std::vector<For*> loops;
         if (made == nullptr || i + 1 == stmts.size()) continue;
         if (!is_fill(*stmts[i + 1], *made->array, loops)) continue;
-        constexpr std::int64_t kMostBlocks = 1024;
-        loops.back()->mapping.threads = LoopPar::kDefaultThreadsPerBlock;
-        if (loops.size() == 1) loops.front()->mapping.threads *= kMostBlocks;
-        if (loops.size() > 1) loops.front()->mapping.threads = kMostBlocks;
+        constexpr std::int64_t kMostBlocks = 1024, kMost = LoopPar::kDefaultThreadsPerBlock;
+        const bool is_single = loops.size() == 1;
+        give_threads(*loops.front(), is_single ? kMost * kMostBlocks : kMostBlocks);
+        if (!is_single) give_threads(*loops.back(), kMost);
     }
 }
 

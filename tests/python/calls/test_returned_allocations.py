@@ -141,26 +141,37 @@ FUNCTIONS = [
 ]
 
 
-def _same(got, want):
-    if isinstance(want, tuple):
-        assert isinstance(got, tuple) and len(got) == len(want)
-        for one, other in zip(got, want, strict=True):
-            _same(one, other)
-    elif isinstance(want, np.ndarray):
-        assert type(got) is np.ndarray and got.dtype == want.dtype and got.shape == want.shape
-        np.testing.assert_allclose(got, want, rtol=1e-6)
-    else:
-        assert got == pytest.approx(want)
+def _check(got, want):
+    if not isinstance(want, tuple):
+        got, want = (got,), (want,)
+    assert isinstance(got, tuple) and len(got) == len(want)
+    for one, other in zip(got, want, strict=True):
+        if isinstance(other, np.ndarray):
+            assert type(one) is np.ndarray and one.dtype == other.dtype and one.shape == other.shape
+        np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_results(function, target):
-    made = parpy.jit(function)
+    made, options = parpy.jit(function), parpy.auto(backend=CompileBackend(target))
     for n in (0, 1, 5, 5, 8, 1000):
         x = np.random.default_rng(n).random(n)
         for dtype in (np.float64, np.float32):
-            _same(made(x.astype(dtype), opts=parpy.auto(backend=CompileBackend(target))), function(x.astype(dtype)))
+            _check(made(x.astype(dtype), opts=options), function(x.astype(dtype)))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("function", [f for f in FUNCTIONS if f is not counted], ids=lambda f: f.__name__)
+def test_views_and_special_values(function, target):
+    made, options = parpy.jit(function), parpy.auto(backend=CompileBackend(target))
+    x = np.random.default_rng(0).random(40)
+    x[[3, 8, 21, 30]] = np.nan, np.inf, -np.inf, -0.0
+    for view in (x, x[::2], x[::-3], np.broadcast_to(x[5:6], (7,))):
+        before = view.copy()
+        with np.errstate(all="ignore"):
+            _check(made(view, opts=options), function(view))
+        np.testing.assert_array_equal(view, before)
 
 
 @pytest.mark.parametrize("function", [f for f in FUNCTIONS if f is not twice], ids=lambda f: f.__name__)
@@ -191,12 +202,13 @@ def labelled(x):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_a_mapping_by_hand_does_not_name_the_loops_that_fill(target):
-    x = np.arange(300.0)
+@pytest.mark.parametrize("n", [0, 1, 300, 3000])
+def test_a_mapping_by_hand_does_not_name_the_loops_that_fill(n, target):
+    x = np.arange(float(n))
     options = parpy.CompileOptions(parallelize={"i": parpy.threads(64)}, backend=CompileBackend(target))
     y, z = labelled(x, opts=options)
     np.testing.assert_array_equal(y, x)
-    np.testing.assert_array_equal(z, [np.full(300, -1.0), x, np.full(300, -1.0)])
+    np.testing.assert_array_equal(z, [np.full(n, -1.0), x, np.full(n, -1.0)])
 
 
 def test_errors_are_those_of_python():
