@@ -5,7 +5,11 @@
 
 namespace parpy {
 
-void fuse_outer_loops(PassContext& context) {
+void fuse_cpu_outer_loops(PassContext& context) {
+    fuse_nests(context, FusedLoops::kRows);
+}
+
+void fuse_cuda_outer_loops(PassContext& context) {
     fuse_nests(context, FusedLoops::kOuter);
 }
 

@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "analysis/contractions/products.h"
+#include "analysis/geometry.h"
 #include "analysis/nests.h"
 #include "analysis/pragmas.h"
 #include "analysis/uses.h"
@@ -35,6 +36,10 @@ constexpr std::size_t kMostStatements = 256;
 // than a second, some nests stay separate.
 constexpr std::size_t kMostAnalysed = 100'000;
 
+// The bytes of an array from which on it does not stay in the cache between two nests, and those of
+// a row that does.
+constexpr double kLarge = 1 << 20, kRow = 1 << 16;
+
 class Fusion {
 public:
     Fusion(PassContext& context, FusedLoops which)
@@ -48,7 +53,7 @@ public:
 private:
     // `inside`: a loop around may run in parallel.
     void body(Body& stmts, bool inside) {
-        const bool wanted = inside || which_ == FusedLoops::kAll;
+        const bool wanted = inside || which_ != FusedLoops::kOuter;
         for (auto at = stmts.begin(); wanted && at != stmts.end();) {
             std::vector<const Stmt*>
                 behind;  // of the statements between the nests, those to put behind them
@@ -63,6 +68,7 @@ private:
                 ++at;
             }
         }
+        if (which_ == FusedLoops::kRows) return;
         for (Stmt* stmt : stmts) {
             auto* loop = stmt->as<For>();
             const bool parallel =
@@ -71,8 +77,12 @@ private:
         }
     }
 
-    // Whether an assignment has the same effect before `loop`.
-    static bool may_precede(const Stmt& stmt, const Stmt& loop) {
+    // Whether an assignment has the same effect before `loop`, or an array may be made before it.
+    bool may_precede(const Stmt& stmt, const Stmt& loop) const {
+        if (which_ == FusedLoops::kRows && stmt.kind == StmtKind::kAlloc &&
+            loop.kind == StmtKind::kFor) {
+            return bytes_of(*stmt.as<Alloc>()->array).has_value();
+        }
         const auto* assign = stmt.as<Assign>();
         if (assign == nullptr || loop.kind != StmtKind::kFor) return false;
         const Uses uses = uses_of(loop);
@@ -82,12 +92,13 @@ private:
 
     // Whether an assignment reads variables that others assign, or assigns variables of theirs.
     static bool is_tied(const Stmt& stmt, const std::vector<const Stmt*>& others) {
-        const auto& assign = *stmt.as<Assign>();
-        const Uses own = uses_of(assign);
+        const auto* assign = stmt.as<Assign>();
+        if (assign == nullptr) return false;
+        const Uses own = uses_of(*assign);
         return std::ranges::any_of(others, [&](const Stmt* each) {
             const auto& other = *each->as<Assign>();
-            return own.read.contains(other.var) || other.var == assign.var ||
-                   uses_of(other).read.contains(assign.var);
+            return own.read.contains(other.var) || other.var == assign->var ||
+                   uses_of(other).read.contains(assign->var);
         });
     }
 
@@ -115,7 +126,9 @@ private:
         auto* a = (*at)->as<For>();
         auto* b = (*next)->as<For>();
         if (a == nullptr || b == nullptr || analysed_ > kMostAnalysed) return false;
-        const Nest first = compared(*a), second = compared(*b);
+        if (which_ == FusedLoops::kRows && !shares_rows(*a, *b)) return false;
+        Nest first = compared(*a), second = compared(*b);
+        if (which_ == FusedLoops::kRows) keep_common(first, second);
         if (!comparable(first, second)) return false;
         Substitution renamed;
         const Traffic traffic = loops().traffic();
@@ -123,7 +136,8 @@ private:
             !may_add_up(first, second, renamed)) {
             return false;
         }
-        const bool alike = traffic.contiguous(*first.back()) == traffic.contiguous(*second.back());
+        const bool alike = which_ == FusedLoops::kRows ||
+                           traffic.contiguous(*first.back()) == traffic.contiguous(*second.back());
         const VarSet passed = alike ? VarSet{} : passed_on(*a, *b);
         if (!alike && passed.empty()) return false;
         std::vector<bool> both_legal;
@@ -166,6 +180,45 @@ private:
         return result;
     }
 
+    static std::optional<double> bytes_of(const Var& array) {
+        double bytes = static_cast<double>(size_in_bytes(array.type.scalar));
+        for (const Dim& dim : array.dims) {
+            if (!dim.extent) return std::nullopt;
+            bytes *= static_cast<double>(*dim.extent);
+        }
+        return bytes;
+    }
+
+    // Whether both nests walk through a large array in small rows.
+    static bool shares_rows(For& a, For& b) {
+        double rows = 1;
+        const Nest first = nest_of(a), second = nest_of(b);
+        for (std::size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
+            const auto trips = constant_trip_count(*first[i]);
+            if (!trips || trips != constant_trip_count(*second[i]) ||
+                !contains_loop(first[i]->body) || !contains_loop(second[i]->body)) {
+                break;
+            }
+            rows *= static_cast<double>(*trips);
+        }
+        const Uses uses = uses_of(a);
+        return std::ranges::any_of(uses_of(b).loaded, [&](const Var* array) {
+            const auto bytes = bytes_of(*array);
+            return uses.touches(array) && bytes && *bytes >= kLarge && *bytes / rows <= kRow;
+        });
+    }
+
+    // Cuts both nests to outer loops that have loops inside of them in both.
+    static void keep_common(Nest& first, Nest& second) {
+        std::size_t size = std::min(first.size(), second.size());
+        while (size > 0 &&
+               !(contains_loop(first[size - 1]->body) && contains_loop(second[size - 1]->body))) {
+            --size;
+        }
+        first.resize(size);
+        second.resize(size);
+    }
+
     // The loops that are to be fused.
     Nest compared(For& loop) {
         Nest nest = nest_of(loop);
@@ -179,9 +232,10 @@ private:
     // Nests that add up products over loops stay separate, as each may be a contraction, unless
     // they add to the same elements and may be one contraction together.
     bool may_add_up(const Nest& first, const Nest& second, const Substitution& renamed) {
-        if (which_ == FusedLoops::kAll) {
+        if (which_ != FusedLoops::kOuter) {
             const auto adds = [](const Nest& nest) { return adds_products(nest.front()->body, 2); };
-            return !adds(first) || !adds(second);
+            return which_ == FusedLoops::kAll ? !adds(first) || !adds(second)
+                                              : !adds(first) && !adds(second);
         }
         const auto a = first_sum(first.back()->body), b = first_sum(second.back()->body);
         if (!a || !b) return true;
@@ -208,7 +262,7 @@ private:
         }
         const bool whole =
             !contains_loop(first.back()->body) && !contains_loop(second.back()->body);
-        if (which_ == FusedLoops::kOuter && whole) return false;  // they were compared before
+        if (which_ != FusedLoops::kAll && whole) return false;  // they were compared before
         const Uses a = uses_of(*first.front()), b = uses_of(*second.front());
         VarSet arrays;
         for (const VarSet* set : {&a.loaded, &a.stored, &b.loaded, &b.stored})

@@ -7,6 +7,10 @@
 #include <limits>
 #include <vector>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 namespace parpy {
 
 namespace {
@@ -57,6 +61,17 @@ private:
 
 thread_local Kept kept;
 
+// Asks for large pages, as NumPy does for its arrays: the first use of a page takes the system
+// longer than the use of its values.
+void ask_for_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#ifdef __linux__
+    constexpr std::size_t kFewest = std::size_t{4} << 20, kPage = 4096;
+    if (bytes < kFewest) return;
+    const std::size_t before = (kPage - reinterpret_cast<std::uintptr_t>(memory) % kPage) % kPage;
+    madvise(static_cast<char*>(memory) + before, bytes - before, MADV_HUGEPAGE);
+#endif
+}
+
 }  // namespace
 
 void* borrow_work(std::int64_t bytes) {
@@ -69,6 +84,7 @@ void* borrow_work(std::int64_t bytes) {
     if (block == nullptr) {
         block = static_cast<Block*>(std::aligned_alloc(kAlignment, sizeof(Block) + size));
         if (block == nullptr) return nullptr;
+        ask_for_large_pages(block, sizeof(Block) + size);
         block->bytes = size;
     }
     return block + 1;

@@ -175,3 +175,81 @@ def test_a_mapping_by_hand_keeps_the_loops_that_it_names():
         assert len(parpy.explain(f, *arguments, opts=opts).facts["loops"]) == loops
         f(*arguments, opts=opts)
         np.testing.assert_array_equal(arguments[2], np.arange(100.0) * 3)
+
+
+@parpy.jit
+def shares(x, y):
+    """Each row of `y` is that of `x` divided by its sum, after the largest element is taken off."""
+    top = np.max(x, axis=-1, keepdims=True)
+    rest = np.exp(x - top)
+    total = np.sum(rest, axis=-1, keepdims=True)
+    y[:] = rest / total
+
+
+@parpy.jit
+def returned_shares(x):
+    top = np.max(x, axis=-1, keepdims=True)
+    rest = x - top
+    return rest - np.min(rest, axis=-1, keepdims=True)
+
+
+def outer_loops(function, *arguments) -> int:
+    facts = parpy.explain(function, *arguments, opts=CPU).facts
+    return sum(loop["depth"] == 0 for loop in facts["loops"])
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(700, 400), (9, 60, 700)])
+def test_rows_of_large_arrays_stay_in_the_cache(kind, shape):
+    x = np.random.default_rng(6).standard_normal(shape).astype(kind)
+    assert outer_loops(shares, x, x.copy()) == outer_loops(returned_shares, x) == 1
+    x[1, 3], x[2, 0], x[3, 1], x[4], x[5] = np.nan, np.inf, -np.inf, -np.inf, -0.0
+    for view in (x, x[::-1], x[..., ::-1], np.asfortranarray(x)):
+        y, want = np.zeros_like(x), np.zeros_like(x)
+        with np.errstate(invalid="ignore"):
+            shares(view, want, seq=True)
+            expected = returned_shares(view, seq=True)
+        shares(view, y, opts=CPU)
+        np.testing.assert_allclose(y, want, rtol=1e-5)
+        np.testing.assert_array_equal(returned_shares(view, opts=CPU), expected)
+
+
+def test_rows_that_others_follow_stay_apart():
+    x = np.random.default_rng(7).integers(-9, 9, (600, 500))
+
+    @parpy.jit
+    def f(x, s):
+        for i in range(x.shape[0] - 1):
+            for j in range(x.shape[1]):
+                x[i, j] = x[i, j] * 3 + i
+        for i in range(x.shape[0] - 1):
+            for j in range(x.shape[1]):
+                s[i] += x[i + 1, j]
+            s[i] *= 2
+
+    found, want = (x.copy(), np.zeros(600, int)), (x.copy(), np.zeros(600, int))
+    f(*found, opts=CPU)
+    f(*want, seq=True)
+    for a, b in zip(found, want, strict=True):
+        np.testing.assert_array_equal(a, b)
+    memory = x.reshape(-1)
+    shifted = memory[:-500].reshape(-1, 500), memory[500:].reshape(-1, 500)
+
+    @parpy.jit
+    def g(x, y, s):
+        for i in range(x.shape[0]):
+            for j in range(x.shape[1]):
+                x[i, j] = x[i, j] * 3 + i
+        for i in range(x.shape[0]):
+            for j in range(x.shape[1]):
+                s[i] += y[i, j]
+            s[i] *= 2
+
+    before = x.copy()
+    got, expected = np.zeros(599, int), np.zeros(599, int)
+    g(*shifted, got, opts=CPU)
+    after = x.copy()
+    x[:] = before
+    g(*shifted, expected, seq=True)
+    np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(after, x)
