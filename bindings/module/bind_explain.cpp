@@ -31,6 +31,7 @@ nb::dict described(const Explanation::Loop& loop) {
     out["contraction"] = loop.contraction;
     out["steps"] = loop.steps;
     out["time_tiles"] = loop.time_tiles;
+    out["flattened"] = loop.flattened;
     out["witness"] = loop.witness;
     out["atomic"] = loop.atomic;
     out["level"] = loop.level;

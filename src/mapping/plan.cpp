@@ -66,7 +66,7 @@ bool ParallelLoops::reduces(For& loop) {
 }
 
 bool replace_if_faster(Body& stmts, std::size_t place, const Body& others, double factor,
-                       Function& entry, bool deterministic, Planner planner) {
+                       Function& entry, bool deterministic, Planner planner, double otherwise) {
     const Body before = stmts;
     const auto time_with = [&](const Body& here) {
         stmts = before;
@@ -76,7 +76,8 @@ bool replace_if_faster(Body& stmts, std::size_t place, const Body& others, doubl
         return planner(loops).nanoseconds;
     };
     const double whole = time_with({before[place]}), rest = time_with({});
-    if (time_with(others) - rest <= factor * (whole - rest)) return true;
+    const double now = std::min(whole - rest, otherwise);
+    if (time_with(others) - rest <= factor * now) return true;
     stmts = before;
     return false;
 }

@@ -2,6 +2,7 @@
 // mapping that a user could have written; plan_cpu.cpp and plan_cuda.cpp each have a cost model.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -73,6 +74,8 @@ private:
     std::unordered_map<const ir::For*, LoopFacts> known_;
 };
 
+inline constexpr double kLaunchTime = 3000;  // ns between the launches of two kernels
+
 [[nodiscard]] Plan plan_cpu(ParallelLoops& loops);
 // Statements that the plan leaves on the host do not use arrays.
 [[nodiscard]] Plan plan_cuda(ParallelLoops& loops);
@@ -80,9 +83,11 @@ private:
 using Planner = Plan (*)(ParallelLoops&);
 
 // Replaces one statement by others, if the planner's estimate for that place becomes at most
-// `factor` times the old one.
+// `factor` times the old one. `otherwise`: nanoseconds that the statement takes if a pass does
+// better than any mapping.
 bool replace_if_faster(ir::Body& stmts, std::size_t place, const ir::Body& others, double factor,
-                       ir::Function& entry, bool deterministic, Planner planner);
+                       ir::Function& entry, bool deterministic, Planner planner,
+                       double otherwise = std::numeric_limits<double>::infinity());
 
 // The loops in `body` that are not inside another loop of `body`.
 [[nodiscard]] std::vector<ir::For*> outermost_loops(ir::Body& body);
