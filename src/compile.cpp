@@ -80,6 +80,7 @@
 #include "passes/values/inline_arrays.h"
 #include "passes/values/lower_names.h"
 #include "passes/values/place_arrays.h"
+#include "passes/waves/skew_loops.h"
 
 namespace parpy {
 namespace {
@@ -201,6 +202,8 @@ const std::vector<Row>& table() {
           "before choose-mapping, which maps the loops in their new order", restructures}, On::kAll, interchange_cuda_loops},
         {{"fuse-outer-loops", fuse_outer_loops, kLoops,
           "after interchange-loops, which moves independent loops outwards: neighbours may be alike then", restructures}, On::kCuda},
+        {{"skew-loops", skew_loops, kLoops,
+          "after every pass that finds more parallel loops in nests as they were written; before collapse-loops and choose-mapping, which judge the new loops", restructures}, On::kCuda},
         {{"collapse-loops", collapse_cpu_loops, kLoops,
           "after interchange-loops: which loops are neighbours is settled then", restructures}, On::kAll, collapse_cuda_loops},
         {{"factor-reductions", factor_reductions, kLoops,

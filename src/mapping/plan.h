@@ -2,7 +2,6 @@
 // mapping that a user could have written; plan_cpu.cpp and plan_cuda.cpp each have a cost model.
 #pragma once
 
-#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -83,11 +82,10 @@ inline constexpr double kLaunchTime = 3000;  // ns between the launches of two k
 using Planner = Plan (*)(ParallelLoops&);
 
 // Replaces one statement by others, if the planner's estimate for that place becomes at most
-// `factor` times the old one. `otherwise`: nanoseconds that the statement takes if a pass does
-// better than any mapping.
+// `factor` times the old one, or `before`, if that is given.
 bool replace_if_faster(ir::Body& stmts, std::size_t place, const ir::Body& others, double factor,
                        ir::Function& entry, bool deterministic, Planner planner,
-                       double otherwise = std::numeric_limits<double>::infinity());
+                       std::optional<double> before = std::nullopt);
 
 // The loops in `body` that are not inside another loop of `body`.
 [[nodiscard]] std::vector<ir::For*> outermost_loops(ir::Body& body);

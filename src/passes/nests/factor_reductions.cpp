@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -104,7 +103,7 @@ private:
         std::optional<Body> made = factored(*parts);
         if (!made) return 0;
         const auto is_alloc = [](const Stmt* stmt) { return stmt->kind == StmtKind::kAlloc; };
-        const double contracted = as_contraction(*stmts[place]);
+        const std::optional<double> contracted = as_contraction(*stmts[place]);
         loops_ = nullptr;
         if (!replace_if_faster(stmts, place, *made, kWorthwhile, entry_, deterministic_, plan_cuda,
                                contracted)) {
@@ -121,8 +120,8 @@ private:
         return nests - 1 + (on_top ? allocs.size() : 0);
     }
 
-    // Nanoseconds of the nest as a contraction; infinite if it stays loops.
-    double as_contraction(const Stmt& nest) {
+    // Nanoseconds of the nest as a contraction; nothing if it stays loops.
+    std::optional<double> as_contraction(const Stmt& nest) {
         for (const Contraction& c : find_contractions(module_, loops().judge(), deterministic_,
                                                       /*batches=*/true)
                                         .found) {
@@ -131,7 +130,7 @@ private:
             const auto tile = plan_kernel_tile(c, sizes_of(c, loops().traffic()), reason);
             if (tile) return kLaunchTime + tile->nanoseconds;
         }
-        return std::numeric_limits<double>::infinity();
+        return std::nullopt;
     }
 
     // ------------------------------------------------------------ conditions
