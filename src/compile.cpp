@@ -47,6 +47,7 @@
 #include "passes/loops/settle_reductions.h"
 #include "passes/mapped/atomic_updates.h"
 #include "passes/mapped/choose_mapping.h"
+#include "passes/mapped/flatten_loops.h"
 #include "passes/mapped/infer_reductions.h"
 #include "passes/mapped/map_loops.h"
 #include "passes/mapped/normalize_reductions.h"
@@ -251,6 +252,8 @@ const std::vector<Row>& table() {
           "automatic mode: after every pass that compares or analyses subscripts, on CUDA also after place-arrays; before split-kernels, which splits nests", chooses}, On::kAll, tile_cuda_time},
         {{"contract-kernels", contract_kernels, kMapped,
           "automatic mode: after every pass that compares or analyses subscripts, and after place-arrays, which gives memory to arrays of loops; before split-kernels, which splits nests", chooses}, On::kCuda},
+        {{"flatten-loops", flatten_loops, kMapped,
+          "after contract-kernels, which computes some of these nests in tiles, and after every pass that analyses subscripts; before split-kernels, which splits nests", chooses}, On::kCuda},
         {{"split-kernels", split_kernels, kMapped,
           "after infer-reductions: a reduced scalar may be updated in several kernels, others tie them together"}, On::kCuda},
         {{"narrow-indices", narrow_indices, kMapped,

@@ -22,6 +22,7 @@
 #include "passes/cpu/contract_loops.h"
 #include "passes/cuda/contractions/contract_kernels.h"
 #include "passes/mapped/choose_mapping.h"
+#include "passes/mapped/flatten_loops.h"
 #include "passes/pass.h"
 #include "passes/stencils/tile_time.h"
 #include "passes/steps/block_steps.h"
@@ -363,6 +364,8 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
     if (!notes("tile-time", time_notes, &Explanation::Loop::time_tiles)) return out;
     if (!notes("contract-loops", contraction_notes, kContraction)) return out;
     if (options.automatic && !notes("contract-kernels", kernel_contraction_notes, kContraction))
+        return out;
+    if (options.automatic && !notes("flatten-loops", flat_notes, &Explanation::Loop::flattened))
         return out;
     const std::size_t outlined = std::min(place("outline-kernels") + 1, passes.size());
     if (!run_passes(mapped, passes.subspan(next, outlined - next))) return out;

@@ -32,6 +32,7 @@ nb::dict described(const Explanation::Loop& loop) {
     out["steps"] = loop.steps;
     out["waves"] = loop.waves;
     out["time_tiles"] = loop.time_tiles;
+    out["flattened"] = loop.flattened;
     out["witness"] = loop.witness;
     out["atomic"] = loop.atomic;
     out["level"] = loop.level;

@@ -73,6 +73,8 @@ private:
     std::unordered_map<const ir::For*, LoopFacts> known_;
 };
 
+inline constexpr double kLaunchTime = 3000;  // ns between the launches of two kernels
+
 [[nodiscard]] Plan plan_cpu(ParallelLoops& loops);
 // Statements that the plan leaves on the host do not use arrays.
 [[nodiscard]] Plan plan_cuda(ParallelLoops& loops);

@@ -98,4 +98,5 @@ def remarks_of(loop: Loop, count: int) -> list[str]:
     because = loop["witness"] or loop["reason"]
     because = _TURN.sub("its names refer to other arrays in the next iteration", because)
     turns = f"compiled {count} times, once for each array that its names refer to" if count > 1 else ""
-    return [each for each in (because, loop["steps"], loop["time_tiles"], loop["contraction"], turns) if each]
+    remarks = (because, loop["steps"], loop["time_tiles"], loop["contraction"], loop["flattened"], turns)
+    return [each for each in remarks if each]
