@@ -88,8 +88,8 @@ _WITHOUT_NAN = {
 _FUNCTIONS |= _WITHOUT_NAN
 # Functions that the library runs only in loops, on the small arrays of iterations; elsewhere NumPy itself is called.
 _FOR_LOOPS: frozenset[Any] = frozenset((
-    np.array_equal, np.average, np.bincount, np.convolve, np.delete, np.diag, np.digitize, np.flatnonzero, np.histogram,
-    np.interp, np.kron, np.nonzero, np.take, np.unique,
+    np.array_equal, np.average, np.bincount, np.convolve, np.delete, np.diag, np.digitize, np.flatnonzero, np.interp,
+    np.kron, np.nonzero, np.take, np.unique,
 ))  # fmt: skip
 # Functions that allocate no memory, so that kernels may call them as well.
 _NUMBERS = frozenset((np.argmax, np.argmin, *_WITHOUT_NAN))

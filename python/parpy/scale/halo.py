@@ -160,7 +160,7 @@ def halo_of(function: str, steps: tuple[Step, ...], complete: bool = True, forms
     return Halo(function, steps, axes, complete, forms)
 
 
-_MAKERS = {made + like for made in ("empty", "zeros", "ones") for like in ("", "_like")}
+_MAKERS = {"ndarray", *(made + like for made in ("empty", "zeros", "ones") for like in ("", "_like"))}
 
 
 def _makes_array(value: ast.expr) -> bool:
