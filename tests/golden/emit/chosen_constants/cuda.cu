@@ -93,7 +93,7 @@ extern "C" int choose_slots(ParpyContext* context, const u64* slots) {
     return choose(context, (float*)slots[0], (double*)slots[1], (f16*)slots[2],
                   (const bool*)slots[3]);
 }
-input.ir:7:5: performance[P403]: loop 'i' runs in parallel unproved: whether an iteration touches 'y' depends on data
+input.ir:7:5: performance[P403]: loop 'i' runs in parallel without a proof: whether an iteration touches 'y' depends on data
    7 |     for i in range(n):
      |     ^~~~~~~~~~~~~~~~~~
 input.ir:13:9: note: 'y' is written here
