@@ -47,6 +47,7 @@
 #include "passes/loops/settle_reductions.h"
 #include "passes/mapped/atomic_updates.h"
 #include "passes/mapped/choose_mapping.h"
+#include "passes/mapped/flatten_loops.h"
 #include "passes/mapped/infer_reductions.h"
 #include "passes/mapped/map_loops.h"
 #include "passes/mapped/normalize_reductions.h"
@@ -79,6 +80,7 @@
 #include "passes/values/inline_arrays.h"
 #include "passes/values/lower_names.h"
 #include "passes/values/place_arrays.h"
+#include "passes/waves/skew_loops.h"
 
 namespace parpy {
 namespace {
@@ -200,6 +202,8 @@ const std::vector<Row>& table() {
           "before choose-mapping, which maps the loops in their new order", restructures}, On::kAll, interchange_cuda_loops},
         {{"fuse-outer-loops", fuse_outer_loops, kLoops,
           "after interchange-loops, which moves independent loops outwards, so that neighbouring loops may be alike", restructures}, On::kCuda},
+        {{"skew-loops", skew_loops, kLoops,
+          "after every pass that finds more parallel loops in nests as written; before collapse-loops and choose-mapping, which judge the new loops", restructures}, On::kCuda},
         {{"collapse-loops", collapse_cpu_loops, kLoops,
           "after interchange-loops, which decides which loops are directly inside of each other", restructures}, On::kAll, collapse_cuda_loops},
         {{"factor-reductions", factor_reductions, kLoops,
@@ -248,6 +252,8 @@ const std::vector<Row>& table() {
           "automatic mode: after every pass that compares or analyses subscripts, on CUDA also after place-arrays; before split-kernels, which splits nests", chooses}, On::kAll, tile_cuda_time},
         {{"contract-kernels", contract_kernels, kMapped,
           "automatic mode: after every pass that compares or analyses subscripts, and after place-arrays, which gives memory to arrays of loops; before split-kernels, which splits nests", chooses}, On::kCuda},
+        {{"flatten-loops", flatten_loops, kMapped,
+          "after contract-kernels, which computes some of these nests in tiles, and after every pass that analyses subscripts; before split-kernels, which splits nests", chooses}, On::kCuda},
         {{"split-kernels", split_kernels, kMapped,
           "after infer-reductions: several kernels may update a reduced scalar, but statements that share another scalar stay in one kernel"}, On::kCuda},
         {{"narrow-indices", narrow_indices, kMapped,

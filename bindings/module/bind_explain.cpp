@@ -30,7 +30,9 @@ nb::dict described(const Explanation::Loop& loop) {
     out["reason"] = loop.reason;
     out["contraction"] = loop.contraction;
     out["steps"] = loop.steps;
+    out["waves"] = loop.waves;
     out["time_tiles"] = loop.time_tiles;
+    out["flattened"] = loop.flattened;
     out["witness"] = loop.witness;
     out["atomic"] = loop.atomic;
     out["level"] = loop.level;

@@ -13,6 +13,7 @@ _NUMBERS = {
     "PARPY_CACHE_SIZE": (0, "the bound is 1 GiB"),
     "PARPY_MPI_TIMEOUT": (1, "ranks wait for 600 seconds"),
     "PARPY_TIME_TILES": (0, "loops over time run in tiles where that is faster"),
+    "PARPY_WAVES": (0, "nests run in waves where that is faster"),
 }
 
 

@@ -13,9 +13,9 @@
 #include "analysis/uses.h"
 #include "dialects/dialect.h"
 #include "ir/visit.h"
+#include "mapping/contraction_tile.h"
 #include "mapping/plan.h"
 #include "passes/cuda/contractions/contraction_kernel.h"
-#include "passes/cuda/contractions/contraction_tile.h"
 #include "passes/legality/legality_text.h"
 #include "support/architecture.h"
 

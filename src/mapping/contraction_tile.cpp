@@ -2,7 +2,7 @@
 // multiprocessor adds in a nanosecond, a tile's share of that rate beside its loads, and the number
 // of its blocks that keep a multiprocessor busy. Elements that all tiles read come from the L2
 // cache.
-#include "passes/cuda/contractions/contraction_tile.h"
+#include "mapping/contraction_tile.h"
 
 #include <algorithm>
 #include <cmath>
@@ -106,7 +106,7 @@ std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
                                         static_cast<double>(size_in_bytes(contraction.type)));
         if (best && time >= least) continue;
         best = candidate.tile;
-        least = time;
+        best->nanoseconds = least = time;
     }
     if (!best) reason = "an iteration adds too many products";
     return best;
