@@ -22,9 +22,11 @@
 #include "passes/cpu/contract_loops.h"
 #include "passes/cuda/contractions/contract_kernels.h"
 #include "passes/mapped/choose_mapping.h"
+#include "passes/mapped/flatten_loops.h"
 #include "passes/pass.h"
 #include "passes/stencils/tile_time.h"
 #include "passes/steps/block_steps.h"
+#include "passes/waves/skew_loops.h"
 #include "support/deep_stack.h"
 
 namespace parpy {
@@ -308,6 +310,7 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
     PassContext mapped{module, options, signature, out.diagnostics};
     std::vector<const Stmt*> as_written;
     std::vector<StepsNote> steps;
+    std::vector<WavesNote> waves;
     bool refuted = false;  // by a false pragma
     const auto order = [&] {
         if (!run_passes(normal, passes.first(asked))) return false;
@@ -319,7 +322,10 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
         const auto steps_notes =
             passes[ordered].run == block_cpu_steps ? cpu_steps_notes : cuda_steps_notes;
         if (options.restructures()) steps = steps_notes(normal);
-        if (!run_passes(normal, passes.subspan(ordered, chosen - ordered))) return false;
+        const std::size_t skewed = std::min(place("skew-loops"), chosen);
+        if (!run_passes(normal, passes.subspan(ordered, skewed - ordered))) return false;
+        if (options.restructures() && skewed < chosen) waves = waves_notes(normal);
+        if (!run_passes(normal, passes.subspan(skewed, chosen - skewed))) return false;
         for (const std::string& name : arrays_made(module)) {
             const auto stays = std::ranges::find(out.inlined, name);
             if (stays != out.inlined.end()) out.inlined.erase(stays);
@@ -338,6 +344,7 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
     Explainer explainer(module, options);
     explainer.facts(out);
     explainer.notes(steps, &Explanation::Loop::steps, out);
+    explainer.notes(waves, &Explanation::Loop::waves, out);
     const std::size_t judged = place("check-legality") + 1;
     const bool legal = run_passes(mapped, passes.subspan(chosen, judged - chosen));
     explainer.mapping(out);
@@ -357,6 +364,8 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
     if (!notes("tile-time", time_notes, &Explanation::Loop::time_tiles)) return out;
     if (!notes("contract-loops", contraction_notes, kContraction)) return out;
     if (options.automatic && !notes("contract-kernels", kernel_contraction_notes, kContraction))
+        return out;
+    if (options.automatic && !notes("flatten-loops", flat_notes, &Explanation::Loop::flattened))
         return out;
     const std::size_t outlined = std::min(place("outline-kernels") + 1, passes.size());
     if (!run_passes(mapped, passes.subspan(next, outlined - next))) return out;

@@ -30,7 +30,9 @@ nb::dict described(const Explanation::Loop& loop) {
     out["reason"] = loop.reason;
     out["contraction"] = loop.contraction;
     out["steps"] = loop.steps;
+    out["waves"] = loop.waves;
     out["time_tiles"] = loop.time_tiles;
+    out["flattened"] = loop.flattened;
     out["witness"] = loop.witness;
     out["atomic"] = loop.atomic;
     out["level"] = loop.level;
@@ -114,7 +116,7 @@ nb::dict explanation(nb::handle function, nb::tuple arguments, nb::handle option
 
 void bind_explain(nb::module_& m) {
     m.def("explain", explanation, "function"_a, "arguments"_a, "options"_a.none(),
-          "What the compiler knows about a call and decides for it.");
+          "The facts that the compiler knows about a call, and its decisions.");
 }
 
 }  // namespace parpy

@@ -31,7 +31,9 @@ struct Explanation {
         std::string level;        // sequential, workers, vector, blocks, threads
         std::string contraction;  // how a contraction is computed, or why the loop is none
         std::string steps;        // set if the loop runs over blocks of the text's steps
+        std::string waves;        // set if the loop runs over waves of independent iterations
         std::string time_tiles;   // loops over time: how tiles compute it, or why not
+        std::string flattened;    // set if its iterations are counted together with those inside
     };
     // A loop of a kernel, which may be part of a nest that is flattened into fewer levels.
     struct Placed {

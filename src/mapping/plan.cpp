@@ -66,18 +66,20 @@ bool ParallelLoops::reduces(For& loop) {
 }
 
 bool replace_if_faster(Body& stmts, std::size_t place, const Body& others, double factor,
-                       Function& entry, bool deterministic, Planner planner) {
-    const Body before = stmts;
+                       Function& entry, bool deterministic, Planner planner,
+                       std::optional<double> before) {
+    const Body original = stmts;
     const auto time_with = [&](const Body& here) {
-        stmts = before;
+        stmts = original;
         const auto at = stmts.erase(stmts.begin() + static_cast<std::ptrdiff_t>(place));
         stmts.insert(at, here.begin(), here.end());
         ParallelLoops loops(entry, deterministic);
         return planner(loops).nanoseconds;
     };
-    const double whole = time_with({before[place]}), rest = time_with({});
-    if (time_with(others) - rest <= factor * (whole - rest)) return true;
-    stmts = before;
+    const double rest = time_with({});
+    if (!before) before = time_with({original[place]}) - rest;
+    if (time_with(others) - rest <= factor * *before) return true;
+    stmts = original;
     return false;
 }
 

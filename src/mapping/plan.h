@@ -73,6 +73,8 @@ private:
     std::unordered_map<const ir::For*, LoopFacts> known_;
 };
 
+inline constexpr double kLaunchTime = 3000;  // ns between the launches of two kernels
+
 [[nodiscard]] Plan plan_cpu(ParallelLoops& loops);
 // Statements that the plan leaves on the host do not use arrays.
 [[nodiscard]] Plan plan_cuda(ParallelLoops& loops);
@@ -80,9 +82,10 @@ private:
 using Planner = Plan (*)(ParallelLoops&);
 
 // Replaces one statement by others, if the planner's estimate for that place becomes at most
-// `factor` times the old one.
+// `factor` times the old one, or `before`, if that is given.
 bool replace_if_faster(ir::Body& stmts, std::size_t place, const ir::Body& others, double factor,
-                       ir::Function& entry, bool deterministic, Planner planner);
+                       ir::Function& entry, bool deterministic, Planner planner,
+                       std::optional<double> before = std::nullopt);
 
 // The loops in `body` that are not inside another loop of `body`.
 [[nodiscard]] std::vector<ir::For*> outermost_loops(ir::Body& body);

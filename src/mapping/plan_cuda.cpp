@@ -20,7 +20,6 @@ using namespace ir;
 
 namespace {
 
-constexpr double kLaunch = 3000;          // ns between the launches of two kernels
 constexpr double kFetch = 10000;          // ns until the host has a result of a kernel
 constexpr double kBytesPerNs = 4000;      // of the whole card
 constexpr double kThreadsAtOnce = 65536;  // use that bandwidth
@@ -64,7 +63,7 @@ private:
 
     Plan host(Stmt& stmt) {
         if (!uses_arrays(stmt)) return {};
-        const Plan alone{kLaunch + kSlower * time_.of(stmt), {}};
+        const Plan alone{kLaunchTime + kSlower * time_.of(stmt), {}};
         if (stmt.kind == StmtKind::kGpu) return alone;
         bool nested = false, fetched = false;
         for_each_body(stmt, [&](const Body&) { nested = true; });
@@ -84,7 +83,7 @@ private:
             if (may_run(*loop)) {
                 executions_ = executions(*loop);
                 Plan kernel = threads(*loop, 1, true);
-                kernel.nanoseconds += kLaunch;
+                kernel.nanoseconds += kLaunchTime;
                 if (kernel.nanoseconds <= best.nanoseconds) best = kernel;
             }
         }
@@ -218,7 +217,7 @@ private:
         if (around > 1 && together == 0 && spread > kMostPerBlock && reduces_elements(loop)) {
             request.threads = spread;
             Plan other = timed(loop, around, request);
-            if (!alone) other.nanoseconds += 2 * kLaunch;  // the kernels before and after it
+            if (!alone) other.nanoseconds += 2 * kLaunchTime;  // the kernels before and after it
             if (other.nanoseconds < plan.nanoseconds) plan = other;
         }
         return plan;

@@ -35,7 +35,7 @@ class Allocations:
     @lazy
     def compiled(self) -> frozenset[ast.Call]:
         """The allocations in loops that compiled code makes. The arrays have names that only one outermost loop uses,
-        and sizes that are known at the entry of the function or are computed once in front of the loop."""
+        and sizes that are known at the entry of the function or are computed once before the loop."""
         tree = self._source.tree()
         parameters = {*node_parameters(tree)}
         everywhere = Counter(part.id for part in self._names.nodes if isinstance(part, ast.Name))
@@ -62,7 +62,7 @@ class Allocations:
         )
 
     def _sizes_before(self, loop: ast.stmt, body: list[ast.stmt], known: set[str]) -> set[str]:
-        """The names of sizes, made of what is `known`, that are given once, before the loop."""
+        """The names of sizes that are assigned once, before the loop, from `known` names."""
         found: set[str] = set()
         for statement in _of_one_target(body):
             names = assigned([statement])

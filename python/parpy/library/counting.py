@@ -10,7 +10,7 @@ from .. import builtin
 
 
 def bincount(x, weights=None, minlength=0):
-    """With weights the result has floats, even where there is nothing to count and NumPy's has integers."""
+    """With weights the result has floats, even for an empty array, for which NumPy's has integers."""
     if x.ndim != 1:
         builtin.static_fail("np.bincount takes an array of one dimension here")
     if x.dtype == np.float16 or x.dtype == np.float32 or x.dtype == np.float64 or x.dtype == np.uint64:

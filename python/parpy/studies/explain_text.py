@@ -93,7 +93,10 @@ _TURN = re.compile(r"'turn_of_\w+' carries a value from one iteration to the nex
 
 def remarks_of(loop: Loop, count: int) -> list[str]:
     """The remarks below a loop that has `count` copies."""
+    if loop["waves"]:
+        return [loop["waves"]]
     because = loop["witness"] or loop["reason"]
     because = _TURN.sub("its names refer to other arrays in the next iteration", because)
     turns = f"compiled {count} times, once for each array that its names refer to" if count > 1 else ""
-    return [each for each in (because, loop["steps"], loop["time_tiles"], loop["contraction"], turns) if each]
+    remarks = (because, loop["steps"], loop["time_tiles"], loop["contraction"], loop["flattened"], turns)
+    return [each for each in remarks if each]

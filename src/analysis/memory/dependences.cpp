@@ -10,8 +10,8 @@
 #include "analysis/integers/constraint_system.h"
 #include "analysis/integers/digits.h"
 #include "analysis/integers/integer_sets.h"
-#include "analysis/memory/delinearization.h"
 #include "analysis/memory/memory_layout.h"
+#include "analysis/memory/same_place.h"
 #include "analysis/uses.h"
 #include "ir/visit.h"
 
@@ -50,7 +50,7 @@ struct Dependences::State {
     const Function& entry;
     const Accesses accesses;
     IntegerSets sets;
-    Delinearization delinearization{accesses, sets};
+    SamePlace same_place{accesses, sets};
     std::optional<Liveness> liveness;
     std::unordered_map<int, Digits> digits;  // of the loops in question
 
@@ -58,18 +58,6 @@ struct Dependences::State {
 
     const Digits& digits_of(int loop) {
         return digits.try_emplace(loop, accesses, loop).first->second;
-    }
-
-    // Pairs of subscripts of two accesses to one array: they are equal in pairs where iterations of
-    // `loop` touch the same element.
-    std::vector<Delinearization::Pair> subscripts(const Access& a, const Access& b, int loop) {
-        std::vector<Delinearization::Pair> pairs;
-        for (std::size_t axis = 0; axis < a.indices.size(); ++axis) {
-            auto parts = delinearization.digits(a, b, axis, loop);
-            if (parts.empty()) parts.emplace_back(a.indices[axis], b.indices[axis]);
-            std::ranges::move(parts, std::back_inserter(pairs));
-        }
-        return pairs;
     }
 
     // Whether no two iterations of `of` have the same subscripts, whatever iterations of `loop`,
@@ -80,7 +68,7 @@ struct Dependences::State {
         if (a.anywhere || b.anywhere) return false;
         const Digits& parts = digits_of(of);
         std::vector<bool> tell(parts.widths().size(), false);
-        for (const auto& [first, second] : subscripts(a, b, loop)) {
+        for (const auto& [first, second] : same_place.subscripts(a, b, loop)) {
             const auto rest = sum(first, second, -1);
             if (!rest || !rest->is_constant()) continue;
             std::vector<Spread> others;
@@ -111,29 +99,6 @@ struct Dependences::State {
         return std::ranges::all_of(tell, [](bool told) { return told; });
     }
 
-    void same_place(ConstraintSystem& system, int loop, const Access& a, const Access& b,
-                    Memory memory) {
-        if (a.anywhere || b.anywhere || memory == Memory::kUnclear) {
-            system.assume_inexact(false);
-            return;
-        }
-        if (memory == Memory::kSameElements) {
-            for (const auto& [first, second] : subscripts(a, b, loop))
-                system.require({{&first, 0}, {&second, 1, -1}}, 0, true);
-            return;
-        }
-        const auto first = byte_address(*a.array, a.indices);
-        const auto second = byte_address(*b.array, b.indices);
-        if (!first || !second) {
-            system.assume_inexact(false);
-            return;
-        }
-        system.require({{&*second, 1}, {&*first, 0, -1}}, size_in_bytes(b.array->type.scalar) - 1,
-                       false);
-        system.require({{&*first, 0}, {&*second, 1, -1}}, size_in_bytes(a.array->type.scalar) - 1,
-                       false);
-    }
-
     Occurrence instance(const ConstraintSystem& system, const Access& access, int copy) const {
         Occurrence result;
         result.access = &access;
@@ -157,7 +122,7 @@ struct Dependences::State {
             system.happens(source, 0);
             system.happens(sink, 1);
             system.ordered();
-            same_place(system, loop, source, sink, memory);
+            same_place.require(system, loop, source, sink, memory);
             outcome = system.solve(sets);
         }
         if (outcome == Outcome::kNever) return;
@@ -214,7 +179,7 @@ struct Dependences::State {
             ConstraintSystem system(accesses, loop);
             system.happens(element, 0);
             system.happens(other, 1);
-            same_place(system, loop, element, other, memory);
+            same_place.require(system, loop, element, other, memory);
             return sets.exhausted() || system.solve(sets) != Outcome::kNever;
         };
         return !own.empty() && std::ranges::none_of(own, [&](const Access* update) {
@@ -264,7 +229,7 @@ struct Dependences::State {
         if (sets.exhausted()) return "it would take too long to decide";
         if (a.array != b.array && relation(*a.array, *b.array) == Memory::kUnclear) {
             return quoted(a.array->name) + " and " + quoted(b.array->name) +
-                   " overlap in memory, it is not known how";
+                   " overlap in memory in a way that is not known";
         }
         const auto depends_on_data = [&](const Access& access) {
             return access.anywhere || std::ranges::any_of(access.indices, [&](const Affine& i) {
@@ -342,7 +307,7 @@ struct Dependences::State {
         }
         if (facts.verdict == Verdict::kReduction && forgets_nan(loop, facts)) {
             facts.forgets_nan = true;
-            facts.reason = "what it makes of a NaN depends on the order of the iterations";
+            facts.reason = "its result for a NaN depends on the order of the iterations";
         }
     }
 
@@ -400,7 +365,7 @@ struct Dependences::State {
             system.happens(a, 0);
             system.happens(b, 1);
             system.ordered();
-            same_place(system, outer, a, b, memory);
+            same_place.require(system, outer, a, b, memory);
             system.require(sum, constant, false);
             never = !sets.exhausted() && system.solve(sets) == Outcome::kNever;
         });
@@ -480,7 +445,7 @@ bool Dependences::reads_apart(const For& loop, const Stmt& stmt) {
         ConstraintSystem system(accesses, number);
         system.happens(read, 0);
         system.happens(write, 1);
-        state_->same_place(system, number, read, write, memory);
+        state_->same_place.require(system, number, read, write, memory);
         return state_->sets.exhausted() || system.solve(state_->sets) != Outcome::kNever;
     };
     return std::ranges::none_of(accesses.all(), [&](const Access& read) {
@@ -516,7 +481,7 @@ bool Dependences::conflict(const For& loop, const Body& source, const Body& sink
         system.happens(a, 0);
         system.happens(b, 1);
         system.require({{&counter, 1}, {&counter, 0, -1}}, same ? 0 : -1, false);
-        state_->same_place(system, number, a, b, memory);
+        state_->same_place.require(system, number, a, b, memory);
         return state_->sets.exhausted() || system.solve(state_->sets) != Outcome::kNever;
     };
     const std::vector<const Access*> later = made_in(sink);

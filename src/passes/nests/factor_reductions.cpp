@@ -6,11 +6,13 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "analysis/geometry.h"
+#include "analysis/jams.h"
 #include "analysis/nests.h"
 #include "analysis/pragmas.h"
 #include "analysis/updates.h"
@@ -18,6 +20,7 @@
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
+#include "mapping/contraction_tile.h"
 #include "mapping/plan.h"
 #include "passes/mapped/partial_values.h"
 
@@ -33,14 +36,37 @@ constexpr std::int64_t kFewestColumns = kWarpSize;
 constexpr std::int64_t kFewestInPart = 16;  // iterations that become one partial value
 constexpr std::size_t kMostKept = 4;        // scalars that statements before the sums pass on
 
-// The parts of an iteration of the outer loop.
+// A loop whose iterations are independent.
+struct Outer {
+    For* loop = nullptr;
+    std::int64_t first = 0, trips = 0;
+};
+
+// The parts of an iteration of the innermost of the outer loops.
 struct Parts {
-    For* columns = nullptr;
+    std::vector<Outer> outer;  // each is all that the one before it contains; the last: the columns
     For* steps = nullptr;
     Body before, behind;
     std::vector<UpdateGroup> groups;     // the reductions of the steps
-    std::int64_t first = 0, trips = 0;   // of the columns
     std::int64_t parts = 0, length = 0;  // that the steps are cut into; iterations of each
+
+    [[nodiscard]] For* columns() const { return outer.back().loop; }
+    // The threads of a part, which may each run several iterations of the loop around the columns.
+    [[nodiscard]] std::int64_t threads() const {
+        std::int64_t product = outer.back().trips;
+        for (std::size_t i = 0; i + 1 < outer.size(); ++i) {
+            const bool jams = i + 2 == outer.size();
+            product *= jams ? (outer[i].trips + kMostJammed - 1) / kMostJammed : outer[i].trips;
+        }
+        return product;
+    }
+};
+
+// Copies of the outer loops.
+struct Copies {
+    For* outermost = nullptr;
+    For* columns = nullptr;
+    std::vector<Var*> vars;  // of the loops, from the outermost on
 };
 
 class Factoring {
@@ -77,9 +103,12 @@ private:
         std::optional<Body> made = factored(*parts);
         if (!made) return 0;
         const auto is_alloc = [](const Stmt* stmt) { return stmt->kind == StmtKind::kAlloc; };
+        const std::optional<double> contracted = as_contraction(*stmts[place]);
         loops_ = nullptr;
-        if (!replace_if_faster(stmts, place, *made, kWorthwhile, entry_, deterministic_, plan_cuda))
+        if (!replace_if_faster(stmts, place, *made, kWorthwhile, entry_, deterministic_, plan_cuda,
+                               contracted)) {
             return 0;
+        }
         // Memory is allocated once per call.
         const auto first = stmts.begin() + static_cast<std::ptrdiff_t>(place);
         const auto last = std::find_if_not(first, stmts.end(), is_alloc);
@@ -91,24 +120,36 @@ private:
         return nests - 1 + (on_top ? allocs.size() : 0);
     }
 
+    // Nanoseconds of the nest as a contraction; nothing if it stays loops.
+    std::optional<double> as_contraction(const Stmt& nest) {
+        for (const Contraction& c : find_contractions(module_, loops().judge(), deterministic_,
+                                                      /*batches=*/true)
+                                        .found) {
+            std::string reason;
+            if (c.top != &nest) continue;
+            const auto tile = plan_kernel_tile(c, sizes_of(c, loops().traffic()), reason);
+            if (tile) return kLaunchTime + tile->nanoseconds;
+        }
+        return std::nullopt;
+    }
+
     // ------------------------------------------------------------ conditions
 
-    std::optional<Parts> parts_of(For& columns) {
-        if (columns.body.empty() || has_pragma(columns) || loops().reduces(columns))
-            return std::nullopt;
-        const LoopFacts& facts = loops().facts(columns);
-        const auto trips = constant_trip_count(columns);
-        const auto first = constant_integer(columns.begin);
-        const bool plain = trips && first && constant_integer(columns.step) == 1 &&
-                           *trips >= kFewestColumns && *trips < kThreadsWanted / 2 &&
-                           facts.conditions.empty() && facts.carried_scalars.empty() &&
-                           facts.last_values.empty() && only_computes(columns.body);
-        if (!plain) return std::nullopt;
+    std::optional<Parts> parts_of(For& outermost) {
         Parts parts;
-        parts.columns = &columns;
-        parts.trips = *trips;
-        parts.first = *first;
-        for (Stmt* stmt : columns.body) {
+        for (For* loop = &outermost; loop != nullptr;) {
+            const auto trips = constant_trip_count(*loop);
+            const auto first = constant_integer(loop->begin);
+            if (!trips || !first || !is_plain(*loop)) return std::nullopt;
+            parts.outer.push_back({loop, *first, *trips});
+            auto* next = loop->body.size() == 1 ? loop->body[0]->as<For>() : nullptr;
+            loop =
+                next != nullptr && loops().legal(*next) && !loops().reduces(*next) ? next : nullptr;
+        }
+        const std::int64_t threads = parts.threads();
+        if (parts.outer.back().trips < kFewestColumns || threads >= kThreadsWanted / 2)
+            return std::nullopt;
+        for (Stmt* stmt : parts.columns()->body) {
             if (leaves_loop(*stmt)) return std::nullopt;
             auto* loop = stmt->as<For>();
             if (parts.steps == nullptr && loop != nullptr && !finished_.contains(loop) &&
@@ -122,6 +163,15 @@ private:
         return parts;
     }
 
+    // Whether iterations of the loop are independent and only compute.
+    bool is_plain(For& loop) {
+        if (loop.body.empty() || has_pragma(loop) || loops().reduces(loop)) return false;
+        const LoopFacts& facts = loops().facts(loop);
+        return constant_integer(loop.step) == 1 && facts.conditions.empty() &&
+               facts.carried_scalars.empty() && facts.last_values.empty() &&
+               only_computes(loop.body);
+    }
+
     // Whether `steps` reduces elements that threads of neighbouring columns load side by side.
     bool takes_steps(Parts& parts, For& steps) {
         const auto trips = constant_trip_count(steps);
@@ -132,9 +182,9 @@ private:
             uses_of(steps.body).calls || !uses_of(steps.body).allocated.empty()) {
             return false;
         }
-        parts.parts =
-            std::min((kThreadsWanted + parts.trips - 1) / parts.trips, *trips / kFewestInPart);
-        if (parts.parts < 2 || !side_by_side(*parts.columns, steps)) return false;
+        const std::int64_t threads = parts.threads();
+        parts.parts = std::min((kThreadsWanted + threads - 1) / threads, *trips / kFewestInPart);
+        if (parts.parts < 2 || !side_by_side(*parts.columns(), steps)) return false;
         parts.length = (*trips + parts.parts - 1) / parts.parts;
         parts.parts = (*trips + parts.length - 1) / parts.length;
         const LoopFacts& facts = loops().facts(steps);
@@ -200,21 +250,24 @@ private:
             for (Var* var : exposed_reads(rest)) {
                 if (!written.written.contains(var)) continue;
                 if (kept.size() == kMostKept) return std::nullopt;
-                kept.emplace_back(var, array(var->name + "_kept", var->type.scalar, {parts.trips}));
+                kept.emplace_back(var,
+                                  array(var->name + "_kept", var->type.scalar, extents(parts)));
             }
-            For* loop = columns_of(parts, "_first", first);
-            Builder b(module_, loop->span);
+            const Copies copies = columns_of(parts, "_first", first);
+            Builder b(module_, copies.columns->span);
             for (const auto& [var, memory] : kept) {
                 allocs.push_back(b.alloc(memory));
-                loop->body.push_back(b.store(memory, {column(parts, loop->var)}, b.var(var)));
+                copies.columns->body.push_back(
+                    b.store(memory, place(parts, copies.vars), b.var(var)));
             }
-            nests.push_back(loop);
+            nests.push_back(copies.outermost);
         }
         std::vector<Var*> partials;
         for (const UpdateGroup& group : parts.groups) {
             const Var& target = *group.updates.front().var;
-            partials.push_back(
-                array(target.name + "_partials", target.type.scalar, {parts.parts, parts.trips}));
+            std::vector<std::int64_t> sizes = extents(parts);
+            sizes.insert(sizes.begin(), parts.parts);
+            partials.push_back(array(target.name + "_partials", target.type.scalar, sizes));
             allocs.push_back(Builder(module_, parts.steps->span).alloc(partials.back()));
         }
         nests.push_back(partial_values(parts, kept, constants, partials));
@@ -245,22 +298,45 @@ private:
         return Builder(module_).local_array(std::move(name), type, extents, Space::kScratch);
     }
 
-    // Makes a loop over the columns, of copies of `stmts`.
-    For* columns_of(const Parts& parts, const char* suffix, const Body& stmts) {
-        const For& columns = *parts.columns;
-        Builder b(module_, columns.span);
-        Substitution own;
-        Var* var = own.vars[columns.var] =
-            b.scalar(columns.var->name + suffix, columns.var->type.scalar);
-        return b.loop(var, clone(module_, columns.begin), clone(module_, columns.end),
-                      clone(module_, stmts, own));
+    static std::vector<std::int64_t> extents(const Parts& parts) {
+        std::vector<std::int64_t> result;
+        for (const Outer& outer : parts.outer)
+            result.push_back(outer.trips);
+        return result;
     }
 
-    // The number of the column of this variable, from 0 on.
-    Expr* column(const Parts& parts, Var* var) {
-        Builder b(module_, parts.columns->span);
-        Expr* value = b.convert(b.var(var), Scalar::kI64);
-        return parts.first == 0 ? value : b.binary(Op::kSub, value, b.integer(parts.first));
+    // Makes copies of the outer loops, around copies of `stmts`.
+    Copies columns_of(const Parts& parts, const char* suffix, const Body& stmts) {
+        Copies copies;
+        Substitution own;
+        for (const Outer& outer : parts.outer) {
+            const Var& var = *outer.loop->var;
+            copies.vars.push_back(own.vars[&var] =
+                                      b_of(*outer.loop).scalar(var.name + suffix, var.type.scalar));
+        }
+        Body body = clone(module_, stmts, own);
+        for (std::size_t i = parts.outer.size(); i-- > 0;) {
+            const For& loop = *parts.outer[i].loop;
+            copies.outermost = b_of(loop).loop(copies.vars[i], clone(module_, loop.begin),
+                                               clone(module_, loop.end), std::move(body));
+            if (copies.columns == nullptr) copies.columns = copies.outermost;
+            body = {copies.outermost};
+        }
+        return copies;
+    }
+
+    Builder b_of(const For& loop) { return Builder(module_, loop.span); }
+
+    // The numbers of the iterations of the outer loops, from 0 on, if these are their variables.
+    std::vector<Expr*> place(const Parts& parts, const std::vector<Var*>& vars) {
+        std::vector<Expr*> result;
+        for (std::size_t i = 0; i < vars.size(); ++i) {
+            Builder b = b_of(*parts.outer[i].loop);
+            Expr* value = b.convert(b.var(vars[i]), Scalar::kI64);
+            const std::int64_t first = parts.outer[i].first;
+            result.push_back(first == 0 ? value : b.binary(Op::kSub, value, b.integer(first)));
+        }
+        return result;
     }
 
     // for j_part …: for i_part …: passed scalars; partial = identity; the steps of the part; store
@@ -274,10 +350,11 @@ private:
             return !is_target(parts, stmt->as<Assign>()->var);
         });
         stmts.push_back(&steps);
-        For* columns = columns_of(parts, "_part", stmts);
+        const Copies copies = columns_of(parts, "_part", stmts);
+        For* columns = copies.columns;
         For* own = columns->body.back()->as<For>();
         columns->body.pop_back();
-        take_kept(parts, kept, columns->var, columns->body);
+        take_kept(parts, kept, copies.vars, columns->body);
         cut(parts, *own, part);
         Body stores;
         for (std::size_t g = 0; g < parts.groups.size(); ++g) {
@@ -286,7 +363,7 @@ private:
             const Scalar type = first.var->type.scalar;
             Var* partial = b.scalar(first.var->name + "_partial", type);
             for (const Update& update : find_updates(own->body)) {
-                if (!same_target(update, first, parts.columns->var, columns->var)) continue;
+                if (!same_target(update, first, parts, copies.vars)) continue;
                 const Stmt* whole = spelled_as_update(module_, update);
                 const auto* assign = whole->as<Assign>();
                 const Op op = assign != nullptr ? *assign->update : *whole->as<Store>()->update;
@@ -294,19 +371,20 @@ private:
                 *update.slot = b.update(partial, op, value);
             }
             columns->body.push_back(b.assign(partial, identity(b, combining(group.op), type)));
-            stores.push_back(
-                b.store(partials[g], {b.var(part), column(parts, columns->var)}, b.var(partial)));
+            std::vector<Expr*> at = place(parts, copies.vars);
+            at.insert(at.begin(), b.var(part));
+            stores.push_back(b.store(partials[g], std::move(at), b.var(partial)));
         }
         columns->body.push_back(own);
         columns->body.insert(columns->body.end(), stores.begin(), stores.end());
-        return b.loop(part, b.integer(0), b.integer(parts.parts), {columns});
+        return b.loop(part, b.integer(0), b.integer(parts.parts), {copies.outermost});
     }
 
-    void take_kept(const Parts& parts, const std::vector<std::pair<Var*, Var*>>& kept, Var* at,
-                   Body& out) {
-        Builder b(module_, parts.columns->span);
+    void take_kept(const Parts& parts, const std::vector<std::pair<Var*, Var*>>& kept,
+                   const std::vector<Var*>& vars, Body& out) {
+        Builder b = b_of(*parts.columns());
         for (const auto& [var, memory] : kept)
-            out.push_back(b.assign(var, b.load(memory, {column(parts, at)})));
+            out.push_back(b.assign(var, b.load(memory, place(parts, vars))));
     }
 
     // Restricts the steps to those of the part.
@@ -328,13 +406,16 @@ private:
         steps.labels.clear();
     }
 
-    // Whether both update one element, the original and its copy, in which the column is renamed.
-    bool same_target(const Update& copy, const Update& original, const Var* column, Var* renamed) {
+    // Whether both update one element, the original and its copy, in which the variables of the
+    // outer loops are renamed.
+    bool same_target(const Update& copy, const Update& original, const Parts& parts,
+                     const std::vector<Var*>& renamed) {
         if (copy.var != original.var) return false;
         if (original.indices == nullptr || copy.indices == nullptr)
             return original.indices == copy.indices;
         Substitution own;
-        own.vars[column] = renamed;
+        for (std::size_t i = 0; i < renamed.size(); ++i)
+            own.vars[parts.outer[i].loop->var] = renamed[i];
         std::vector<Expr*> wanted;
         for (const Expr* index : *original.indices)
             wanted.push_back(clone(module_, index, own));
@@ -346,10 +427,17 @@ private:
                   const Body& constants, const std::vector<Var*>& partials) {
         For& steps = *parts.steps;
         Builder b(module_, steps.span);
-        auto* columns = clone(module_, static_cast<const Stmt*>(parts.columns))->as<For>();
+        auto* outermost =
+            clone(module_, static_cast<const Stmt*>(parts.outer.front().loop))->as<For>();
+        For* columns = outermost;
+        std::vector<Var*> vars = {outermost->var};
+        while (vars.size() < parts.outer.size()) {
+            columns = columns->body[0]->as<For>();
+            vars.push_back(columns->var);
+        }
         columns->body.clear();
         if (apart) {
-            take_kept(parts, kept, columns->var, columns->body);
+            take_kept(parts, kept, vars, columns->body);
             const Body copies = clone(module_, constants, {});
             columns->body.insert(columns->body.end(), copies.begin(), copies.end());
         } else {
@@ -361,7 +449,9 @@ private:
         for (std::size_t g = 0; g < parts.groups.size(); ++g) {
             const Update& first = parts.groups[g].updates.front();
             const Op op = combining(parts.groups[g].op);
-            Expr* value = b.load(partials[g], {b.var(part), column(parts, columns->var)});
+            std::vector<Expr*> at = place(parts, vars);
+            at.insert(at.begin(), b.var(part));
+            Expr* value = b.load(partials[g], std::move(at));
             if (first.indices == nullptr) {
                 loop->body.push_back(b.update(first.var, op, value));
                 continue;
@@ -375,7 +465,7 @@ private:
         columns->body.push_back(loop);
         const Body rest = clone(module_, parts.behind, {});
         columns->body.insert(columns->body.end(), rest.begin(), rest.end());
-        return columns;
+        return outermost;
     }
 
     Module& module_;

@@ -20,11 +20,13 @@ class IdiomWriter:
         """A nest of a kind that passes recognise: a product, a stencil, sums of rows, a recurrence."""
         matrices = [a for a in self.w.arrays if len(a.extents) == 2 and a.kind == "f"]
         vectors = [a for a in self.w.arrays if len(a.extents) == 1 and a.kind == "f"]
-        kind = self.random.randrange(6)
+        kind = self.random.randrange(7)
         if kind == 4:
             return self._accumulators(depth)
         if kind == 5:
             return self._blocks(depth)
+        if kind == 6:
+            return self._waves(depth)
         if kind == 0 and matrices:
             return self._product(depth, matrices)
         if kind == 1 and matrices and vectors:
@@ -182,6 +184,54 @@ class IdiomWriter:
         value = self.w.pick(f"{y}[{of}]", f"{y}[{of}] + {x}[{to}]", "1")
         self.w.emit(depth + 3, f"{x}[{to}] {self.w.pick('=', '=', '+=')} {value}")
         self.w.emit(depth + 1, f"{h} *= 2" if self.w.chance(0.5) else f"{h} += 1")
+        return True
+
+    def _waves(self, depth: int) -> bool:
+        """A nest in which each iteration reads elements that its neighbours in both loops store."""
+        matrices = [a for a in self.w.arrays if len(a.extents) == 2 and a.kind not in "cb"]
+        if depth > 2 or not matrices:
+            return False
+        target = self.random.choice(matrices)
+        alike = [a for a in matrices if a.extents == target.extents and a.kind == target.kind]
+        i, j, p, k = (f"{letter}{self.w.fresh}" for letter in "ijpk")
+        self.w.fresh += 1
+        self.w.signature.written.add(target.name)
+        one = self.w.constant(1)
+        if self.w.chance(0.3):
+            self.w.open_loop(depth, ("3", self.w.constant(0), self.w.constant(3), 1), f"t{i}")
+            depth += 1
+        for place, name in enumerate((i, j)):
+            end = self._extent(target, place)
+            begin = self.w.pick("1", "1", i if name == j else "2")
+            last = f"{end.text} - 1"
+            if name == j and self.w.chance(0.2):
+                last = f"min({last}, {i} + 1)"
+            up, down = f"{begin}, {last}", f"{last} - 1, {begin} - 1, -1"
+            self.w.open_loop(depth + place, (self.w.pick(up, up, down), one, end, 1), name)
+        reads = []
+        for source in (target, target, target, self.random.choice(alike)):
+            row, column = (f"{name}{self.w.pick(' - 1', ' - 1', ' + 1', '')}" for name in (i, j))
+            reads.append(f"{self.w.name(source)}[{row}, {column}]")
+        reads = reads[self.random.randrange(3) :]
+        whole = target.kind in "iu"
+        if whole or self.w.chance(0.3):
+            value = f"{self.w.pick('min', 'max')}({', '.join([*reads, '1'])})"
+        else:
+            value = f"({' + '.join(reads)}) * 0.25"
+        depth += 2
+        element = f"{self.w.name(target)}[{i}, {j}]"
+        form = self.random.randrange(5)
+        if form == 0:
+            self.w.emit(depth, f"if {self.w.pick(f'{i} != {j}', f'{j} % 2 == 0', f'{i} + {j} > 4')}:")
+            depth += 1
+        elif form == 1:
+            self.w.emit(depth, f"{p} = {value}")
+            value = p
+        elif form == 2:
+            self.w.open_loop(depth, (f"1, {j}", one, self._extent(target, 1), 1), k)
+            depth += 1
+            value = f"max({element}, {self.w.name(target)}[{i}, {k}])"
+        self.w.emit(depth, f"{element} = {value}")
         return True
 
     def _stencil(self, depth: int, matrices: list[Array]) -> bool:

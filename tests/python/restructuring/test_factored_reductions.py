@@ -171,3 +171,48 @@ def test_reversed_tables(function: Any) -> None:
     function(a[::-1, ::-1], r[::-1], got[::-1], opts=SIM)
     function(a[::-1, ::-1], r[::-1], want[::-1], opts=parpy.auto(backend=CompileBackend.Cpu))
     np.testing.assert_allclose(got, want, rtol=1e-9)
+
+
+@parpy.jit
+def few_rows(x, w, b, out):
+    """A product of few rows and columns over many steps, with its ends."""
+    for n in range(1, x.shape[0]):
+        for j in range(2, w.shape[1]):
+            total = b[j] * 0
+            for k in range(x.shape[1]):
+                total += x[n, k] * w[k, j]
+            out[n, j] = max(total + b[j], 0)
+
+
+@parpy.jit
+def few_rows_scaled(x, w, b, out):
+    """Scalars of a row and of an element are needed before, in and after the sums."""
+    for n in range(x.shape[0]):
+        for j in range(w.shape[1]):
+            factor = b[j] + n
+            least = factor
+            for k in range(x.shape[1]):
+                least = min(least, factor * (x[n, k] - w[k, j]))
+            out[n, j] = least - factor
+
+
+@parpy.jit
+def as_array(x, w, b, out):
+    out[:] = x @ w + b
+
+
+@pytest.mark.parametrize("function", [few_rows, few_rows_scaled, as_array], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_few_rows_and_columns(function: Any, dtype: str) -> None:
+    rng = np.random.default_rng(11)
+    x, w, b = (rng.random(shape).astype(dtype) for shape in ((9, 20_011), (20_011, 67), (67,)))
+    got, want = np.full((9, 67), 3, dtype), np.full((9, 67), 3, dtype)
+    function(x, w, b, got, opts=SIM)
+    function(x, w, b, want, opts=parpy.auto(backend=CompileBackend.Cpu, deterministic=True))
+    np.testing.assert_allclose(got, want, rtol=1e-4 if dtype == "f4" else 1e-12)
+    assert any("part" in name for name in kernels(function, (x, w, b, got)))
+
+
+def test_products_that_occupy_the_card_are_not_split() -> None:
+    x, w = np.ones((500, 600), "f4"), np.ones((600, 700), "f4")
+    assert not any("part" in name for name in kernels(as_array, (x, w, w[0], np.zeros((500, 700), "f4"))))

@@ -21,8 +21,8 @@
 #include <functional>
 #include <utility>
 
+#include "mapping/contraction_tile.h"
 #include "passes/contractions/contraction_math.h"
-#include "passes/cuda/contractions/contraction_tile.h"
 
 namespace parpy {
 

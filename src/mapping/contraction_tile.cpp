@@ -2,7 +2,7 @@
 // multiprocessor adds in a nanosecond, a tile's share of that rate beside its loads, and the number
 // of its blocks that keep a multiprocessor busy. Elements that all tiles read come from the L2
 // cache.
-#include "passes/cuda/contractions/contraction_tile.h"
+#include "mapping/contraction_tile.h"
 
 #include <algorithm>
 #include <cmath>
@@ -73,8 +73,8 @@ std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
     const bool matrices = adds && type == Scalar::kF64;
     if (type != Scalar::kF32 && type != Scalar::kF64 &&
         (adds || (type != Scalar::kI32 && type != Scalar::kI64))) {
-        reason = adds ? "tiles of products are of f32 and f64"
-                      : "tiles of minima and maxima are of f32, f64, i32 and i64";
+        reason = adds ? "tiles of products can only hold f32 or f64"
+                      : "tiles of minima and maxima can only hold f32, f64, i32 or i64";
         return std::nullopt;
     }
     const auto fails = [&](bool failed, const char* what) {
@@ -88,7 +88,7 @@ std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
         fails(sizes.products < kFewestSteps, "there are too few steps") ||
         fails(products < kFewestProducts, "there are too few products") ||
         fails(has_loops(contraction.before_row) || has_loops(contraction.behind_row),
-              "there are loops of a row beside the sums")) {
+              "a row has other loops beside the sums")) {
         return std::nullopt;
     }
     std::optional<KernelTile> best;
@@ -106,7 +106,7 @@ std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
                                         static_cast<double>(size_in_bytes(contraction.type)));
         if (best && time >= least) continue;
         best = candidate.tile;
-        least = time;
+        best->nanoseconds = least = time;
     }
     if (!best) reason = "an iteration adds too many products";
     return best;

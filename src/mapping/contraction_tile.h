@@ -18,6 +18,7 @@ struct KernelTile {
     bool matrices = false;  // warps multiply matrices (kMma), else each thread numbers
     // Sums of a warp, or of a thread.
     std::int64_t own_rows = 0, own_columns = 0;
+    double nanoseconds = 0;  // of all tiles, as the cost model expects
 };
 
 // The tile that the cost model expects to be fastest; if none, `reason` says why loops are better.
