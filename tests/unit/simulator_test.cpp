@@ -234,7 +234,7 @@ TEST_F(Simulator, ClustersThatCannotBeAreErrors) {
         Code::kP531);
     says(wait + "data[0] = *(int*)__cluster_map_shared_rank(s, 2);", Code::kP541, "which has 2");
     says(wait + "data[0] = *(int*)__cluster_map_shared_rank(data, 1);", Code::kP541,
-         "not of shared memory");
+         "outside of shared memory");
     says("if (blockIdx.x % 2 == 1) return;" + wait +
              "data[0] = *(int*)__cluster_map_shared_rank(s, 1);",
          Code::kP541, "have all left");
