@@ -152,7 +152,8 @@ def test_numpy_counts_the_others():
         (weighted, (a, np.array([0, 0.25, 1]), a)),
         (weighted, (a, 4, a * 1j)),
     ):
-        for found, expected in zip(function(*given, opts=opts), function(*given, seq=True), strict=True):
+        fresh = parpy.jit(function.__wrapped__)  # whose calls Python makes from now on
+        for found, expected in zip(fresh(*given, opts=opts), function(*given, seq=True), strict=True):
             assert found.dtype == expected.dtype
             np.testing.assert_array_equal(found, expected)
 
