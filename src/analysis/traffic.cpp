@@ -166,6 +166,14 @@ std::vector<Affine> Traffic::alternatives(const Affine& value) const {
     for (const auto& [symbol, coefficient] : value.terms) {
         for (const Alternatives& definition : accesses_.symbols()[index(symbol)].definition)
             under(symbol, coefficient, definition);
+        for (const auto& [other, opposite] : value.terms) {
+            const auto most = most_between_quotients(symbol, other);
+            if (!most || coefficient <= 0 || opposite != -coefficient) continue;
+            const auto first = sum(value, Affine::symbol(symbol), -coefficient);
+            const auto rest = first ? sum(*first, Affine::symbol(other), coefficient) : first;
+            const auto with = rest ? sum(*rest, Affine::of(*most), coefficient) : rest;
+            if (with) result.push_back(*with);
+        }
     }
     // Bounds such as `b + 64 - k` with b <= k, where a loop around counts k.
     const std::size_t defined = result.size();
@@ -180,6 +188,27 @@ std::vector<Affine> Traffic::alternatives(const Affine& value) const {
         }
     }
     return result;
+}
+
+// The greatest difference of two quotients x // c and y // c, where x - y is constant.
+std::optional<std::int64_t> Traffic::most_between_quotients(int symbol, int other) const {
+    // x of x - c * quotient >= 0.
+    const auto dividend = [&](int quotient, std::int64_t& divisor) -> std::optional<Affine> {
+        for (const Alternatives& definition : accesses_.symbols()[index(quotient)].definition) {
+            if (definition.size() != 1) return std::nullopt;
+            for (const Condition& condition : definition.front()) {
+                divisor = -condition.value.coefficient(quotient);
+                if (condition.equality || divisor <= 0) continue;
+                return sum(condition.value, Affine::symbol(quotient), divisor);
+            }
+        }
+        return std::nullopt;
+    };
+    std::int64_t divisor = 0, same = 0;
+    const auto x = dividend(symbol, divisor), y = dividend(other, same);
+    const auto apart = x && y && divisor == same ? sum(*x, *y, -1) : std::nullopt;
+    if (!apart || !apart->is_constant() || apart->constant < 0) return std::nullopt;
+    return apart->constant / divisor + (apart->constant % divisor != 0);
 }
 
 // Where the loop that counts `symbol` begins (sign 1) or ends (sign -1), if it is not constant.

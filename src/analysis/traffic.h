@@ -50,6 +50,7 @@ private:
     [[nodiscard]] bool depends_on_data(const Affine& value) const;
     [[nodiscard]] std::optional<double> elements_passed(int loop) const;
     [[nodiscard]] std::vector<Affine> alternatives(const Affine& value) const;
+    [[nodiscard]] std::optional<std::int64_t> most_between_quotients(int symbol, int other) const;
     [[nodiscard]] std::vector<Affine> ends_of(int symbol, std::int64_t sign) const;
     [[nodiscard]] std::optional<double> value_of(const Affine& value, Of which) const;
     struct Range {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -29,6 +30,7 @@ namespace {
 constexpr double kWorthwhile = 0.5;  // of the time before
 
 // To compare hyperplanes of a nest with each other; the planner compares the best with the nest.
+constexpr double kShort = 60000;          // ns of a nest that is left alone
 constexpr double kLaunch = 3000;          // ns for each wave
 constexpr double kThreadsAtOnce = 65536;  // that run without waiting for others
 constexpr double kSlower = 30;            // a thread relative to a core of a CPU
@@ -38,6 +40,10 @@ enum class Wanted : std::uint8_t { kNever, kWhereFaster, kAlways };
 Wanted wanted() {
     const std::uint64_t value = environment_number("PARPY_WAVES").value_or(1);
     return value == 0 ? Wanted::kNever : value == 2 ? Wanted::kAlways : Wanted::kWhereFaster;
+}
+
+std::size_t index(int number) {
+    return static_cast<std::size_t>(number);
 }
 
 bool counts_down(const For& loop) {
@@ -77,7 +83,15 @@ private:
                 continue;
             }
             const Nest nest = nest_of(*loop);
-            if (nest.size() == 1 || !skew(stmts, i, nest)) body(nest.back()->body);
+            if (nest.size() > 1 && skew(stmts, i, nest)) continue;
+            Body& around = nest.size() > 1 ? nest[nest.size() - 2]->body : stmts;
+            const std::size_t place = nest.size() > 1 ? 0 : i;
+            const std::size_t count = around.size();
+            if (!skew_part(around, place)) {
+                body(nest.back()->body);
+            } else if (nest.size() == 1) {
+                i += around.size() - count;
+            }
         }
     }
 
@@ -97,11 +111,18 @@ private:
 
     bool skew(Body& stmts, std::size_t place, const Nest& nest) {
         const std::size_t first = first_suitable(nest);
-        if (nest.size() - first < 2 || may_run_in_parallel(*nest.front())) return false;
+        if (nest.size() - first < 2) return false;
+        const Traffic traffic = loops().traffic();
+        std::vector<double> trips;
+        for (const For* loop : nest)
+            trips.push_back(std::max(traffic.most_trips(*loop), 1.0));
+        const double work = kSlower * SequentialTime(traffic).of(*nest.front());
+        const auto in_order = time_in_order(nest, trips, work);
+        if (!in_order) return false;
         std::optional<Hyperplane> best;
         {
             Distances distances(loops().accesses(), {nest.begin(), nest.end()});
-            best = best_of(nest, first, distances);
+            best = best_of(nest, first, distances, trips, work, *in_order);
         }
         if (!best) return false;
         For* made = waves(nest, *best);
@@ -112,14 +133,16 @@ private:
         const bool depends = std::ranges::any_of(
             nest, [&](For* loop) { return loops().legal(*loop) && !may_run_in_parallel(*loop); });
         std::optional<double> before;  // otherwise the planner's estimate
-        if (depends) before = kSlower * SequentialTime(loops().traffic()).of(*replaced);
+        if (depends) {
+            const int number = loops().accesses().loop_of(nest.front());
+            before = work * traffic.runs(loops().accesses().loops()[index(number)].parent);
+        }
         const bool pays = wanted() == Wanted::kAlways ||
                           replace_if_faster(around, here, {made}, kWorthwhile, entry_,
                                             options_.deterministic, plan_cuda, before);
         around[here] = replaced;
         if (!pays) return false;
-        loops_ = nullptr;
-        liveness_.reset();
+        forget();
         notes_.push_back({replaced, text(nest, *best)});
         if (!keep_) return true;
         replaced->var = made->var;
@@ -130,6 +153,86 @@ private:
         replaced->labels.clear();
         return true;
     }
+
+    // ------------------------------------------------------------ statements beside a loop
+
+    // The same for a loop with statements before or behind an inner loop, such as the first element
+    // of a row of a table: they run in loops of their own if results stay the same.
+    bool skew_part(Body& stmts, std::size_t place) {
+        auto* loop = stmts[place]->as<For>();
+        const Body whole = loop->body;
+        const auto is_loop = [](const Stmt* stmt) { return stmt->kind == StmtKind::kFor; };
+        const auto inner = std::ranges::find_if(whole, is_loop);
+        if (whole.size() < 2 || std::ranges::count_if(whole, is_loop) != 1) return false;
+        const std::vector<Body> parts = {
+            {whole.begin(), inner}, {*inner}, {inner + 1, whole.end()}};
+        if (!may_be_apart(*loop, parts)) return false;
+        const Body original = stmts;
+        Body loops_of_parts;
+        for (const Body& part : parts) {
+            if (part.empty()) continue;
+            For* each = loop;  // keeps the node that notes are about
+            if (&part != &parts[1]) {
+                Builder b(module_, loop->span);
+                each = b.loop(loop->var, clone(module_, loop->begin), clone(module_, loop->end),
+                              part, clone(module_, loop->step));
+            }
+            loops_of_parts.push_back(each);
+        }
+        loop->body = parts[1];
+        stmts.erase(stmts.begin() + static_cast<std::ptrdiff_t>(place));
+        stmts.insert(stmts.begin() + static_cast<std::ptrdiff_t>(place), loops_of_parts.begin(),
+                     loops_of_parts.end());
+        forget();
+        const std::size_t here = place + (parts[0].empty() ? 0 : 1);
+        const bool done = skew(stmts, here, nest_of(*loop));
+        if (done && keep_) return true;
+        loop->body = whole;
+        stmts = original;
+        forget();
+        return done;
+    }
+
+    // Whether all iterations of each part may precede those of the next part.
+    bool may_be_apart(For& loop, const std::vector<Body>& parts) {
+        const Uses uses = uses_of(loop.body);
+        const bool fixed = invariant(*loop.begin, uses) && invariant(*loop.end, uses) &&
+                           invariant(*loop.step, uses);
+        const bool left = std::ranges::any_of(loop.body, [](Stmt* s) { return leaves_loop(*s); });
+        if (!fixed || left || !only_computes(loop.body) || host_call(loop.body) != nullptr ||
+            has_pragma(loop) || loops().accesses().loop_of(&loop) < 0) {
+            return false;
+        }
+        const double work = kSlower * SequentialTime(loops().traffic()).of(loop);
+        if (work < kShort && wanted() != Wanted::kAlways) return false;
+        for (std::size_t later = 1; later < parts.size(); ++later) {
+            for (std::size_t earlier = 0; earlier < later; ++earlier) {
+                if (tied(parts[earlier], parts[later]) ||
+                    loops().conflict(loop, parts[later], parts[earlier], /*same=*/false)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    // Whether one of the parts assigns a scalar that the other one uses.
+    static bool tied(const Body& a, const Body& b) {
+        const Uses of_a = uses_of(a), of_b = uses_of(b);
+        const auto reaches = [](const Uses& from, const Uses& to) {
+            return std::ranges::any_of(from.written, [&](const Var* scalar) {
+                return to.read.contains(scalar) || to.written.contains(scalar);
+            });
+        };
+        return reaches(of_a, of_b) || reaches(of_b, of_a);
+    }
+
+    void forget() {
+        loops_ = nullptr;
+        liveness_.reset();
+    }
+
+    // ------------------------------------------------------------ what may be skewed
 
     // The first loop of the nest from which on the order may be changed, as far as its text shows.
     [[nodiscard]] std::size_t first_suitable(const Nest& nest) {
@@ -179,7 +282,7 @@ private:
             const WideInterval range = range_of(value, accesses.symbols());
             return range.low >= -kFar && range.high <= kFar;
         };
-        const LoopInstance& instance = accesses.loops()[static_cast<std::size_t>(number)];
+        const LoopInstance& instance = accesses.loops()[index(number)];
         return near(instance.value) &&
                std::ranges::all_of(instance.bounds,
                                    [&](const Condition& bound) { return near(bound.value); });
@@ -187,15 +290,34 @@ private:
 
     // ------------------------------------------------------------ the choice of a hyperplane
 
-    std::optional<Hyperplane> best_of(const Nest& nest, std::size_t first, Distances& distances) {
-        const Traffic traffic = loops().traffic();
-        std::vector<double> trips;
-        for (const For* loop : nest)
-            trips.push_back(std::max(traffic.most_trips(*loop), 1.0));
-        const std::optional<double> launches = launches_before(nest, trips);
-        const double work = SequentialTime(traffic).of(*nest.front());
+    // The estimated time of the nest as it is, of which one thread needs `work`. Nothing if waves
+    // cannot save time: it is short, or one loop in order is all that is needed.
+    std::optional<double> time_in_order(const Nest& nest, const std::vector<double>& trips,
+                                        double work) {
+        double launches = 1, width = 1;
+        std::size_t ordered = 0;
+        const auto time = [&] {
+            return kLaunch * (width > 1 ? launches : 1) + work / std::min(width, kThreadsAtOnce);
+        };
+        for (std::size_t i = 0; i < nest.size(); ++i) {
+            if (may_run_in_parallel(*nest[i])) {
+                width *= trips[i];
+            } else {
+                ++ordered;
+                if (width == 1) launches *= trips[i];
+            }
+            if (width > 1 && time() < kShort && wanted() != Wanted::kAlways) return std::nullopt;
+        }
+        const bool worth = time() >= kShort || wanted() == Wanted::kAlways;
+        return worth && ordered > 1 ? std::optional(time()) : std::nullopt;
+    }
+
+    std::optional<Hyperplane> best_of(const Nest& nest, std::size_t first, Distances& distances,
+                                      const std::vector<double>& trips, double work,
+                                      double in_order) {
         std::optional<Hyperplane> best;
-        double least = 0;
+        double least = wanted() == Wanted::kAlways ? std::numeric_limits<double>::infinity()
+                                                   : kWorthwhile * in_order;
         for (std::size_t from = first; from + 1 < nest.size(); ++from) {
             const std::size_t most = std::min(nest.size() - from, kMostSkewed);
             for (std::size_t count = 2; count <= most; ++count) {
@@ -208,27 +330,13 @@ private:
                     steps *= trips[around];
                 for (std::size_t inside = from; inside < from + count; ++inside)
                     width *= trips[inside];
-                const bool fewer = !launches || 2 * steps <= *launches;
-                if (!fewer && wanted() != Wanted::kAlways) continue;
-                const double time =
-                    kLaunch * steps + kSlower * work / std::min(width, kThreadsAtOnce);
-                if ((best && time >= least) || !inequalities(nest, found.loops)) continue;
+                const double time = kLaunch * steps + work / std::min(width, kThreadsAtOnce);
+                if (time >= least || !inequalities(nest, found.loops)) continue;
                 best = std::move(found);
                 least = time;
             }
         }
         return best;
-    }
-
-    // The number of kernels that run the nest in its own order; nothing if no loop may run in
-    // parallel.
-    std::optional<double> launches_before(const Nest& nest, const std::vector<double>& trips) {
-        double launches = 1;
-        for (std::size_t i = 0; i < nest.size(); ++i) {
-            if (may_run_in_parallel(*nest[i])) return launches;
-            launches *= trips[i];
-        }
-        return std::nullopt;
     }
 
     // ------------------------------------------------------------ the loops over waves

@@ -10,10 +10,10 @@
 // Lamport's hyperplane method ("The parallel execution of DO loops", CACM 17, 1974). A hyperplane
 // has small integer coefficients whose products with all distances between conflicting iterations
 // are positive, so that results are the same bit for bit. The bounds of the loops may depend on
-// each other linearly; no scalar may pass a value from one iteration to the next. The pass acts
-// where the cost model of GPUs predicts that at least half of the time is saved. It proves nothing
-// to later passes, which judge the new loops like any others. Before and after: kLoops, no loop is
-// mapped.
+// each other linearly; no scalar may pass a value from one iteration to the next. Statements beside
+// the inner loop run in loops of their own before and behind the waves. The pass acts where the
+// cost model of GPUs predicts that at least half of the time is saved. It proves nothing to later
+// passes, which judge the new loops like any others. Before and after: kLoops, no loop is mapped.
 #pragma once
 
 #include <string>

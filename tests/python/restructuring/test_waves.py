@@ -104,6 +104,22 @@ def triangle_of_ratios(R, N):
             R[i, j] = R[i - 1, j - 1] + 0.5 * R[i, j - 1] if j > i else R[i - 1, j] * 0.5
 
 
+def with_first_elements(H, a, b):
+    for i in range(1, len(a) + 1):
+        H[i, 0] = H[i, 0] % 5 - i
+        for j in range(1, len(b)):
+            H[i, j] = max(H[i - 1, j - 1] + 1, H[i - 1, j] - 1, H[i, j - 1] - 1) if a[i - 1] < b[j - 1] else H[i, j - 1]
+        H[i, -1] += i
+
+
+def levels(A, N):
+    for t in range(2):
+        for i in range(N - 2, 0, -1):
+            A[i, 0] += 1
+            for j in range(1, i + 1):
+                A[i, j] = (A[i + 1, j] + A[i, j - 1]) * 0.5
+
+
 def from_negative(A, N):
     for i in range(-N, N):
         for j in range(-2, N - 1):
@@ -151,6 +167,8 @@ def given_for(function, n):
         smith_waterman: (table.astype(np.float32), table.copy(), table * 2, a, b),
         relaxation: (square.astype(np.float32), n, np.float32(0.9)),
         triangle_of_ratios: (square, n),
+        with_first_elements: (table.astype(np.int64), a, b),
+        levels: (square, n),
         from_negative: (rng.uniform(-1, 1, (2 * n + 1, n + 4)), n),
         both_downwards: (square, square + 1, n),
         cube: (rng.integers(-9, 9, (n, n, n)), n),
@@ -167,6 +185,8 @@ PROGRAMS = {
     smith_waterman: "i + j",
     relaxation: None,
     triangle_of_ratios: "i + j",
+    with_first_elements: "i + j",
+    levels: "2*t - i",
     from_negative: "2*i + j",
     both_downwards: "-i - j",
     cube: None,
@@ -276,6 +296,28 @@ def total(A, N):
     A[0, 0] = s
 
 
+def row_needs_the_last_one(A, N):
+    for i in range(1, N):
+        A[i, 0] = A[i - 1, N - 1]
+        for j in range(1, N):
+            A[i, j] = A[i - 1, j] + A[i, j - 1]
+
+
+def scalar_of_a_row(A, N):
+    for i in range(1, N):
+        s = A[i - 1, 0]
+        for j in range(1, N):
+            A[i, j] = A[i - 1, j] + A[i, j - 1] + s
+
+
+def bounds_that_change(A, N):
+    m = N
+    for i in range(1, m):
+        m -= 1
+        for j in range(1, m):
+            A[i, j] = A[i - 1, j] + A[i, j - 1]
+
+
 def of_two_ranges(A, N):
     for i in range(1, N):
         for j in range(1, N // (i + 1)):
@@ -288,7 +330,19 @@ def by_steps(A, N):
             A[i, j] = A[i - 1, j] + A[i, j - 1]
 
 
-NO_WAVES = (scalar_passed_on, last_value, by_table, ends_early, mirrored, total, of_two_ranges, by_steps)
+NO_WAVES = (
+    scalar_passed_on,
+    last_value,
+    by_table,
+    ends_early,
+    mirrored,
+    total,
+    row_needs_the_last_one,
+    scalar_of_a_row,
+    bounds_that_change,
+    of_two_ranges,
+    by_steps,
+)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
