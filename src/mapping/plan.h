@@ -24,7 +24,7 @@ struct Plan {
     double nanoseconds = 0;  // estimate for one execution of the planned code
     std::vector<Choice> choices;
     // Statements of the host that a single block of the GPU runs, with the loops in them.
-    std::vector<const ir::Stmt*> in_one_block;
+    std::vector<const ir::Stmt*> in_one_block = {};
 
     // Adds the plan of a part, which runs `times` times.
     void append(const Plan& part, double times = 1) {

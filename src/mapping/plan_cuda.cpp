@@ -27,10 +27,9 @@ namespace {
 constexpr double kFetch = 10000;          // ns until the host has a result of a kernel
 constexpr double kBytesPerNs = 4000;      // of the whole card
 constexpr double kThreadsAtOnce = 65536;  // use that bandwidth
-constexpr double kBlockBytesPerNs = 64;   // of one block, for data that it has used before
+constexpr double kBlockBytesPerNs = 140;  // of one block, for data that it has used before
 constexpr double kSector = 32;            // bytes: the smallest transfer
-constexpr double kBlockStep = 700;        // ns from one loop of a block to the next
-constexpr double kStep = 1500;            // ns to start a loop anew in a single block
+constexpr double kStep = 400;             // ns from one loop of a single block to the next
 constexpr double kWhileSteps = 64;        // iterations of a while loop
 constexpr double kSlower = 30;            // one GPU thread relative to one CPU core
 constexpr std::int64_t kThreadsPerBlock = 256;
@@ -123,7 +122,7 @@ private:
             const double runs = times * executions(*child) / executions_;
             outside -= runs * time_.of(*child);
             plan.append(in_block(*child), times);
-            plan.nanoseconds += runs * kBlockStep;
+            plan.nanoseconds += runs * kStep;
         }
         plan.nanoseconds += kLaunchTime + kSlower * std::max(outside, 0.0);
         return plan;
