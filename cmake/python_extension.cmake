@@ -35,7 +35,8 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_link_options(_native PRIVATE -Wl,-O2 -Wl,-s)
     if(PARPY_USES_LLD)
         # Merges equal functions. Debian's archives have lost their address tables, so --icf=safe would fold nothing of
-        # LLVM; nothing in this library compares addresses of functions that could be equal.
+        # LLVM; nothing in this library compares addresses of functions that could be equal. Packed relocations save
+        # 0.7 MB of a wheel and need glibc 2.36.
         target_link_options(_native PRIVATE -Wl,--icf=all -Wl,-z,pack-relative-relocs)
     endif()
 endif()

@@ -5,6 +5,7 @@ python tests/installed/check.py
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib import metadata
@@ -51,6 +52,15 @@ def check_files() -> None:
     assert "site-packages" in Path(parpy.__file__).parts
 
 
+def check_platform() -> None:
+    """The page about the installation names the glibc that the tag of the wheel requires."""
+    tag = re.search(r"manylinux_(\d+_\d+)_", metadata.distribution("parpy").read_text("WHEEL") or "")
+    page = Path(__file__).parents[2] / "docs" / "tutorial" / "install.md"
+    if tag is not None:
+        wanted = f"glibc {tag[1].replace('_', '.')} or later"
+        assert wanted in page.read_text(encoding="utf-8"), f"{page} does not say {wanted!r}"
+
+
 def check_programs() -> None:
     x = np.random.default_rng(0).random((300, 200))
     for opts in (None, parpy.auto(backend=parpy.CompileBackend.Sim)):
@@ -81,6 +91,7 @@ def check_module() -> None:
 
 if __name__ == "__main__":
     check_files()
+    check_platform()
     check_programs()
     check_module()
     print(f"parpy {parpy.__version__} works under Python {sys.version.split()[0]}")
