@@ -120,6 +120,13 @@ def levels(A, N):
                 A[i, j] = (A[i + 1, j] + A[i, j - 1]) * 0.5
 
 
+def as_often_as_a_neighbour_says(P, N):
+    for i in range(1, N):
+        for j in range(1, N - 2):
+            for k in range(P[i - 1, j + 2]):
+                P[i, j] = (P[i, j - 1] + P[i - 1, j + 1] + k) % 5
+
+
 def from_negative(A, N):
     for i in range(-N, N):
         for j in range(-2, N - 1):
@@ -169,6 +176,7 @@ def given_for(function, n):
         triangle_of_ratios: (square, n),
         with_first_elements: (table.astype(np.int64), a, b),
         levels: (square, n),
+        as_often_as_a_neighbour_says: (rng.integers(0, 5, (n, n)).astype(np.int32), n),
         from_negative: (rng.uniform(-1, 1, (2 * n + 1, n + 4)), n),
         both_downwards: (square, square + 1, n),
         cube: (rng.integers(-9, 9, (n, n, n)), n),
@@ -187,6 +195,7 @@ PROGRAMS = {
     triangle_of_ratios: "i + j",
     with_first_elements: "i + j",
     levels: "2*t - i",
+    as_often_as_a_neighbour_says: "3*i + j",
     from_negative: "2*i + j",
     both_downwards: "-i - j",
     cube: None,
