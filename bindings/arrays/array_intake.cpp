@@ -137,7 +137,7 @@ bool refuse_dtype(PyArray_Descr* descr, IntakeFault& fault) {
     std::string help = std::string("element types are ") + kSupportedTypes;
     switch (descr->type_num) {
         case NPY_OBJECT:
-            help = "convert it with x.astype(float), say; " + help;
+            help = "convert it, for example with x.astype(float); " + help;
             break;
         case NPY_VOID:
             help = "pass the fields one by one, as x['field']; " + help;

@@ -57,7 +57,7 @@ std::optional<Diagnostic> located_at_call(const RuntimeError& error, const ir::M
             if (!found->help.empty()) return;
             found->help = "'" + callee.name + "' is an external function: " +
                           (itself ? "its header has to define it for the declared types"
-                                  : "look into its header, and for it in opts.includes");
+                                  : "check its header, and the folders in opts.includes");
         });
     }
     return found;

@@ -501,8 +501,8 @@ bool read_call(JitFunction* self, PyObject* positional, Call& call) {
     if (call.surface == nullptr) return false;
     if (call.surface->driver != nullptr) {
         PyErr_SetString(PyExc_TypeError,
-                        "Python runs a part of this function; ask for one that is compiled as a "
-                        "whole");
+                        "Python runs a part of this function, but this needs a function that is "
+                        "compiled as a whole");
         return false;
     }
     call.views.resize(call.surface->argument_count());

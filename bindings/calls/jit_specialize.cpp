@@ -310,7 +310,8 @@ bool back_end_exists(const Surface& surface, const Options& options,
     if (options.backend != Backend::kMetal) return true;
     failure.diagnostics
         .error(Code::kP560, {},
-               "programs of the back end 'Metal' are generated, but cannot run here")
+               "programs of the back end 'Metal' can be generated, but not run by this version of "
+               "ParPy")
         .help =
         "print the program with parpy.print_compiled; run it on CompileBackend.Cpu, Cuda or Sim";
     return false;
@@ -382,7 +383,7 @@ bool check_copies(const Surface& surface, const Intake& intake, Arguments argume
     const auto torn = intake.torn_apart(arguments, surface.written);
     if (!torn) return true;
     const auto [first, second] = *torn;
-    const std::string what = first == second ? "elements that lie on each other"
+    const std::string what = first == second ? "elements that overlap"
                                              : "memory in common with " + surface.describe(second);
     raise_fault(surface, first,
                 {Code::kP556, "is not aligned and has " + what,

@@ -121,10 +121,11 @@ PyObject* itself(PyObject* self, PyObject*) {
 }
 
 PyMethodDef methods[] = {
-    {"__reduce_ex__", reduce, METH_O, "How it is pickled: as functions of Python are."},
+    {"__reduce_ex__", reduce, METH_O, "Pickles it as Python pickles its functions."},
     {"__copy__", itself, METH_NOARGS, "A copy of a function is the function."},
     {"__deepcopy__", itself, METH_O, "A copy of a function is the function."},
-    {"cache_info", cache_info, METH_NOARGS, "What was compiled of this function in this process."},
+    {"cache_info", cache_info, METH_NOARGS,
+     "The programs that this process compiled for the function."},
     {nullptr, nullptr, 0, nullptr},
 };
 PyMemberDef members[] = {

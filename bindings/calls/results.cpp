@@ -141,7 +141,7 @@ private:
                 value = python_number(slot.scalar, &intake_.results[number - first_]);
         }
         if (value == nullptr && PyErr_Occurred() == nullptr)
-            PyErr_SetString(PyExc_SystemError, "a program made no result");
+            PyErr_SetString(PyExc_SystemError, "a program stored no result");
         return value;
     }
 

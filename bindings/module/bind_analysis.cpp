@@ -133,11 +133,11 @@ nb::dict pass_seconds(nb::handle function, nb::tuple arguments, nb::handle optio
 }  // namespace
 
 void bind_analysis(nb::module_& m) {
-    m.def(
-        "loop_facts", loop_facts, "function"_a, "arguments"_a,
-        "What the dependence analysis finds of each loop of a jit function, for these arguments.");
+    m.def("loop_facts", loop_facts, "function"_a, "arguments"_a,
+          "The results of the dependence analysis for each loop of a jit function, for these "
+          "arguments.");
     m.def("pass_seconds", pass_seconds, "function"_a, "arguments"_a, "options"_a,
-          "How long each pass of the compiler takes, for these arguments.");
+          "The time of each pass of the compiler, for these arguments.");
 }
 
 }  // namespace parpy

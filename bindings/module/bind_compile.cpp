@@ -164,12 +164,13 @@ void bind_compile(nb::module_& m) {
     m.attr("JitFunction") = nb::handle(reinterpret_cast<PyObject*>(type));
 
     m.def("kernel_facts", kernel_facts, "function"_a, "arguments"_a, "options"_a.none(), "block"_a,
-          "shared_bytes"_a, "What the kernel for such arguments needs; compiles and loads it.");
+          "shared_bytes"_a,
+          "The resources of the kernel for such arguments; compiles and loads it.");
     m.def("source_text", source_text, "function"_a, "arguments"_a, "options"_a.none(),
           "The generated source for these arguments: device and host part.");
-    m.def(
-        "cache_info", cache_info, "function"_a,
-        "(specialisations, compilations, names of what is passed at run time) of a jit function.");
+    m.def("cache_info", cache_info, "function"_a,
+          "(specialisations, compilations, names of the values passed at run time) of a jit "
+          "function.");
     m.def(
         "type_version",
         [](nb::handle type) -> unsigned {
@@ -203,7 +204,7 @@ void bind_compile(nb::module_& m) {
             }
             return rows;
         },
-        "backend"_a, "(name, why it stands here) of every pass of a back end, in order.");
+        "backend"_a, "(name, reason for its place) of every pass of a back end, in order.");
 }
 
 }  // namespace parpy

@@ -39,7 +39,8 @@ void bind_configuration(nb::module_& m) {
                                                 std::to_string(driver % 1000 / 10);
             return found;
         },
-        "What is compiled in, and what is found on this machine. Opens NVRTC and the CUDA driver.");
+        "The versions compiled in, and the devices and libraries found. Opens NVRTC and the CUDA "
+        "driver.");
 }
 
 }  // namespace parpy

@@ -85,7 +85,7 @@ public:
     [[nodiscard]] bool query() const {
         const Selected selected(device_);
         const Result result = Driver::instance().cuEventQuery(event_);
-        if (result != kNotReady) require(result, "asking for an event");
+        if (result != kNotReady) require(result, "querying an event");
         return result == kSuccess;
     }
     // The stream may belong to another device; the default stream is that of the thread's device.
@@ -130,7 +130,7 @@ int device_attribute(int which, int index) {
     const Device& device = device_at(index);
     int value = 0;
     require(Driver::instance().cuDeviceGetAttribute(&value, which, device.handle),
-            "asking a GPU about itself");
+            "querying a GPU");
     return value;
 }
 

@@ -122,7 +122,7 @@ std::tuple<std::size_t, std::size_t> memory_info(int index) {
     const Device& device = device_at(index);
     const Selected selected(device);
     std::size_t free = 0, total = 0;
-    require(Driver::instance().cuMemGetInfo(&free, &total), "asking for free memory");
+    require(Driver::instance().cuMemGetInfo(&free, &total), "querying free memory");
     return {free, total};
 }
 

@@ -116,7 +116,7 @@ nb::dict explanation(nb::handle function, nb::tuple arguments, nb::handle option
 
 void bind_explain(nb::module_& m) {
     m.def("explain", explanation, "function"_a, "arguments"_a, "options"_a.none(),
-          "What the compiler knows about a call and decides for it.");
+          "The facts that the compiler knows about a call, and its decisions.");
 }
 
 }  // namespace parpy

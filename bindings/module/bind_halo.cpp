@@ -120,7 +120,7 @@ nb::dict halo(nb::handle function, nb::tuple arguments, nb::handle options) {
 
 void bind_halo(nb::module_& m) {
     m.def("halo", halo, "function"_a, "arguments"_a, "options"_a.none(),
-          "What blocks of iterations of a call touch beyond their own.");
+          "The elements that blocks of iterations of a call touch beyond their own.");
 }
 
 }  // namespace parpy

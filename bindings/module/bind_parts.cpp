@@ -187,7 +187,7 @@ void bind_parts(nb::module_& m) {
              "rows (source, first, last) that it gets), or None where Python is asked.")
         .def("exchange", &Team::exchange, "part"_a, "number"_a, "pointer"_a,
              "Thread `part` takes part in an exchange of the array at this address.")
-        .def("stream", &Team::stream, "part"_a, "What the part is enqueued on.")
+        .def("stream", &Team::stream, "part"_a, "The stream of the part.")
         .def("fail", &Team::fail, "No part waits for another one any more.")
         .def("synchronize", &Team::synchronize, "Waits for the work of all parts.");
     nb::class_<PartMemory>(m, "PartMemory",

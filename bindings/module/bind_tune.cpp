@@ -137,8 +137,8 @@ void bind_tune(nb::module_& m) {
     m.def("neighbours", neighbours, "function"_a, "arguments"_a, "options"_a.none(),
           "The mappings one step away from that of a call.");
     m.def("recall", recall, "function"_a, "arguments"_a, "options"_a.none(),
-          "What is remembered as the best mapping of a call: (options, seconds, those of the "
-          "automatic mode) or None.");
+          "The stored best mapping of a call: (options, seconds, seconds of the automatic mode) or "
+          "None.");
     m.def("remember", remember, "function"_a, "arguments"_a, "options"_a.none(), "best"_a,
           "seconds"_a, "automatic_seconds"_a,
           "Automatic calls like this one use `best` from now on.");
@@ -148,7 +148,7 @@ void bind_tune(nb::module_& m) {
     m.def("written_arguments", written_arguments, "function"_a, "arguments"_a,
           "The parameters, and the captured arrays, that a call may store to.");
     m.def("array_view", array_view, "object"_a.none(),
-          "Where the elements of an array of any library are; None for what is none.");
+          "The place of the elements of an array of any library; None for other objects.");
 }
 
 }  // namespace parpy

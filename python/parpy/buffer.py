@@ -155,7 +155,7 @@ class Buffer(DeviceArray):
         try:
             view = reshaped(self._view, wanted)
         except ValueError:
-            raise ValueError(f"a buffer of strides {self.strides} cannot be seen as {wanted} in place") from None
+            raise ValueError(f"a buffer of strides {self.strides} cannot be viewed as {wanted} in place") from None
         return Buffer(view, self.dtype, self.backend)
 
     @property
@@ -172,7 +172,7 @@ class Buffer(DeviceArray):
     def _on_device(self, index: Any) -> Any:
         """The view that an index selects. NumPy must not read device memory, so an element becomes a 0-d view."""
         if not is_basic(index):
-            raise TypeError(f"a buffer of a GPU is indexed by integers and slices, not by {index!r}")
+            raise TypeError(f"a buffer of a GPU can be indexed by integers and slices, not by {index!r}")
         parts = index if isinstance(index, tuple) else (index,)
         return self._view[parts if ... in parts else (*parts, ...)]
 
@@ -217,7 +217,7 @@ def _elem_size(dtype: Any) -> Size:
         except TypeError:
             found = None
     if found is None:
-        raise TypeError(f"elements have a type of parpy.types, NumPy or PyTorch, not {dtype!r}")
+        raise TypeError(f"the element type must be one of parpy.types, NumPy or PyTorch, not {dtype!r}")
     return found
 
 
@@ -254,10 +254,10 @@ def _extents(shape: Shape) -> tuple[int, ...]:
     try:
         sizes = tuple(map(operator.index, shape if type(shape) is tuple or isinstance(shape, Iterable) else (shape,)))
     except TypeError:
-        raise TypeError(f"extents are integers, not {shape!r}") from None
+        raise TypeError(f"extents must be integers, not {shape!r}") from None
     for size in sizes:
         if size < 0:
-            raise ValueError(f"extents are not negative: {sizes}")
+            raise ValueError(f"extents must not be negative: {sizes}")
     return sizes
 
 

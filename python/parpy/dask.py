@@ -185,11 +185,13 @@ class _Mapped:
         """The arrays that `map_overlap` returns: those that the function returns or, without any, stores to."""
         returned = returned_names(self._function.__parpy_source__)
         if returned is None:
-            raise Refused("its text does not tell which arrays it returns: end it with 'return' and their names")
+            raise Refused("its source does not show which arrays it returns: end it with 'return' and their names")
         for number, name in self._names.items():
             cut = any(name in each.axes for each in self._chunks.directions)
             if name in self._written and not cut and self._chunks.directions:
-                raise Refused(f"'{name}', argument {number + 1}, is in one chunk, to which all others would store")
+                raise Refused(
+                    f"'{name}', argument {number + 1}, is in one chunk, to which the calls for all chunks would store"
+                )
         names = returned or [name for _, name in sorted(self._names.items()) if name in self._written]
         if not names:
             raise Refused("it neither returns an array nor stores to one")

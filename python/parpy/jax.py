@@ -1,10 +1,10 @@
-"""Jit functions in programs of JAX: ``parpy.jax.call`` is one operation of them, which ``jax.jit`` and ``vmap`` know.
+"""Jit functions in programs of JAX: ``parpy.jax.call`` is one operation, which ``jax.jit`` and ``vmap`` accept.
 
     @jax.jit
     def model(x):
         return parpy.jax.call(f, x, 2.0, result=jax.ShapeDtypeStruct(x.shape, x.dtype)) + 1
 
-The function runs where the program does, on the CPU or on a GPU, on the memory that JAX has the arrays in: the
+The function runs on the device of the program, the CPU or a GPU, and uses the memory of the arrays in place: the
 operation is a call through XLA's foreign function interface (``jax.ffi``). JAX 0.5 or later must be installed;
 ``import parpy`` does not load it.
 """
@@ -75,7 +75,7 @@ def call(
 
 
 class _Call:
-    """What a program of JAX calls: a jit function with those of its arguments that are numbers."""
+    """The function that a program of JAX calls: a jit function with those of its arguments that are numbers."""
 
     def __init__(
         self,
@@ -158,4 +158,6 @@ def _stores(function: Callable[..., Any], arguments: int, results: int) -> bool:
     if least <= arguments + results <= most:
         return True
     name = getattr(function, "__name__", "the function")
-    raise TypeError(f"'{name}' takes {least} arguments, not {arguments}, nor these and {results} for results")
+    raise TypeError(
+        f"'{name}' takes {least} arguments, not {arguments}, or {arguments + results} with those for results"
+    )

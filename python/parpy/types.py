@@ -190,7 +190,7 @@ def buffer(elem: Any, shape: Sequence[int | Symbol] | int | Symbol) -> BufferTyp
         if isinstance(extent, bool) or not isinstance(extent, int | np.integer | Symbol):
             raise TypeError(f"an extent is an int or a parpy.types.symbol(), not {extent!r}")
         if not isinstance(extent, Symbol) and extent < 0:
-            raise ValueError(f"an extent is not negative: {extent}")
+            raise ValueError(f"an extent must not be negative: {extent}")
     return BufferType(kind or elem, tuple(e if isinstance(e, Symbol) else int(e) for e in extents))
 
 

@@ -272,14 +272,16 @@ void FunctionPrinter::alloc(const ir::Alloc& stmt) {
     if (array.space == ir::Space::kDynamic) {
         return line(type + "* " + name + " = (" + type + "*)dynamic_shared();");
     }
-    if (array.space == ir::Space::kScratch || array.space == ir::Space::kWork) {
+    const bool zeroed = array.space == ir::Space::kZeroed;
+    if (array.space == ir::Space::kScratch || array.space == ir::Space::kWork || zeroed) {
         const std::string bytes = size + " * (i64)sizeof(" + type + ")";
         if (array.space == ir::Space::kWork) {
             const std::string memory = names_.invent(name + "_memory");
             line("const Work " + memory + "(context, " + bytes + ");");
             line(type + "* " + name + " = (" + type + "*)" + memory + ".at;");
         } else {
-            line(type + "* " + name + " = (" + type + "*)parpy_scratch(context, " + bytes + ");");
+            line(type + "* " + name + " = (" + type + "*)" +
+                 (zeroed ? "parpy_zeroed" : "parpy_scratch") + "(context, " + bytes + ");");
         }
         line("if (!" + name + ") {");
         line("    return 1;");

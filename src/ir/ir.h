@@ -62,17 +62,20 @@ enum class Space : std::uint8_t {
     kGlobal,   // an argument's memory
     kLocal,    // made by Alloc, private to the thread that runs it
     kShared,   // made by Alloc, one per thread block
-    kScratch,  // made by Alloc in host code: device memory for the duration of the call
+    kScratch,  // made by Alloc in host code: memory for the duration of the call, on a device of
+               // zeros, on a CPU of any values
     kResult,   // made by Alloc in host code: the array returned for the argument in Var::origin
     kDynamic,  // made by Alloc, one per thread block, all of them at the start of the launch's
                // dynamic shared memory
-    kWork,  // made by Alloc in host code of the CPU: memory of any values for the duration of the
-            // call, aligned for vectors
+    kWork,    // made by Alloc in host code of the CPU: memory of any values for the duration of the
+              // call, aligned for vectors
+    kZeroed,  // made by Alloc in host code of the CPU: memory of zeros for the duration of the call
 };
 
 // Made by Alloc in host code: kernels and workers receive its address, like an argument's.
 [[nodiscard]] constexpr bool is_made_by_host(Space space) {
-    return space == Space::kScratch || space == Space::kResult || space == Space::kWork;
+    return space == Space::kScratch || space == Space::kResult || space == Space::kWork ||
+           space == Space::kZeroed;
 }
 
 // The source of an entry parameter's value (specialize_arguments): the argument's pointer or scalar

@@ -212,7 +212,7 @@ void Verifier::failure(const Fail& s) {
 
 void Verifier::fetch(const Fetch& s) {
     if (s.site >= module_.sites.size()) {
-        fail(s.span, "what fetches a value names no site of the program");
+        fail(s.span, "a fetch names no site of the program");
     }
     if (!from(Profile::kKernels) || function_->kind != FunctionKind::kEntry) {
         fail(s.span, "a value is fetched outside of host code");

@@ -73,8 +73,8 @@ std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
     const bool matrices = adds && type == Scalar::kF64;
     if (type != Scalar::kF32 && type != Scalar::kF64 &&
         (adds || (type != Scalar::kI32 && type != Scalar::kI64))) {
-        reason = adds ? "tiles of products are of f32 and f64"
-                      : "tiles of minima and maxima are of f32, f64, i32 and i64";
+        reason = adds ? "tiles of products can only hold f32 or f64"
+                      : "tiles of minima and maxima can only hold f32, f64, i32 or i64";
         return std::nullopt;
     }
     const auto fails = [&](bool failed, const char* what) {
@@ -88,7 +88,7 @@ std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
         fails(sizes.products < kFewestSteps, "there are too few steps") ||
         fails(products < kFewestProducts, "there are too few products") ||
         fails(has_loops(contraction.before_row) || has_loops(contraction.behind_row),
-              "there are loops of a row beside the sums")) {
+              "a row has other loops beside the sums")) {
         return std::nullopt;
     }
     std::optional<KernelTile> best;

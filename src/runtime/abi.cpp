@@ -96,14 +96,17 @@ extern "C" void* parpy_result(ParpyContext* context, std::int64_t argument, std:
 
 extern "C" void* parpy_scratch(ParpyContext* context, std::int64_t bytes) {
     if (context->error) return nullptr;
-    if (context->session == nullptr) {
-        const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
-        return keep(*context, std::calloc(size, 1), &std::free, bytes);
-    }
+    if (context->session == nullptr) return parpy_work(context, bytes);
     parpy::RuntimeError error;
     void* memory = context->session->scratch(bytes, error);
     if (memory == nullptr) context->fail(std::move(error));
     return memory;
+}
+
+extern "C" void* parpy_zeroed(ParpyContext* context, std::int64_t bytes) {
+    if (context->error) return nullptr;
+    const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
+    return keep(*context, std::calloc(size, 1), &std::free, bytes);
 }
 
 extern "C" void* parpy_work(ParpyContext* context, std::int64_t bytes) {

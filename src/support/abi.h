@@ -60,9 +60,11 @@ int parpy_launch_overlapped(ParpyContext*, int index, unsigned grid_x, unsigned 
 // `type`: an ir::Scalar.
 void* parpy_result(ParpyContext*, std::int64_t argument, std::int64_t type, std::int64_t rank,
                    const std::int64_t* shape);
-// Zero-filled scratch memory where the program's kernels run, for the duration of the call; on a
-// device in stream order.
+// Scratch memory where the program's kernels run, for the duration of the call: on a device in
+// stream order and filled with zeros, on the CPU like parpy_work.
 void* parpy_scratch(ParpyContext*, std::int64_t bytes);
+// Memory filled with zeros, for the duration of the call. CPU only.
+void* parpy_zeroed(ParpyContext*, std::int64_t bytes);
 // Memory of any contents, aligned to 64 bytes, until parpy_work_done or the end of the call: the
 // thread keeps some of it for later calls. CPU only.
 void* parpy_work(ParpyContext*, std::int64_t bytes);

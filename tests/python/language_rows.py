@@ -44,12 +44,12 @@ VALUES = [
     ),
     (
         "arrays",
-        "of NumPy, CuPy, PyTorch, JAX and `parpy.buffer`, of any strides and dimensions, which may share memory",
+        "those of NumPy, CuPy, PyTorch, JAX and `parpy.buffer`, with any strides and dimensions; they may share memory",
         "[Calls and caches](calls.md)",
     ),
     (
         "tuples",
-        "of values of any kind, named ones included; they have parts, sums, a length, and cannot be changed",
+        "plain and named tuples of values of any kind; they have parts, sums and a length, and cannot be changed",
         "[Loops](loops.md)",
     ),
     ("None", "as a default, in place of a number, and as a result", "[Loops](loops.md)"),
@@ -75,28 +75,28 @@ STATEMENTS = [
     Row(
         ast.Assign,
         "`a = v`, `x[i] = v`, `a, (b, c) = t`, `a = b = v`",
-        "values first, then the stores from the left",
+        "evaluate the values first, then store from the left",
         "a, (b, c) = k, (x[0], x[1])\nx[0] = x[1] = a + b\nreturn a, b, c",
     ),
     Row(
         ast.Assign,
         "`r = x[1:]`, `y = x * 2`",
-        "a name of a part of an array, or of a new array",
+        "a name for a part of an array, or for a new array",
         "r = x[1:]\ny = x * 2\nr[0] = y[2]\nreturn r[0] + y[1]",
     ),
     Row(
         ast.Assign,
         "`x[1:] = v`, `x[x > 0] = v`",
-        "elements of a slice, or those that a mask selects",
+        "store to the elements of a slice, or to those that a mask selects",
         "x[1:] = x[:-1] * 2\nx[x > 4] = 0.5",
     ),
     Row(
         ast.AugAssign,
         "`a += v`, `x[i] *= v`, `x += v`",
-        "on arrays in place; a parallel loop may reduce",
+        "update arrays in place; a parallel loop may reduce",
         "s = 0.0\nfor i in range(len(x)):\n    s += x[i]\n    x[k] -= i\nx += 1\nreturn s",
     ),
-    Row(ast.AnnAssign, "`a: np.float32 = v`", "a declared type", "a: np.float32 = x[1]\nreturn a * 2"),
+    Row(ast.AnnAssign, "`a: np.float32 = v`", "the annotation has no effect", "a: np.float32 = x[1]\nreturn a * 2"),
     Row(
         ast.For,
         "`for i in range(a, b, c)`",
@@ -127,7 +127,7 @@ STATEMENTS = [
     Row(
         ast.If,
         "`if c: … elif d: … else: …`",
-        "branches that cannot be taken for the types of a call need not make sense",
+        "branches that cannot run for the types of a call are not compiled",
         "if k > 1 and x[0] >= 0:\n    x[0] = 1\nelif k:\n    x[0] = 2\nelse:\n    x[0] = 3",
     ),
     Row(
@@ -154,7 +154,7 @@ STATEMENTS = [
     Row(
         ast.FunctionDef,
         "`def g(a): …`",
-        "a function inside, with the variables around it",
+        "a nested function, which reads the outer variables",
         "def g(a):\n    return a * k\nreturn g(x[1]) + g(2)",
     ),
 ]
@@ -163,7 +163,7 @@ EXPRESSIONS = [
     Row(
         ast.Constant,
         '`1`, `2.5`, `3j`, `True`, `None`, `"text"`',
-        "texts and None to compare with, or as arguments",
+        "texts and None can be compared with, or be arguments",
         "return 1, 2.5, 3j, True, None",
     ),
     Row(
@@ -175,13 +175,13 @@ EXPRESSIONS = [
     Row(
         ast.Attribute,
         "`x.shape`, `x.size`, `x.ndim`, `x.T`, `z.real`, `p.mass`",
-        "of arrays, numbers and objects",
+        "attributes of arrays, numbers and objects",
         "return x.shape, x.size, x.ndim, x.T[1]",
     ),
     Row(
         ast.BinOp,
         "`a + b`, `a // b`, `a % b`, `a ** b`, `a << b`, `a @ b`, …",
-        "on numbers and, element by element, on arrays",
+        "compute with numbers and, element by element, with arrays",
         "return x + k, x // 2 % 3, x ** k, k << 3, x @ x",
     ),
     Row(ast.UnaryOp, "`-a`, `+a`, `~a`, `not a`", "", "return -x, +k, ~k, not k"),
@@ -189,31 +189,31 @@ EXPRESSIONS = [
     Row(
         ast.BoolOp,
         "`a and b`, `a or b`",
-        "of conditions; the second is evaluated where it counts",
+        "conditions; the second is evaluated only if it decides the result",
         "return k > 1 and x[k] > 1, k > 5 or x[0] > 5",
     ),
-    Row(ast.IfExp, "`a if c else b`", "one of them is evaluated", "return x[0] if k > 5 else k"),
+    Row(ast.IfExp, "`a if c else b`", "only one of the two values is evaluated", "return x[0] if k > 5 else k"),
     Row(
         ast.Subscript,
         "`x[i, -1]`, `x[1:, None]`, `x[..., 0]`, `x[idx]`, `t[k]`",
         "elements, parts, masks, arrays of subscripts",
         "t = (k, 7)\nreturn x[-1], x[1:][0], x[..., 0], x[None, 1:4], t[k - 1]",
     ),
-    Row(ast.Slice, "`x[a:b:c]`", "also backward, with computed bounds", "return x[k::-1], x[1:k + 3:2]"),
+    Row(ast.Slice, "`x[a:b:c]`", "bounds may be computed, and steps may be negative", "return x[k::-1], x[1:k + 3:2]"),
     Row(ast.Tuple, "`(a, b)`", "", "t = (k, (x[0], 1))\nreturn t[1] + t[:1], len(t)"),
-    Row(ast.Starred, "`(*t, 1)`", "in tuples", "t = (k, 2)\nreturn (*t, *x.shape, 1)"),
-    Row(ast.Call, "`f(a, b=c)`", "functions of the user, and those below", "return max(k, 1), abs(x[0] - 2)"),
+    Row(ast.Starred, "`(*t, 1)`", "only in tuples", "t = (k, 2)\nreturn (*t, *x.shape, 1)"),
+    Row(ast.Call, "`f(a, b=c)`", "your functions, and those below", "return max(k, 1), abs(x[0] - 2)"),
     Row(
         ast.GeneratorExp,
         "`sum(a for b in c if d)`",
-        "in sum, min, max, any and all",
+        "only as the argument of sum, min, max, any and all",
         "return sum(v * i for i, v in enumerate(x) if v > 1), any(v > 4 for v in x)",
     ),
     Row(ast.ListComp, "`sum([a for b in c])`", "the same", "return max([v * 2 for v in x])"),
     Row(
         ast.List,
         "`[1, 2]`",
-        "to loop over, after `in`, as subscripts, in `np.array`, under a name that is only read; else Python keeps it",
+        "in a loop, after `in`, as a subscript, in `np.array`, under a name that is only read; else Python makes it",
         "s = 0\nw = [1, k, 1]\nfor a in [1, k]:\n    s += a * w[k]\n"
         "x[[0, 1]] = x[[1, k]]\nreturn s, k in [1, 2], np.array([s, 2.5]), [s, k]",
     ),
@@ -228,13 +228,13 @@ EXPRESSIONS = [
     Row(
         ast.Lambda,
         "`lambda a: …`",
-        "a function with the variables around it: an argument, or called by its name",
+        "a function that reads the outer variables, as an argument or called by its name",
         "g = lambda a: a * k\nreturn g(x[1])",
     ),
     Row(
         ast.NamedExpr,
         "`(a := v)`",
-        "assigns where it is evaluated",
+        "assigns when it is evaluated",
         "while (k := k - 1) > 0:\n    x[k] = (a := k) * a\nreturn k",
     ),
     Row(
@@ -338,7 +338,7 @@ def page() -> str:
         "Python calls all other functions of NumPy and SciPy between the compiled parts, outside of compiled loops.",
         "Your own functions are compiled together with the functions that call them.",
         "",
-        "## What is refused, and what to write instead",
+        "## Refused constructs and their replacements",
         "",
         "| found | instead |",
         "|---|---|",

@@ -204,7 +204,7 @@ TEST_F(KernelCacheTest, ADirectoryOthersCanWriteToIsNotUsed) {
     EXPECT_EQ(cache.get(key), std::nullopt);
     const std::optional<std::string> complaint = cache.take_complaint();
     ASSERT_TRUE(complaint.has_value());
-    EXPECT_NE(complaint->find("others may write to it"), std::string::npos) << *complaint;
+    EXPECT_NE(complaint->find("other users may write to it"), std::string::npos) << *complaint;
     cache.put(key, "value");
     EXPECT_EQ(cache.take_complaint(), std::nullopt);  // complains once only
 }

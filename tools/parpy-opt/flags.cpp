@@ -16,16 +16,16 @@ const std::string_view kHelp =
                            run the pipeline of a back end
   --until PASS             ... up to and including PASS
   --emit cpu|cuda|metal    print the generated program instead; runs that pipeline, unless --pass
-                           says what to run
+                           names passes
   --backend cpu|cuda|metal|sim
-                           the target of passes that ask for it (default: that of --pipeline, or cpu)
+                           the target of passes that depend on it (default: that of --pipeline, or cpu)
   --parallelize 'N=threads(64),M=threads(128).reduce().tpb(256)'
   --automatic              the compiler chooses the mapping
   --signature 'f64[10, 20], f32[?; 1] ro, f32[9] aliased=1+4, int=5, float, i32'
                            the arguments of the entry: arrays by extents [; strides], `?` where they
-                           are known at run time only; scalars with or without their value
+                           are known only at run time; scalars with or without their value
   --implicit-shape-labels
-  --clusters N             reductions use thread block clusters, of at most so many blocks
+  --clusters N             reductions use thread block clusters of at most N blocks
   --cuda-arch sm_NN        the GPU that kernels are for (default: sm_90)
   --fast-math --deterministic --legality check|strict|trust
   --assertions             check them while the program runs
@@ -33,15 +33,16 @@ const std::string_view kHelp =
   --verify PROFILE         surface values typed loops mapped kernels target
   --spans                  print `@line:column` behind each statement
   --trace                  print the program after every pass that changed it
-  --print-pipeline         the passes, where they run, what they leave and why they stand there
+  --print-pipeline         each pass with its targets, the profile after it, and the reason for its place
   --eval                   run the result in the reference interpreter instead of printing it, on
-                           arrays filled with a fixed pattern, and print what they hold afterwards
+                           arrays filled with a fixed pattern, and print their final contents
   --set NAME=VALUE         ... with this value of a scalar parameter (default 3)
-  --steps N                ... which gives up after so many statements
-  --halos                  print what blocks of iterations touch beyond their own
+  --steps N                ... which ends with an error after N statements
+  --halos                  print the elements that blocks of iterations touch beyond their own
   --part TEXT              the program is one part of a call (src/passes/parts/part_text.h)
   --quiet                  print nothing but errors
-Errors and warnings go to standard output too, so that golden files show them; the exit status tells.
+Errors and warnings go to standard output too, so that golden files show them; the exit status is 1
+if there are errors.
 )";
 
 namespace {

@@ -37,5 +37,5 @@ def debug_barrier() -> None:
 
 rsqrt.__doc__ = "1 / sqrt(x)."
 cdiv.__doc__ = "a / b, rounded up: how many blocks of b hold a."
-atomic_add.__doc__ = "Adds `b` to an element, as one step also where several workers do so."
-debug_barrier.__doc__ = "Nothing: within a worker the compiler sees to the order."
+atomic_add.__doc__ = "Adds `b` to an element atomically, also if several workers do so."
+debug_barrier.__doc__ = "Does nothing: within a worker the compiler keeps the order."

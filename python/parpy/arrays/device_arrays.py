@@ -121,9 +121,11 @@ class DeviceArray:
             theirs = uploaded(on_host(other), device, stream)
         kinds = {self._view.dtype.kind, theirs.dtype.kind}
         if "V" in kinds and (self._view.dtype.names or theirs.dtype.names):
-            raise TypeError("records are compared field by field, a['x'] == b['x']")
+            raise TypeError("records can be compared only field by field: a['x'] == b['x']")
         if kinds & {"m", "M"} and theirs.dtype != self._view.dtype:
-            raise TypeError(f"elements of type {self._view.dtype} are compared with such, not with {theirs.dtype}")
+            raise TypeError(
+                f"{self._view.dtype} elements can be compared only with elements of this type, not {theirs.dtype}"
+            )
         if "c" in kinds and compare not in (operator.eq, operator.ne):
             raise TypeError("complex numbers on a GPU have no order; compare their .real or abs")
         shape = np.broadcast_shapes(self._view.shape, theirs.shape)
@@ -350,7 +352,7 @@ def assign(target: Any, source: Any, stream: int = 0) -> None:
 def require_writeable(view: Any) -> None:
     """Raises ValueError for read-only memory."""
     if not view.flags.writeable:
-        raise ValueError("the array is read-only: its owner gave it to be read")
+        raise ValueError("the array is read-only, as its owner shared it")
 
 
 def _copied(source: Any, target: Any, stream: int) -> Any:

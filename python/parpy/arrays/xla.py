@@ -114,7 +114,7 @@ class _CallFrame(ctypes.Structure):
 
 class DeviceMemory:
     """An array in the memory of a GPU, which ``__cuda_array_interface__`` describes. The interface has no name for
-    bfloat16: there the array has integers, which are to be viewed as `dtype`."""
+    bfloat16: there the array has integers, which the caller views as `dtype`."""
 
     def __init__(self, pointer: int | None, shape: tuple[int, ...], dtype: np.dtype[Any], read_only: bool) -> None:
         self.shape, self.dtype = shape, dtype
@@ -125,8 +125,8 @@ class DeviceMemory:
 
 
 class Buffers(NamedTuple):
-    """The arrays of a call: of NumPy on the host, else ``DeviceMemory``. Those of `arguments` are read-only. `stream`
-    is the handle of the stream on which a GPU computes them."""
+    """The arrays of a call: NumPy arrays on the host, otherwise ``DeviceMemory``. Those of `arguments` are
+    read-only. `stream` is the handle of the stream on which a GPU computes them."""
 
     arguments: Sequence[Any]
     results: Sequence[Any]
@@ -137,8 +137,8 @@ _called: list[Callable[[Buffers], None]] = []
 
 
 def number_of(function: Callable[[Buffers], None]) -> int:
-    """The number by which handlers find a function from now on, as the value of the only attribute of a call. Programs
-    of XLA live as long as XLA likes, and so does the function."""
+    """Registers a function and returns its number, the value of the only attribute of a call, by which handlers find
+    it. XLA may keep programs without limit, so the function is never freed."""
     _called.append(function)
     return len(_called) - 1
 

@@ -1,5 +1,5 @@
-"""The first call of a jit function: it parses the function, finds out whether Python runs a part of it, and gives calls
-that compiled code cannot take to others. Loaded by that call, not by the decorator (jit.py)."""
+"""The first call of a jit function: it parses the function, finds out whether Python runs a part of it, and passes
+calls that compiled code cannot make on. That call loads this module, not the decorator (jit.py)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .options import CompileOptions
 
 @dataclass(frozen=True, slots=True)
 class DriverSurface:
-    """What stands for a parsed function where Python runs a part of it."""
+    """Takes the place of the parsed function if Python runs a part of it."""
 
     driver: Driver | Structures | KeptDrivers
     guards: tuple[Guard, ...]
@@ -50,7 +50,7 @@ class Compiling:
         self._keeping = KeptDrivers(source, self._structures, _driver_of, _structures_of)
 
     def parse(self) -> Surface | DriverSurface:
-        """What calls run from now on."""
+        """The program or the driver that later calls run."""
         keeping = self._keeping
         keeping.guarded = False
         if keeping.wanted or self._structures.wanted:
@@ -79,8 +79,8 @@ class Compiling:
         return result
 
     def on_misfit(self, error: Exception, values: tuple[Any, ...], options: CompileOptions | None) -> Any:
-        """A call whose arguments compiled code cannot take: those that come apart do so from now on. Functions that
-        cannot be compiled may be so if it is known what they get."""
+        """Repeats a call whose arguments compiled code cannot take, with the parts of arguments that have parts. A
+        function that cannot be compiled for unknown arguments may be compiled for these."""
         structures, keeping = self._structures, self._keeping
         if not isinstance(error, CompileError):
             return NotImplemented
@@ -112,7 +112,7 @@ class Compiling:
                 return self.on_misfit(error, values, options)
             if other.says("run") or not is_misused(values, other):
                 raise
-            return NotImplemented  # the first message says more of what the function is not made for
+            return NotImplemented  # the first message is the more exact one
         structures.wanted, keeping.wanted = not by_python, by_python
         _native.parse_anew(self._made)
         return result
@@ -146,7 +146,7 @@ def jit_of_part(source: FunctionSource, part: str) -> _native.JitFunction:
 
 
 def looked_at(compiled: _native.JitFunction, args: tuple[Any, ...], look: Callable[[tuple[Any, ...]], Any]) -> Any:
-    """`look(args)` for what a call of these positional arguments runs."""
+    """`look(args)`, repeated for the parts of the function that can be compiled if the whole cannot."""
     try:
         return look(args)
     except CompileError as error:
@@ -166,8 +166,8 @@ def _structures_of(source: FunctionSource) -> Structures:
 
 
 def _for_kinds(source: FunctionSource, kinds: Mapping[str, Composed]) -> tuple[_native.JitFunction, Places]:
-    """The jit function of which these parameters are no numbers and no arrays, and the places of what it reads outside
-    of itself."""
+    """The jit function of which these parameters are no numbers and no arrays, and the places of the values that
+    it reads outside of itself."""
 
     def parsed() -> Surface:
         program = Program(LOOPS)
@@ -188,8 +188,8 @@ def _driver(source: FunctionSource) -> Driver | None:
 def _driver_of(
     source: FunctionSource, kept: Kept = NOTHING_KEPT, methods: Sequence[FunctionSource] = ()
 ) -> Driver | None:
-    """What runs calls of a function, as `driver_of`. Where a function with pragmas cannot be compiled as a whole, only
-    the statements behind these are."""
+    """The driver of a function, as `driver_of`. If a function with pragmas cannot be compiled as a whole, only the
+    statements with pragmas are."""
     if not source.pragmas:
         return driver_of(source, kept, methods)
     try:
@@ -207,7 +207,7 @@ def _driver_of(
 
 
 def driver_behind(function: _native.JitFunction, args: Sequence[Any]) -> Driver | Structures | None:
-    """What runs a call of these arguments, unless it is the function itself."""
+    """The driver for a call of these arguments; None if the compiled function itself runs."""
     source: FunctionSource = function.__parpy_source__
     structures = _structures_of(source)
     keeping = KeptDrivers(source, structures, _driver_of, _structures_of)

@@ -37,7 +37,7 @@ _GRANTED: Final[dict[str, tuple[Any, ...]]] = {
 }
 
 _INSTEAD: Final = {
-    "forceobj": "Python runs by itself what cannot be compiled; for all of it, call the function with seq=True",
+    "forceobj": "Python runs the parts that cannot be compiled; to run all in Python, call the function with seq=True",
     "debug": "call the function with debug=True",
     "locals": "annotate parameters, or convert values where they are made, as in parpy.types.F32(x)",
     "target": "name the back end at the call: opts=parpy.auto(backend=parpy.CompileBackend.Cuda)",

@@ -9,7 +9,7 @@ from .warnings import warn as warn_of
 # By variable: its least valid number, and the consequence of an invalid value for the message.
 _NUMBERS = {
     "PARPY_NUM_THREADS": (1, "all cores are used"),
-    "PARPY_CHUNKS": (1, "loops are split by the work that they have"),
+    "PARPY_CHUNKS": (1, "loops are split according to their work"),
     "PARPY_CACHE_SIZE": (0, "the bound is 1 GiB"),
     "PARPY_MPI_TIMEOUT": (1, "ranks wait for 600 seconds"),
     "PARPY_TIME_TILES": (0, "loops over time run in tiles where that is faster"),

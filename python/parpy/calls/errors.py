@@ -21,7 +21,7 @@ class CompileError(RuntimeError):
     `codes` holds the code of each error in the message, in order. If the only errors are integer attributes of
     arguments that would become floats, `attributes` names them.
     `python_may_call` says that Python can run the program if it makes some of the calls itself. `facts` says of each
-    error what a caller may do about it.
+    error which remedies a caller has.
     """
 
     codes: tuple[str, ...] = ()

@@ -65,14 +65,14 @@ def check_hooks(value: Any, names: Iterable[str], reads: Reads) -> None:
 
 
 def hook_of_tuples(kind: type) -> str | None:
-    """What a class of named tuples does otherwise than tuples do, and compiled code has not."""
+    """The first method of a class of named tuples that differs from that of tuples and that compiled code lacks."""
     operators = (name for name in sorted(OPERATOR_METHODS) if _own(kind, (name,)) is not None)
     found = _own(kind, _OF_TUPLES)
     return found or next((name for name in operators if not is_plain_method(attribute_of_class(kind, name))), None)
 
 
 def is_plain_method(function: object) -> bool:
-    """Whether it needs no values but its arguments, and constants for those that are left out."""
+    """Whether the function needs only its arguments, and constants for those that are left out."""
     if not isinstance(function, FunctionType) or callable_source(function) is None or function.__closure__:
         return False
     return all(map(_is_constant, (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())))

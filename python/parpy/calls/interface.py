@@ -122,7 +122,7 @@ def _lines(code: str) -> list[str]:
     """The lines of the interface without the comment markers."""
     _, marker, rest = code.partition(INTERFACE)
     if not marker:
-        refuse(f"the text has no line '{INTERFACE}'", "keep the first lines of what print_compiled showed")
+        refuse(f"the text has no line '{INTERFACE}'", "keep the first lines that print_compiled showed")
     lines: list[str] = []
     for line in rest.lstrip("\n").split("\n"):
         if not line.startswith("// ") or line in (DEVICE, HOST):

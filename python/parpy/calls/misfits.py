@@ -22,7 +22,7 @@ _PLACE = re.compile(r"^.*?:(\d+):\d+: error\[", re.M)
 
 
 def is_wrong_elsewhere(source: FunctionSource, error: Exception) -> bool:
-    """Whether nothing is wrong but statements without pragmas, which Python may run."""
+    """Whether all errors are in statements without pragmas, which Python may run."""
     if not isinstance(error, CompileError) or isinstance(error, ParallelError):
         return False
     if not source.pragmas or source.only_pragmas or error.says("mapping", "run", "back end", "argument"):
@@ -39,7 +39,7 @@ def is_wrong_elsewhere(source: FunctionSource, error: Exception) -> bool:
 def numbers_taken(
     source: FunctionSource, error: CompileError, values: tuple[Any, ...]
 ) -> tuple[list[Any], dict[str, Any]] | None:
-    """What a call that ended with this error may be repeated with, if that is about numbers."""
+    """The arguments with which a call that ended with this error may be repeated; None if it is not about numbers."""
     code = source.function.__code__
     if not error.says("number of NumPy", "in place") or code.co_flags & _STARS:
         return None
@@ -51,10 +51,10 @@ def in_their_place(
     function: FunctionType, error: CompileError, given: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]] | None:
     """The positional and the keyword arguments with which a call that ended with this error may be repeated;
-    None where nothing changes.
+    None if nothing changes.
 
-    An array of a GPU without dimensions is read. NumPy's numbers become Python's, which convert, where the
-    annotation says another type.
+    An array of a GPU without dimensions is read. NumPy's numbers become Python's, which convert, if the
+    annotation names another type.
     """
     taken = dict(given)
     if error.says("in place"):

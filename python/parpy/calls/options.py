@@ -259,7 +259,7 @@ def par_reduction() -> LoopPar:
 
 def _refuse(self: object, *_: object, **__: object) -> NoReturn:
     kind = "dict" if isinstance(self, dict) else "list"
-    raise TypeError(f"options do not change behind the compiler's back: assign a new {kind} instead")
+    raise TypeError(f"options cannot be changed in place: assign a new {kind} instead")
 
 
 class _FrozenDict(dict[str, LoopPar]):

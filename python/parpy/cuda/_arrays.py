@@ -86,7 +86,9 @@ class DeviceNDArray(DeviceArray):
         """A DLPack capsule of the same memory; later work on ``stream`` sees the elements."""
         place = self.__dlpack_device__()
         if copy or (dl_device is not None and tuple(dl_device) != place):
-            raise BufferError("a device array is handed over where it lies; copy it with copy_to_host or to_device")
+            raise BufferError(
+                "a device array is shared without a copy, on its own device; copy it with copy_to_host or to_device"
+            )
         if not self.on_gpu:
             return self._view.__dlpack__()
         scalar = scalar_name(self.dtype)
@@ -111,7 +113,7 @@ class DeviceNDArray(DeviceArray):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """For ``np.asarray(a)``: a copy on the host."""
         if copy is False:
-            raise ValueError("an array on the device becomes one of NumPy by a copy")
+            raise ValueError("an array on the device becomes a NumPy array only by a copy")
         made = self.copy_to_host()
         return made if dtype is None else made.astype(dtype, copy=False)
 
@@ -190,7 +192,7 @@ class DeviceNDArray(DeviceArray):
 
     def __iter__(self) -> Iterator[Any]:
         if self.ndim == 0:
-            raise TypeError("an array of no dimension has no elements to go through; a[()] is its only one")
+            raise TypeError("an array without dimensions cannot be iterated over; a[()] is its only element")
         return (self[i] for i in range(len(self)))
 
     def getitem(self, index: Any, stream: Any = 0) -> Any:
@@ -211,7 +213,7 @@ class DeviceNDArray(DeviceArray):
     def __bool__(self) -> bool:
         """The truth of the only element, which is copied to the host. Raises ValueError unless the size is 1."""
         if self.size != 1:
-            raise ValueError(f"an array of {self.size} elements is neither true nor false; ask copy_to_host().all()")
+            raise ValueError(f"an array of {self.size} elements has no truth value; use copy_to_host().all()")
         return bool(self.copy_to_host().reshape(1)[0])
 
     def setitem(self, index: Any, value: Any, stream: Any = 0) -> None:
@@ -422,7 +424,7 @@ def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
 def like(ary: Any) -> tuple[tuple[int, ...], np.dtype[Any], None, str]:
     """Shape, type, strides and order of a new array like ``ary``."""
     if not all(hasattr(ary, name) for name in ("shape", "dtype", "flags")):
-        raise TypeError(f"an array is asked for, to make another one like it, not {ary!r}")
+        raise TypeError(f"an array is needed to make another one like it, not {ary!r}")
     fortran = ary.flags["F_CONTIGUOUS"] and not ary.flags["C_CONTIGUOUS"]
     return ary.shape, ary.dtype, None, "F" if fortran else "C"
 

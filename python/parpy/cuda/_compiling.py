@@ -164,7 +164,7 @@ def _result_of(function: DeviceFunction[..., Any], wanted: Signature, options: A
         if not _gives_value(function):
             return void
         raise
-    raise TypeError(f"'{function.py_func.__name__}' returns no number, which C functions do")
+    raise TypeError(f"'{function.py_func.__name__}' returns no number, but a C function must")
 
 
 class _Types:
@@ -184,7 +184,7 @@ def _check_c_types(kinds: Sequence[Any]) -> None:
     odd = next((each for each in kinds if not isinstance(each, Scalar) or each.name not in _C_TYPES), None)
     if odd is not None:
         raise NotImplementedError(
-            f"a function of C gets and returns numbers here, not {odd}; a kernel takes more: device=False"
+            f"a C function takes and returns only numbers here, not {odd}; for others compile a kernel: device=False"
         )
 
 

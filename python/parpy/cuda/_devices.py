@@ -140,7 +140,7 @@ class _Devices:
 
     def __getitem__(self, index: int) -> Device:
         if isinstance(index, bool) or not isinstance(index, int):
-            raise TypeError(f"devices are numbered: an int is asked for, not {index!r}")
+            raise TypeError(f"the number of a device must be an int, not {index!r}")
         if not 0 <= index < len(self):
             raise IndexError(f"there is no device {index}; there are {len(self)}")
         return Device(index)

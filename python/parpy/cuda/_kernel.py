@@ -341,7 +341,7 @@ class Kernel(Launchable, ByReference):
             if isinstance(kind, Single) or (isinstance(kind, TupleKind) and kind.is_none):
                 continue
             if not isinstance(kind, Kind) or not kind.element:
-                raise TypeError(f"argument '{name}' must be an array: the kernel asks for the type of its elements")
+                raise TypeError(f"argument '{name}' must be an array: the kernel uses the type of its elements")
         key = (*kinds.values(),)
         if key not in self._variants:
             made = self._anew()

@@ -17,7 +17,7 @@ WITHOUT_EFFECT = {
     "lto": "linked code is optimised with the kernel where it is LTO-IR",
     "nopython": "nothing runs in Python",
     "opt": "code is always optimised",
-    "shared_memory_carveout": "the driver chooses by what the kernel needs",
+    "shared_memory_carveout": "the driver chooses it from the needs of the kernel",
 }
 
 

@@ -207,7 +207,7 @@ class Event:
     def elapsed_time(self, end: Event) -> float:
         """Returns the milliseconds from this event to ``end``; both must have happened."""
         if not isinstance(end, Event):
-            raise TypeError(f"the time between two events is asked for, not that to {end!r}")
+            raise TypeError(f"the time can be measured to another event, not to {end!r}")
         if not (self._timing and end._timing):
             raise ValueError("an event of event(timing=False) measures no time")
         if self._seconds is None or end._seconds is None:
@@ -225,7 +225,7 @@ def event(timing: bool = True) -> Event:
 def event_elapsed_time(begin: Event, end: Event) -> float:
     """Returns the milliseconds between two events that have happened."""
     if not isinstance(begin, Event):
-        raise TypeError(f"the time between two events is asked for, not that from {begin!r}")
+        raise TypeError(f"the time can be measured from an event, not from {begin!r}")
     return begin.elapsed_time(end)
 
 

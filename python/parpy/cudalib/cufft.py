@@ -286,7 +286,7 @@ def irfft(
     wanted = _complex_of(dtype_of(ary))
     size = 2 * (shape_of(ary)[-1] - 1) if n is None else n
     if size < 1 or size // 2 + 1 != shape_of(ary)[-1]:
-        raise ValueError(f"{shape_of(ary)[-1]} elements are not half of a transform of {size}")
+        raise ValueError(f"an inverse transform of size {size} needs {size // 2 + 1} elements, not {shape_of(ary)[-1]}")
     return _transform(_as(ary, wanted, stream), out, _real_of(wanted), rank, _INVERSE, norm, stream, size)
 
 

@@ -170,13 +170,15 @@ class Checker:
                 elif isinstance(found, Pointer) and isinstance(value, ast.Call):  # shared.array(…)
                     self.variables[target.id] = found
                 elif isinstance(found, Pointer):
-                    self._error(target, f"{_a(found)} gets a second name", "use the one it has")
+                    self._error(target, f"{_a(found)} cannot get a second name", "use the one it has")
                 else:
                     self._unknown.add(target.id)
             elif isinstance(known, Type):
                 self._agree(value, found, known, f"variable '{target.id}'")
             else:
-                self._error(target, f"'{target.id}' is {_a(known)} and stays that one", "assign to its elements")
+                self._error(
+                    target, f"'{target.id}' is {_a(known)} and cannot be assigned again", "assign to its elements"
+                )
         elif isinstance(target, ast.Subscript):
             element = self._type(as_load(target))
             if isinstance(element, Type):
@@ -343,7 +345,7 @@ class Checker:
         found = self._type(operand)
         allowed = (Int,) if isinstance(op, ast.Invert) else _NUMERIC
         if found is not None and found not in allowed:
-            self._error(node, f"this sign takes {' or '.join(map(str, allowed))}, not {found}")
+            self._error(node, f"this unary operator takes {' or '.join(map(str, allowed))}, not {found}")
             return None
         if found == Int and isinstance(op, ast.USub):
             self._in_range(node, operand)

@@ -71,7 +71,7 @@ class Template:
             try:
                 ast.parse(textwrap.dedent(text))
             except SyntaxError:
-                raise TemplateError(f"with '{new}' in place of '{old}' '{self.name}' is not Python") from None
+                raise TemplateError(f"'{self.name}' is not valid Python after '{old}' is replaced by '{new}'") from None
         made = Template(self)
         source = self.source
         made.source = FunctionSource(source.function, source.name, text, source.first_line)

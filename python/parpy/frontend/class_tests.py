@@ -1,4 +1,4 @@
-"""Questions of the classes of arguments, `isinstance(k, (int, float))` and `type(k) is tuple`, answered before a
+"""Tests of the classes of arguments, `isinstance(k, (int, float))` and `type(k) is tuple`, which are decided before a
 function is compiled."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BLOCKS = ("body", "orelse", "finalbody")
 
 
 class ClassTests:
-    """The questions of a function about parameters that it never assigns. Parts of functions ask nothing, because the
+    """The tests of a function on parameters that it never assigns. Parts of functions have no tests, because the
     classes of their arguments may differ from Python's."""
 
     def __init__(self, source: FunctionSource) -> None:

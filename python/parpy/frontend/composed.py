@@ -68,7 +68,7 @@ def put_together(place: Place, kind: Kind | Cell | Composed | None) -> _native.E
         if made is not None:
             return made
         message = f"the argument '{place.name}' is {describe(kind.value)}, which cannot be compiled"
-        fn.error("P022", place.node, message, "math.*, np.* and functions written in Python can be")
+        fn.error("P022", place.node, message, "math.*, np.* and functions written in Python can be compiled")
         return fn.integer(0, place.node)
     if not isinstance(kind, TupleKind):
         return fn.module.read(place.entry(), span)

@@ -86,7 +86,7 @@ def checked_parameters(fn: FunctionScope) -> list[_native.Stmt]:
         known = declared(annotation)
         if known is None or name in fn.records:
             continue
-        fail = f"'{name}' is not what its annotation says", f"the annotation says {known.shown}"
+        fail = f"'{name}' does not fit its annotation", f"the annotation says {known.shown}"
 
         def require(holds: _native.Expr, fail: tuple[str, str] = fail, span: Span = span) -> None:
             failing = fn.module.fail("P231", fail[0], [], span, fail[1])

@@ -8,7 +8,7 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
     ast.ListComp: ("a list comprehension", "write a for loop that stores into an array"),
     ast.SetComp: ("a set comprehension", "write a for loop that stores into an array"),
     ast.DictComp: ("a dict comprehension", "write a for loop that stores into an array"),
-    ast.GeneratorExp: ("a generator expression", "sum, min, max, any and all take one; else write a for loop"),
+    ast.GeneratorExp: ("a generator expression", "pass it to sum, min, max, any or all, or write a for loop"),
     ast.Await: ("'await'", "call the function from ordinary Python"),
     ast.Yield: ("'yield'", "store the values into an array"),
     ast.YieldFrom: ("'yield from'", "store the values into an array"),

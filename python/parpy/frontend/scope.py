@@ -418,7 +418,9 @@ class FunctionScope:
         """Asks for the kinds of all arguments, without which the kernel cannot be parsed. The error remains if they are
         known already."""
         self.program.asks_all = True
-        self.error("P026", node, "how many dimensions this has, or which fields, is not known here", "write it out")
+        self.error(
+            "P026", node, "the number of dimensions or the fields of this value are not known here", "write it out"
+        )
 
     def kind_of(self, name: str) -> Kind | None:
         """The kind of a parameter of the kernel."""
@@ -565,7 +567,7 @@ def attribute_hint(owner: object, name: str) -> str:
 
     close = get_close_matches(name, dir(owner), n=1)
     hint = f"did you mean '{close[0]}'?" if close else ""
-    return f"{hint} there is: {', '.join(owner.names)}".strip() if isinstance(owner, Group) else hint
+    return f"{hint} it has: {', '.join(owner.names)}".strip() if isinstance(owner, Group) else hint
 
 
 def describe(value: object) -> str:

@@ -9,15 +9,19 @@ from collections.abc import Callable
 import numpy as np
 
 from ..syntax.lazy import lazy
-from ..syntax.patterns import names_in, node_parameters
+from ..syntax.patterns import node_parameters
 from ..syntax.source import FunctionSource
 from ..syntax.walks import walk
 from ..vocabulary import operators
-from .liveness import assigned
+from .liveness import assigned, updated
 from .lookup import Lookup
 from .places import is_element, named_values, outermost_loops
 
-_MADE_HERE = (*(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")), "copy")
+_MADE_HERE = (
+    *(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")),
+    *("copy", "ndarray"),
+)
+_OF_FORM = ("shape", "ndim", "size")
 
 
 class Allocations:
@@ -31,7 +35,7 @@ class Allocations:
     @lazy
     def compiled(self) -> frozenset[ast.Call]:
         """The allocations in loops that compiled code makes. The arrays have names that only one outermost loop uses,
-        and sizes that are known at the entry of the function or are computed once in front of the loop."""
+        and sizes that are known at the entry of the function or are computed once before the loop."""
         tree = self._source.tree()
         parameters = {*node_parameters(tree)}
         everywhere = Counter(part.id for part in self._names.nodes if isinstance(part, ast.Name))
@@ -58,7 +62,7 @@ class Allocations:
         )
 
     def _sizes_before(self, loop: ast.stmt, body: list[ast.stmt], known: set[str]) -> set[str]:
-        """The names of sizes, made of what is `known`, that are given once, before the loop."""
+        """The names of sizes that are assigned once, before the loop, from `known` names."""
         found: set[str] = set()
         for statement in _of_one_target(body):
             names = assigned([statement])
@@ -100,7 +104,7 @@ class Allocations:
 
     def _is_empty(self, call: ast.Call) -> bool:
         binding = self._names.find(call.func)
-        return binding is not None and binding.value in (np.empty, np.empty_like)
+        return binding is not None and binding.value in (np.empty, np.empty_like, np.ndarray)
 
     def _replaced_allocations(self, body: list[ast.stmt], parameters: set[str]) -> set[ast.Call]:
         """The allocations before loops whose names get other arrays later. Compiled code makes them, because it then
@@ -124,8 +128,19 @@ class Allocations:
     def _is_size(self, value: ast.expr, known: set[str]) -> bool:
         """Whether the value consists of constants, shapes and numbers that are known at the entry of the function."""
         calls = [part for part in walk(value) if isinstance(part, ast.Call) and not self._is_length(part)]
-        names = names_in(value)
-        return not calls and not (names & self._names.scope.locals) - known
+        return not calls and self._is_known(value, known)
+
+    def _is_known(self, value: ast.expr, known: set[str]) -> bool:
+        """Whether all variables in the value are `known`, except for the arrays in `x.shape` and `len(x)`: these may be
+        parameters that augmented assignments store to."""
+        sizes = [part.value for part in walk(value) if isinstance(part, ast.Attribute) and part.attr in _OF_FORM]
+        sizes += [part.args[0] for part in walk(value) if isinstance(part, ast.Call) and self._is_length(part)]
+        names = (part for part in walk(value) if isinstance(part, ast.Name) and part.id in self._names.scope.locals)
+        return all(name.id in known or (name.id in self._stored_parameters and name in sizes) for name in names)
+
+    @lazy
+    def _stored_parameters(self) -> frozenset[str]:
+        return frozenset(self._names.parameters) & updated(self._source.tree().body)
 
     def _is_made_here(self, call: ast.Call, known: set[str]) -> bool:
         """Whether the call makes a NumPy array that compiled code can make, sized by constants and `known` names."""
@@ -145,8 +160,7 @@ class Allocations:
         lengths = {part for part in walk(size) if isinstance(part, ast.Call) and self._is_length(part)}
         if any(isinstance(part, ast.Slice | ast.Starred | ast.Call) and part not in lengths for part in walk(size)):
             return False
-        names = names_in(size)
-        return not (names & self._names.scope.locals) - known
+        return self._is_known(size, known)
 
     def _is_scalar_type(self, node: ast.expr | None) -> bool:
         """Whether the dtype of a new array is missing, a number type, or the dtype of another array."""

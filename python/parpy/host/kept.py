@@ -31,7 +31,7 @@ class Kept(NamedTuple):
     # NumPy functions that compiled code supports only for some dimensions, and user functions that return one of
     # several arrays or a part of one.
     refused: bool = False
-    answers: tuple[bool, ...] = ()  # what the function asks of the classes of its arguments (frontend/class_tests.py)
+    answers: tuple[bool, ...] = ()  # the answers to its tests of the classes of arguments (frontend/class_tests.py)
 
     def assigned_by(self, node: ast.AST) -> bool:
         """Whether the statement assigns to an attribute that Python keeps."""

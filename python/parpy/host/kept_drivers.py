@@ -39,7 +39,7 @@ class KeptDrivers:
         """`driver_of` makes the driver for a source, its kept attributes and the methods that Python calls."""
         self.wanted = False
         self.refused = False  # the value of Kept.refused for later calls
-        self.keeps_objects = False  # whether Python runs what uses an object of the arguments as a whole
+        self.keeps_objects = False  # whether Python runs statements that use an object among the arguments as a whole
         self.guarded = False  # whether the caller checks the guards of the driver without kept attributes
         self._source, self._structures, self._driver_of = source, structures, driver_of
         self._structures_of = structures_of

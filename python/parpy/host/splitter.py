@@ -205,7 +205,7 @@ class Splitter:
                 fix = "put the return, break or continue after the block"
                 self._refuse("P308", made, "'with parpy.gpu' is left before its end", fix)
             fix = "allocate, call callbacks and assign names of arrays before the block"
-            self._refuse("P022", made, "'with parpy.gpu' holds a statement that only Python can run", fix)
+            self._refuse("P022", made, "'with parpy.gpu' contains a statement that only Python can run", fix)
         else:
             made = self._called(node)
         return [*before, made]

@@ -1,4 +1,4 @@
-"""Variables that may have no value at the begin of compiled code. Marks tell at its end whether they have one."""
+"""Variables that may have no value at the beginning of compiled code. Marks tell at its end whether they have one."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from .. import builtin
 
 
 def bincount(x, weights=None, minlength=0):
-    """With weights the result has floats, even where there is nothing to count and NumPy's has integers."""
+    """With weights the result has floats, even for an empty array, for which NumPy's has integers."""
     if x.ndim != 1:
         builtin.static_fail("np.bincount takes an array of one dimension here")
     if x.dtype == np.float16 or x.dtype == np.float32 or x.dtype == np.float64 or x.dtype == np.uint64:
@@ -38,11 +38,25 @@ def bincount(x, weights=None, minlength=0):
         return sums
 
 
-def histogram(a, bins=10, range=None):
+def histogram(a, bins=10, range=None, weights=None):
     if bins.ndim == 1:
+        if weights is not None:
+            builtin.static_fail("np.histogram takes weights with a number of bins here")
         return histogram_of_edges(a, bins)
+    elif weights is None:
+        if a.ndim == 1:
+            return histogram_of_number(a, bins, range, None)
+        else:
+            return histogram_of_number(np.ravel(a), bins, range, None)
     else:
-        return histogram_of_number(a, bins, range)
+        if weights.ndim != a.ndim:
+            builtin.static_fail("np.histogram takes weights of the shape of the elements")
+        if weights.shape != a.shape:
+            raise ValueError("weights should have the same shape as a.")
+        if a.ndim == 1:
+            return histogram_of_number(a, bins, range, weights)
+        else:
+            return histogram_of_number(np.ravel(a), bins, range, np.ravel(weights))
 
 
 def histogram_of_edges(a, bins):
@@ -57,35 +71,88 @@ def histogram_of_edges(a, bins):
     return counts, bins
 
 
-def histogram_density(a, bins=10, range=None, density=True):
-    counts, edges = np.histogram(a, bins, range)
-    return counts / np.diff(edges) / counts.sum(), edges
+def histogram_density(a, bins=10, range=None, weights=None, density=True):
+    counts, edges = np.histogram(a, bins, range, weights)
+    return counts / np.diff(edges).astype(np.float64) / counts.sum(), edges
 
 
-def histogram_of_number(a, bins, range):
-    """The bin of an element follows from its distance to the first edge, corrected if rounding leads to a neighbour."""
-    x = np.ravel(a)
-    first, last = 0.0, 1.0
-    if range is None:
-        if x.shape[0] > 0:
-            first, last = np.min(x) / 1, np.max(x) / 1
+def histogram_of_number(x, bins, limits, weights):
+    if x.dtype == np.bool_ or x.dtype == np.float16 or x.dtype == np.complex64 or x.dtype == np.complex128:
+        builtin.static_fail("np.histogram takes real numbers here, but no bool and no float16")
+    if bins < 1:
+        raise ValueError("`bins` must be positive, when an integer")
+    if x.dtype != np.float32:
+        edges = np.empty(bins + 1)
+    elif limits is None:
+        edges = np.empty(bins + 1, dtype=np.float32)
     else:
-        first, last = range[0] / 1, range[1] / 1
-    if last < first:
-        raise ValueError("max must be larger than min in range parameter.")
+        edges = np.full(bins + 1, np.float32(0) * (limits[0] + limits[1]))
+    if limits is not None:
+        if limits[0] > limits[1]:
+            raise ValueError("max must be larger than min in range parameter.")
+        if not (np.isfinite(limits[0]) and np.isfinite(limits[1])):
+            raise ValueError(f"supplied range of [{limits[0]}, {limits[1]}] is not finite")
+        set_edges(edges, limits[0] / 1, limits[1] / 1, bins)
+    elif x.shape[0] == 0:
+        set_edges(edges, 0.0, 1.0, bins)
+    else:
+        first, last = x[0], x[0]
+        for v in x:
+            first, last = np.minimum(first, v), np.maximum(last, v)
+        if not (np.isfinite(first) and np.isfinite(last)):
+            raise ValueError(f"autodetected range of [{first}, {last}] is not finite")
+        set_edges(edges, first / 1, last / 1, bins)
+    if weights is None:
+        counts = np.zeros(bins, dtype=np.int64)
+        for v in x:
+            k = bin_of(v, edges, bins)
+            if k >= 0:
+                counts[k] += 1
+        return counts, edges
+    else:
+        return weighted_histogram(x, weights, bins, edges), edges
+
+
+def set_edges(edges, first, last, bins):
+    """Stores the edges of bins of equal width, computed in the type of the first and the last one."""
     if first == last:
         first, last = first - 0.5, last + 0.5
-    edges = np.linspace(first, last, bins + 1)
-    counts = np.zeros(bins, dtype=np.int64)
-    for v in x:
-        if v >= first and v <= last:
-            k = min(int((v - first) / (last - first) * bins), bins - 1)
-            if v < edges[k]:
-                k -= 1
-            elif v >= edges[k + 1] and k != bins - 1:
-                k += 1
-            counts[k] += 1
-    return counts, edges
+    step = (last - first) / bins
+    for k in range(bins):
+        edges[k] = k / bins * (last - first) + first if step == 0 else k * step + first
+    edges[bins] = last
+    for k in range(bins):
+        if edges[k] >= edges[k + 1]:
+            raise ValueError(f"Too many bins for data range. Cannot create {bins} finite-sized bins.")
+
+
+def bin_of(v, edges, bins):
+    """The bin of an element, which follows from its distance to the first edge, corrected if rounding leads to a
+    neighbour; -1 outside of all bins."""
+    first, last = edges[0], edges[bins]
+    if v >= first and v <= last:
+        k = min(int((v - first) / (last - first) * bins), bins - 1)
+        if v < edges[k]:
+            k -= 1
+        elif v >= edges[k + 1] and k != bins - 1:
+            k += 1
+        return k
+    return -1
+
+
+def weighted_histogram(x, weights, bins, edges):
+    """The sums of blocks of elements are added up, as NumPy adds them."""
+    if weights.dtype == np.bool_ or weights.dtype == np.complex64 or weights.dtype == np.complex128:
+        builtin.static_fail("np.histogram takes weights that are real numbers, but no bool")
+    sums, part = np.zeros(bins, dtype=weights.dtype), np.zeros(bins)
+    for begin in range(0, x.shape[0], 65536):
+        part[:] = 0
+        for i in range(begin, min(begin + 65536, x.shape[0])):
+            k = bin_of(x[i], edges, bins)
+            if k >= 0:
+                part[k] += weights[i]
+        sums += part.astype(weights.dtype)
+    return sums
 
 
 def digitize(x, bins, right=False):

@@ -38,7 +38,7 @@ _BY_SUBSCRIPTS = """
 
 @functools.cache
 def item(count: int) -> Any:
-    """The method of so many arguments."""
+    """The method with this number of arguments."""
     names = ["k"] if count == 1 else [f"k{number}" for number in range(count)]
     found = _ONLY if count == 0 else _BY_PLACE if count == 1 else _BY_SUBSCRIPTS
     text = f"def item({', '.join(['a', *names])}):"

@@ -16,7 +16,7 @@ def concatenate(parts, *, axis=0):
     for part in parts:
         if part.ndim != parts[0].ndim:
             builtin.static_fail(
-                "arrays of one number of dimensions are joined: give the smaller one an axis, a[None, :]"
+                "only arrays with the same number of dimensions can be joined: give the smaller one an axis, a[None, :]"
             )
         if part.shape[:axis] != front or (axis != -1 and part.shape[axis + 1 :] != back):
             raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
@@ -36,7 +36,7 @@ def concatenate(parts, *, axis=0):
         elif axis == -2:
             joined[..., start:end, :] = part
         else:
-            builtin.static_fail("arrays are joined along axis 0, 1, 2, -1 or -2: transpose them for others")
+            builtin.static_fail("arrays can be joined along axis 0, 1, 2, -1 or -2: transpose them for other axes")
         start = end
     return joined
 
@@ -47,7 +47,9 @@ def stack(parts, *, axis=0):
     back = () if axis == -1 else first[axis:]
     for part in parts:
         if part.ndim != parts[0].ndim:
-            builtin.static_fail("arrays of one number of dimensions are stacked: give the smaller one an axis")
+            builtin.static_fail(
+                "only arrays with the same number of dimensions can be stacked: give the smaller one an axis"
+            )
         if part.shape != first:
             raise ValueError("all input arrays must have the same shape")
     stacked = np.empty((*front, len(parts), *back), dtype=np.result_type(*parts))
@@ -61,7 +63,7 @@ def stack(parts, *, axis=0):
         elif axis == -1:
             stacked[..., place] = part
         else:
-            builtin.static_fail("arrays are stacked along axis 0, 1, 2 or -1: transpose them for others")
+            builtin.static_fail("arrays can be stacked along axis 0, 1, 2 or -1: transpose them for other axes")
     return stacked
 
 

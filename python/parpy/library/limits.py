@@ -1,4 +1,4 @@
-"""What is known of the type of an array or a number, `np.finfo(x.dtype).eps`, as functions of the language."""
+"""Facts about the type of an array or a number, such as `np.finfo(x.dtype).eps`, as functions of the language."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ASKED: dict[Any, tuple[str, str]] = {np.finfo: ("finfo", "floats"), np.iinfo: (
 
 @functools.cache
 def limit(asked: Any, attribute: str) -> Any:
-    """`lambda a: asked(a.dtype).attribute`, where `asked` is np.finfo or np.iinfo; None where no type has such a
+    """`lambda a: asked(a.dtype).attribute`, where `asked` is np.finfo or np.iinfo; None if no type has such a
     number."""
     name, numbers = _ASKED[asked]
     lines = []
@@ -40,13 +40,13 @@ def limit(asked: Any, attribute: str) -> Any:
 
 @functools.cache
 def instance(yes: tuple[str, ...], unclear: tuple[str, ...], of_arrays: bool, asked: str) -> Any:
-    """`lambda v: isinstance(v, …)`, which holds of numbers of the types `yes`, and perhaps of arrays. Of the `unclear`
-    ones Python's and NumPy's differ. `asked` names the call in messages."""
+    """`lambda v: isinstance(v, …)`, which is true for numbers of the types `yes`, and for arrays if `of_arrays`. For
+    the `unclear` types it differs between Python's and NumPy's numbers. Messages show the call as `asked`."""
     lines = [f"def is_instance(v):\n    if v.ndim != 0:\n        return {of_arrays}\n"]
     for scalar in yes:
         lines.append(f"    {_is_of(scalar)}:\n        return True\n")
     for scalar in unclear:
-        message = f"{asked} holds of a number of NumPy's or of Python's alone, which have one type here; name both "
+        message = f"{asked} is true only for NumPy's or only for Python's numbers, which have one type here; name both "
         lines.append(f"    {_is_of(scalar)}:\n        builtin.static_fail({message + '(int, np.integer)'!r})\n")
     return function_of("".join(lines) + "    return False\n", "is_instance", "<isinstance>")
 

@@ -186,7 +186,7 @@ def without_nan_at_its_end(s):
 
 
 def divided(s, low, high):
-    """Partitions s[low : high + 1] by the median of three elements. Returns the begin of the part with elements not
+    """Partitions s[low : high + 1] by the median of three elements. Returns the start of the part with elements not
     below this pivot, and the last place of the part before it with elements not above the pivot."""
     part = (high - low) // 4
     first, pivot, last = s[low + part], s[low + 2 * part], s[high - part]
@@ -261,7 +261,7 @@ def quantile(a, q):
     if q < 0 or q > 1:
         raise ValueError("Quantiles must be in the range [0, 1]")
     if n == 0:
-        raise IndexError("there is no quantile of no elements")
+        raise IndexError("an array without elements has no quantile")
     s = a.copy()
     place = (n - 1) * q
     below = min(int(place), n - 1)

@@ -258,7 +258,7 @@ def with_shape(values, x):
 def shuffle(key, x):
     """Fisher and Yates's shuffle: from the last element on, each is exchanged with itself or an element before it."""
     if x.ndim != 1:
-        builtin.static_fail("an array of one dimension is shuffled here: permute the numbers of its rows")
+        builtin.static_fail("only an array of one dimension can be shuffled here: permute row numbers instead")
     for i in range(x.shape[0] - 1, 0, -1):
         j = np.int64(below(key, np.uint64(0), np.uint64(i), np.uint64(i + 1)))
         held = x[i]

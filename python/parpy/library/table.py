@@ -88,8 +88,8 @@ _WITHOUT_NAN = {
 _FUNCTIONS |= _WITHOUT_NAN
 # Functions that the library runs only in loops, on the small arrays of iterations; elsewhere NumPy itself is called.
 _FOR_LOOPS: frozenset[Any] = frozenset((
-    np.array_equal, np.average, np.bincount, np.convolve, np.delete, np.diag, np.digitize, np.flatnonzero, np.histogram,
-    np.interp, np.kron, np.nonzero, np.take, np.unique,
+    np.array_equal, np.average, np.bincount, np.convolve, np.delete, np.diag, np.digitize, np.flatnonzero, np.interp,
+    np.kron, np.nonzero, np.take, np.unique,
 ))  # fmt: skip
 # Functions that allocate no memory, so that kernels may call them as well.
 _NUMBERS = frozenset((np.argmax, np.argmin, *_WITHOUT_NAN))
@@ -99,7 +99,7 @@ _ARRAYS: frozenset[Any] = frozenset((
 ))  # fmt: skip
 # The methods `at` of ufuncs, which store to their first argument.
 _UPDATES = {getattr(np, name).at: name for name in ("add", "subtract", "multiply", "maximum", "minimum")}
-# Arguments that choose what a function returns, which are the keyword with the value True.
+# Arguments that choose the results of a function: keywords with the value True.
 _FLAGS = {"density", "return_counts", "return_index", "return_inverse"}
 _MOST_SUBSCRIPTS = 3
 for _name in ("trapezoid", "trapz"):  # the names since NumPy 2 and before
@@ -134,7 +134,7 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
         node = ast.copy_location(ast.Call(node.func, node.args, keywords), node)
     if function is np.einsum:
         return _einsum(node)
-    if function in (np.sort, np.argsort):  # all algorithms give what the stable one of the library does
+    if function in (np.sort, np.argsort):  # all algorithms have the results of the stable one of the library
         keywords = [each for each in node.keywords if each.arg != "kind" or not isinstance(each.value, ast.Constant)]
         node = ast.copy_location(ast.Call(node.func, node.args, keywords), node)
     if is_update(function):

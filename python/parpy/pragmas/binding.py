@@ -118,9 +118,9 @@ def _misfit_of_loop(pragma: LoopPragma, node: ast.stmt, tree: Function) -> list[
     if not isinstance(node, ast.For):
         fix = "move it directly before the loop that follows" if _loop_follows(node, tree) else "write it before a loop"
         if isinstance(node, ast.While):
-            fix = "write a loop over a range: how often a while loop runs is not known"
+            fix = "write a loop over a range: the number of iterations of a while loop is not known"
         elif isinstance(node, ast.Assign | ast.AugAssign) and any(isinstance(p, ast.Slice) for p in walk(node)):
-            fix = "of a statement over slices, name the dimension: '#pragma :N=>simd'"
+            fix = "for a statement over slices, name the dimension: '#pragma :N=>simd'"
         return [Fault("P031", pragma.place, f"'{word}' needs a for loop, not {_described(node)}", fix)]
     return [fault for each in pragma.lists for fault in _misfit_of_names(each, node, tree)]
 
@@ -157,7 +157,7 @@ def _misfit_of_reduction(name: str, clause: Names, loop: ast.For, place: Place) 
                 found.add(_operator_of(part) or "")
     found.discard("")
     if not found:
-        what = f"the loop assigns '{name}' anew" if assigned else f"the loop does not update '{name}'"
+        what = f"the loop assigns '{name}' but does not update it" if assigned else f"the loop does not update '{name}'"
         return [Fault("P031", place, what, f"write {name} += … or {name} = max({name}, …) in the loop")]
     if clause.op not in found:
         other = min(found)

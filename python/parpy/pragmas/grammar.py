@@ -45,7 +45,7 @@ _ELSEWHERE = {  # words of other languages of pragmas, with their replacements
     "single": "write '#pragma sequential for', which one worker runs",
     "workshare": "write '#pragma simd' before the loop, whose iterations the lanes of the worker share",
     "collapse": "write '#pragma parallel for' before each loop",
-    "private": "leave it out: what an iteration assigns is its own, but for reductions and shared(…)",
+    "private": "leave it out: variables that an iteration assigns are private, except for reductions and shared(…)",
 }
 _FORMS = "write for example '#pragma parallel for', '#pragma simd' or '#pragma :N=>parallel'"
 
@@ -399,14 +399,12 @@ class _Reader:
                 what = "nothing" if name is None else f"'{name.text}'"
                 raise self._refuse("P030", name, f"the name of a variable or array is expected, not {what}")
             given["target"] = name.text
-        self._expect(")", f"what '{word}' reduces")
+        self._expect(")", f"the reduction of '{word}'")
 
     def _check_properties(self, found: dict[str, Token], given: dict[str, int | str], written: Token) -> None:
         reduces = next((found[word] for word in ("reduce", "reduction") if word in found), None)
         if {"reduce", "reduction"} <= found.keys():
-            raise self._refuse(
-                "P032", found["reduction"], "'reduce' and 'reduction' say the same twice", "leave out one"
-            )
+            raise self._refuse("P032", found["reduction"], "'reduce' and 'reduction' mean the same", "leave out one")
         if reduces is not None and "parallel" in found:
             raise self._refuse(
                 "P032", reduces,

@@ -174,7 +174,7 @@ class _Chunk:
         axes = self._direction.axes
         touched = [each for each in loop.touched if axes.get(each.array) == each.axis]
         if not all(each.moves for each in touched):
-            raise Refused(f"line {loop.line} does something else on chunks of this size: use larger ones")
+            raise Refused(f"line {loop.line} behaves differently on chunks of this size: use larger chunks")
         for each in touched:
             if each.reads is None or each.reads.low is None or each.reads.high is None:
                 continue
@@ -322,7 +322,7 @@ class Chunks:
         return max((each[0] for each in ends), default=0) + max((each[1] for each in ends), default=0) + 4 * reach + 4
 
     def _needed(self, direction: Direction, place: int, chunk: int) -> tuple[int, int]:
-        """The numbers of incorrect rows of a chunk at its begin and its end after the call; 0 if its own rows are
+        """The numbers of incorrect rows of a chunk at its start and its end after the call; 0 if its own rows are
         correct."""
         own = self._alone(direction, place, chunk)
         self._check_form(own)
@@ -371,12 +371,12 @@ class Chunks:
         for step, other in pairs:
             mine, its = ours.get(id(step), []), theirs.get(id(other), [])
             if len(mine) != len(its):
-                raise Refused(f"line {step.line} does something else on chunks of this size: use larger ones")
+                raise Refused(f"line {step.line} behaves differently on chunks of this size: use larger chunks")
             for loop, twin in zip(mine, its, strict=True):
                 if loop.position is not None:
                     raise Refused(
-                        f"line {loop.position} depends on the number of the row, '{loop.variable}', which is "
-                        "another in a chunk: pass an array with what belongs to each row"
+                        f"line {loop.position} depends on the number of the row, '{loop.variable}', which "
+                        "differs in a chunk: pass an array with the values for each row"
                     )
                 number = len(found[0])
                 numbers.setdefault(id(step), []).append(number)
@@ -385,7 +385,7 @@ class Chunks:
 
     def _check_form(self, own: Halo) -> None:
         if len(self._whole.forms) != len(own.forms) or len(self._whole.nests) != len(own.nests):
-            raise Refused("it does something else on chunks of this size: use larger ones")
+            raise Refused("it behaves differently on chunks of this size: use larger chunks")
         for ours, theirs in zip(self._whole.forms, own.forms, strict=True):
             if ours == theirs:
                 continue
@@ -393,7 +393,7 @@ class Chunks:
             one = next((one for one, other in lines if one != other), "")
             line = one.rsplit("@", 1)[-1].split(":")[0]
             where = f"line {line}" if line.isdigit() else "it"
-            raise Refused(f"{where} depends on the extents of the arrays, which are others in a chunk")
+            raise Refused(f"{where} depends on the extents of the arrays, which differ in a chunk")
 
     def _check_forms(self) -> None:
         """Checks the forms of all chunks, which `_needed` has checked only along one direction at a time."""
@@ -408,7 +408,7 @@ class Chunks:
                 _, _, theirs = self._paired(direction, self._alone(direction, place, chunk[place]))
                 for number, loop in mine.items():
                     if _facts_along(loop, direction) != _facts_along(theirs[number], direction):
-                        raise Refused(f"line {loop.line} does something else on chunks of this size: use larger ones")
+                        raise Refused(f"line {loop.line} behaves differently on chunks of this size: use larger chunks")
 
 
 def _facts_along(loop: LoopHalo, direction: Direction) -> tuple[object, ...]:

@@ -29,7 +29,7 @@ class AxisHalo:
     and besides their own rows blocks access only rows of a halo. ``along`` has the axis of every array that is cut
     together with this one. If it is False, ``why`` is the obstacle, with the access and its line. Without exchanges
     between nests or time steps, the block of rows ``first … last`` is computed for the whole call if the rows ``first +
-    low … last + high`` of this array are present at its begin (low <= 0 <= high); these bounds are never too small.
+    low … last + high`` of this array are present at its start (low <= 0 <= high); these bounds are never too small.
     They are None if the axis is not partitionable, or if a loop runs an unknown number of times. ``reads`` and
     ``writes`` are the least and the greatest offset in any single nest, which are needed if rows are exchanged between
     nests, or None. ``periodic`` tells that offsets are counted modulo the extent. ``whole`` names arrays that are never
@@ -160,7 +160,7 @@ def halo_of(function: str, steps: tuple[Step, ...], complete: bool = True, forms
     return Halo(function, steps, axes, complete, forms)
 
 
-_MAKERS = {made + like for made in ("empty", "zeros", "ones") for like in ("", "_like")}
+_MAKERS = {"ndarray", *(made + like for made in ("empty", "zeros", "ones") for like in ("", "_like"))}
 
 
 def _makes_array(value: ast.expr) -> bool:

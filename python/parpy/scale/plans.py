@@ -61,7 +61,9 @@ def _kept_of(function: _native.JitFunction) -> _Kept:
 
 
 def refuse(
-    function: _native.JitFunction, message: str, help_text: str = "parpy.halo(f, *args) shows what each nest touches"
+    function: _native.JitFunction,
+    message: str,
+    help_text: str = "parpy.halo(f, *args) shows the elements that each nest touches",
 ) -> None:
     name = function.__name__
     refuse_call("P401", f"'{name}' cannot be shared by several devices: {message}", help_text)

@@ -78,8 +78,8 @@ class _Channel:
             if time.monotonic() > end:
                 atexit.register(self._mpi.COMM_WORLD.Abort, 1)  # MPI would wait for the requests at the program's end
                 raise ParallelError(
-                    f"rank {self.rank} of {self.size} waited {_seconds()} s for other ranks of a call: all must make "
-                    "it (PARPY_MPI_TIMEOUT sets the seconds)"
+                    f"rank {self.rank} of {self.size} waited {_seconds()} s for other ranks: all ranks must make the "
+                    "call (PARPY_MPI_TIMEOUT sets the seconds)"
                 )
             time.sleep(2e-5)
 

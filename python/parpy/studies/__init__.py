@@ -1,1 +1,1 @@
-"""Looking at programs and searching their mappings: parpy.explain, parpy.tune."""
+"""Describes programs and searches for their mappings: parpy.explain, parpy.tune."""

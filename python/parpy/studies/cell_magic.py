@@ -99,7 +99,7 @@ def _described(
     opts = keywords.pop("opts", None)
     by_python = keywords.pop("seq", False)
     keywords.pop("debug", None)
-    times = f"{_duration(seconds)}, with what had to be compiled"
+    times = f"{_duration(seconds)}, including compilation"
     if by_python or keywords:  # arguments by name: the call is not repeated or explained
         return SeenCall(function.__name__, "run by Python" if by_python else times, "", None)
     if "--once" not in flags:

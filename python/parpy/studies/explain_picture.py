@@ -189,7 +189,7 @@ class _Kernel:
                 x += wide + 4
             canvas.y += high + 4
         for loop, placed in more:
-            canvas.line_of_text(60, f"and so for each of {placed['blocks']} blocks of {loop['variable']}")
+            canvas.line_of_text(60, f"the same for each of {placed['blocks']} blocks of {loop['variable']}")
 
     def _of_block(self, loop: Loop, placed: dict[str, Any], position: int) -> str:
         """The iterations of a loop that a block runs."""
@@ -289,8 +289,8 @@ def _on_cpu(canvas: _Canvas, loops: Sequence[Loop], index: int) -> None:
     if around := _around(loops, index):
         canvas.line_of_text(0, f"started for each {around}, one after the other")
     words = {
-        "workers": "neighbours go to one thread",
-        "vector": "neighbours in the lanes of a vector",
+        "workers": "consecutive ones in one thread",
+        "vector": "consecutive ones in the lanes of a vector",
         "sequential": "one after the other",
     }
     for loop in nest:

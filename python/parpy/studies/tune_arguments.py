@@ -213,7 +213,7 @@ def _sharing(arrays: Mapping[_Key, _Array]) -> list[list[_Key]]:
 
 
 def difference(expected: Sequence[tuple[str, Any]], found: Sequence[tuple[str, Any]], exact: bool) -> str:
-    """Where two runs differ by more than the rounding of reordered reductions; '' if nowhere."""
+    """The first place where two runs differ by more than the rounding of reordered reductions; '' if there is none."""
     for (name, want), (_, have) in zip(expected, found, strict=True):
         if want.dtype.names is not None:
             fields = [(f"{name}[{field!r}]", want[field], have[field]) for field in want.dtype.names]
@@ -270,7 +270,7 @@ def time_of_call(
     bound.apply_defaults()
     for name, value in bound.arguments.items():
         if is_object(value) and not isinstance(value, Mapping):
-            raise TypeError(f"argument '{name}' cannot be copied: it is an object, which the function may change")
+            raise TypeError(f"argument '{name}' cannot be copied: it is an object that the function may change")
     copies = Copies(tuple(bound.arguments.values()), tuple(bound.arguments), None, [])
     on_gpu = opts is None or opts.backend in (CompileBackend.Auto, CompileBackend.Cuda)
     times: list[float] = []

@@ -1,5 +1,5 @@
-"""Evaluates Python's functions of string constants to constants: `ord("A")`, `len("abc")`, `b"A"[0]`; and writes loops
-over keys out, `for k in ("a", "b"): s += d[k]`, as only constants are keys of compiled code.
+"""Evaluates Python's functions of string constants to constants: `ord("A")`, `len("abc")`, `b"A"[0]`; and writes out
+loops over keys, `for k in ("a", "b"): s += d[k]`, because compiled code has only constant keys.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ _MOST_KEYS = 16
 
 
 def with_keys(node: Function) -> Function:
-    """The function in which the body of a loop over keys that are written out is there once for each of them; the tree
-    that is given is left as it is."""
+    """A copy of the function that repeats the body of a loop over constant keys for each key. The given tree does not
+    change."""
     loops = [part for part in walk(node) if isinstance(part, ast.For) and _is_over_keys(part)]
     inside = Counter(name for loop in loops for name in _names(loop) if name == _target(loop))
     everywhere = Counter(_names(node)) if loops else inside

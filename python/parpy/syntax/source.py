@@ -216,7 +216,7 @@ def capture(function: object) -> FunctionSource:
     if len(blocks) > 1:
         _refuse(
             "P002",
-            f"the source text of '{function.__name__}' may be one of several with other comments",
+            f"several source texts that differ only in their comments may be that of '{function.__name__}'",
             "keep only the text that is given to exec in a variable, or define the function in a file",
             source,
         )

@@ -29,7 +29,7 @@ class OnDevice(ByReference):
     nargs = property(lambda self: self._host.nargs, doc="The number of operands.")
     ntypes = property(lambda self: self._host.ntypes, doc="The number of combinations of types.")
     types = property(lambda self: self._host.types, doc="The combinations of types, as NumPy writes them.")
-    identity = property(lambda self: self._host.identity, doc="What a reduction begins with, or None.")
+    identity = property(lambda self: self._host.identity, doc="The start value of a reduction, or None.")
 
     def _runs_on_host(self, *operands: Any) -> bool:
         return self._target is Target.AUTO and not any(map(is_on_device, operands))

@@ -65,7 +65,7 @@ def element_prototype(found: Signature, name: str, parameters: int) -> Prototype
     """The types of one loop of ``vectorize``. Raises TypeError if the function does not fit the signature."""
     if found.open or found.result is None:
         raise TypeError(
-            f"the signature {found} of '{name}' says no result; write for example 'float64(float64, float64)'"
+            f"the signature {found} of '{name}' has no result; write for example 'float64(float64, float64)'"
         )
     results = found.result.parts if isinstance(found.result, TupleType) else (found.result,)
     for each in (*found.arguments, *results):

@@ -131,7 +131,7 @@ class Group(_Named):
         self.name, self.names = name, tuple(functions)
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"{self!r} has no '{name}'; there is: {', '.join(self.names)}")
+        raise AttributeError(f"{self!r} has no '{name}'; it has: {', '.join(self.names)}")
 
 
 FUNCTIONS: list[DeviceFunction] = []
@@ -163,8 +163,8 @@ def _memory(name: str, doc: str) -> Group:
 
 shared = _memory(
     "shared",
-    "an array that the threads of a block share; its shape is constant. Shape 0: the memory that the launch asks for, "
-    "as many elements as fit.",
+    "an array that the threads of a block share; its shape is constant. Shape 0: the dynamic shared memory, "
+    "as many elements as fit into that of the launch.",
 )
 local = _memory("local", "an array of this thread; its shape is constant.")
 const = Group(

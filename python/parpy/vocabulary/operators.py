@@ -108,7 +108,7 @@ def convert(x: Any, to: Any) -> Any:
     dtype = np.dtype(DTYPE_OF.get(name, "float32"))
     value = np.asarray(x)
     if value.dtype.kind == "c" and dtype.kind not in "cb":
-        raise TypeError(f"a {value.dtype} does not become a {dtype}; take the real part (.real) or abs(…) first")
+        raise TypeError(f"a {value.dtype} cannot become a {dtype}; take the real part (.real) or abs(…) first")
     with np.errstate(all="ignore"):
         if dtype.kind in "iu" and value.dtype.kind == "f":
             converted = _whole(value.astype(np.float64), dtype)

@@ -66,7 +66,7 @@ class Scalar(_Element):
         try:
             return np.dtype(MoreSizes.BF16.to_numpy() if self.name == "bf16" else self.numpy_name)
         except ImportError:
-            raise TypeError("NumPy has no bfloat16 but that of the package ml_dtypes, which is not installed") from None
+            raise TypeError("arrays of bfloat16 need the package ml_dtypes, which is not installed") from None
 
     @property
     def numpy_name(self) -> str:
@@ -195,7 +195,7 @@ def Tuple(parts: Any) -> TupleType:
         raise TypeError(f"Tuple takes the types of the elements, as a tuple, not {parts!r}")
     found = tuple(argument_type(each) for each in parts)
     if any(isinstance(each, Pointer) for each in found):
-        raise TypeError("a tuple has no pointers")
+        raise TypeError("a tuple cannot contain pointers")
     return TupleType(tuple(each for each in found if not isinstance(each, Pointer)))
 
 
@@ -289,7 +289,9 @@ def number_signature(given: Any, with_result: bool = False) -> Signature:
     """The signature of a function that returns a number or nothing. Raises TypeError for other results."""
     found = signature(given, with_result)
     if found.result is not None and not isinstance(found.result, Scalar):
-        raise TypeError(f"a kernel and what it calls cannot return {found.result}; write the result to an argument")
+        raise TypeError(
+            f"kernels and the functions that they call cannot return {found.result}; write the result to an argument"
+        )
     return found
 
 
@@ -300,7 +302,7 @@ def signature(given: Any, with_result: bool = False) -> Signature:
     if isinstance(found, Signature):
         return found
     if with_result:
-        raise TypeError(f"{given!r} says no result and arguments; write for example 'int32(float32, int32)'")
+        raise TypeError(f"{given!r} has no result and arguments; write for example 'int32(float32, int32)'")
     if isinstance(found, tuple):
         return Signature(None, tuple(argument_type(each) for each in found), open=True)
     if isinstance(found, Scalar | Array | Record | Pointer):

@@ -182,7 +182,8 @@ private:
             if (result_.one_row && varies(*left, *result_.columns)) std::swap(left, right);
             const bool of_rows = result_.one_row || varies(*left, *result_.rows);
             if (!of_rows || !varies(*right, *result_.columns))
-                return fail("of a product both factors are the same in all rows, or columns");
+                return fail(
+                    "both factors of a product are the same in all rows, or in all columns");
             for (const For* loop : result_.outer) {
                 if (varies(*right, *loop) && !batches_)
                     return fail("both factors vary with " + quoted(*loop->var));
@@ -190,7 +191,8 @@ private:
             const auto reads_stored = [&](const Expr* e) {
                 return std::ranges::find(chain.stored, e) != chain.stored.end();
             };
-            if (reads_stored(left)) return fail("a factor depends on what the loops compute");
+            if (reads_stored(left))
+                return fail("a factor depends on values that the loops compute");
             result_.copies_rights = result_.copies_rights || reads_stored(right);
             Builder b(module_, left->span);
             Expr* taken = clone(module_, left);
@@ -298,7 +300,7 @@ private:
             const Trend result = trend_of(*copy, *result_.rows->var, nest_.uses);
             const bool fixed = !varies(*copy, *result_.rows);
             if (!fixed && (result == Trend::kUnknown || result == Trend::kConstant)) {
-                fail("how the range of " + quoted(*loop.var) + " changes with " +
+                fail("the change of the range of " + quoted(*loop.var) + " with " +
                      quoted(*result_.rows->var) + " is not known");
                 return std::nullopt;
             }
@@ -338,7 +340,8 @@ private:
             }
             steps.end = end;
         }
-        return reads_all(result_, nest_.uses) || fail("no row has all columns and steps");
+        return reads_all(result_, nest_.uses) ||
+               fail("no row is certain to have all columns and steps");
     }
 
     // ------------------------------------------------------------ statements
@@ -402,7 +405,7 @@ private:
         if (!result_.copies_rights) return true;
         const bool simple = result_.outer.empty() && result_.before_row.empty() &&
                             result_.behind_row.empty() && uses_of(result_.before).stored.empty();
-        return simple || fail("a factor depends on what the loops compute");
+        return simple || fail("a factor depends on values that the loops compute");
     }
 
     // Whether an element without products is known to exist because other statements use it.
@@ -427,7 +430,7 @@ private:
         });
         result_.may_lack_sums = !used && !added;
         if (result_.may_lack_sums && !(result_.before.empty() && result_.behind.empty()))
-            return fail("elements that nothing is added to may not exist");
+            return fail("elements without any added product may not exist");
         return true;
     }
 

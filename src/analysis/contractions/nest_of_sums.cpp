@@ -120,7 +120,7 @@ bool NestOfSums::walk_stem() {
     if (!is_element) {
         for (std::size_t i = path_.size(); i-- > 0 && !sums;)
             if (begins_sum(path_[i]->body, i)) sums = i;
-        if (!sums) return fail("the sum is begun outside of the loops");
+        if (!sums) return fail("the sum is initialised outside of the loops");
     }
     for (std::size_t i = 0; i < path_.size(); ++i) {
         For& loop = *path_[i];
@@ -267,10 +267,10 @@ bool NestOfSums::add(Stmt& stmt, Chain& chain) {
             const Expr& factor = *copy.factors[i];
             if (is_free(factor)) continue;
             if (!is_free(factor, VarSet{}))
-                return fail("a factor depends on what the loops compute");
+                return fail("a factor depends on values that the loops compute");
             if (judge_.reads_apart(top_, stmt)) continue;  // other elements of the sums' array
             // A scalar sum may read the elements that it is stored to afterwards.
-            if (is_element) return fail("a factor depends on what the loops compute");
+            if (is_element) return fail("a factor depends on values that the loops compute");
             chain.stored.push_back(&factor);
         }
         chain.products.push_back(copy);
@@ -298,7 +298,7 @@ bool NestOfSums::joins_alike() {
             to_first.vars[mine[i]->var] = others[i]->var;
             same_loops.emplace_back(mine[i], others[i]);
             if (!same_bounds(*mine[i], *others[i], to_first))
-                return fail("the ranges of steps have other columns each");
+                return fail("the ranges of steps have different columns");
         }
         const auto rename = [&](Expr*& e) { e = clone(module_, e, to_first); };
         std::ranges::for_each(chains[n].indices, rename);

@@ -312,7 +312,7 @@ private:
         if (own.empty() && !calls) return;
         Node serial = node(Node::Kind::kSerial, stmt);
         serial.why = calls ? "the loops of the functions that it calls are not partitioned"
-                           : "the statement stands in no loop that may run in parallel";
+                           : "the statement is in no loop that may run in parallel";
         serial.calls = calls;
         serial.arrays = everywhere(own);
         add_leaf(stmt, own, {});

@@ -229,7 +229,7 @@ struct Dependences::State {
         if (sets.exhausted()) return "it would take too long to decide";
         if (a.array != b.array && relation(*a.array, *b.array) == Memory::kUnclear) {
             return quoted(a.array->name) + " and " + quoted(b.array->name) +
-                   " overlap in memory, it is not known how";
+                   " overlap in memory in a way that is not known";
         }
         const auto depends_on_data = [&](const Access& access) {
             return access.anywhere || std::ranges::any_of(access.indices, [&](const Affine& i) {
@@ -307,7 +307,7 @@ struct Dependences::State {
         }
         if (facts.verdict == Verdict::kReduction && forgets_nan(loop, facts)) {
             facts.forgets_nan = true;
-            facts.reason = "what it makes of a NaN depends on the order of the iterations";
+            facts.reason = "its result for a NaN depends on the order of the iterations";
         }
     }
 

@@ -191,7 +191,7 @@ private:
                 *leaf.body, [](const Stmt* stmt) { return stmt->kind == StmtKind::kAssign; });
             if (found.size() > 1 && assigns)
                 return refuse("the loop over " + quoted(*top.var) +
-                              " has scalars beside loops of its own");
+                              " has assignments to scalars and several inner loops");
             if (!sweep(top, leaf)) return false;
         }
         // The sweeps must be able to run one after the other, each for all iterations.
@@ -199,7 +199,7 @@ private:
             for (std::size_t earlier = before; earlier < later; ++earlier) {
                 if (!separable(result_.sweeps[earlier], result_.sweeps[later]))
                     return refuse("an iteration of " + quoted(*top.var) +
-                                  " reads what another one writes");
+                                  " reads an element that another one writes");
             }
         }
         for (std::size_t n = before; n < result_.sweeps.size(); ++n)
@@ -226,7 +226,8 @@ private:
             if (const auto* branch = stmt->as<If>()) {
                 Leaf other = around;
                 if (!split(*branch->condition, inside, other))
-                    return refuse("a condition is none of the first or the last iteration");
+                    return refuse(
+                        "a condition selects something other than the first or the last iteration");
                 return leaves(branch->then_body, inside, out) &&
                        leaves(branch->else_body, other, out);
             }
@@ -349,7 +350,8 @@ private:
                 const auto offset = constant_offset(*index, *loop->var);
                 if (!offset) continue;
                 const auto used = std::ranges::find(left, loop);
-                if (used == left.end()) return refuse(quoted(*loop->var) + " is a subscript twice");
+                if (used == left.end())
+                    return refuse(quoted(*loop->var) + " is in two subscripts of an element");
                 left.erase(used);
                 axis.loop = loop;
                 axis.shift = *offset;
@@ -360,7 +362,7 @@ private:
             }
             if (axis.loop == nullptr)
                 return refuse("a subscript of " + quoted(*store.array) +
-                              " is not a loop variable and a constant");
+                              " is not the sum of a loop variable and a constant");
             s.axes.push_back(axis);
         }
         return left.empty() || refuse("iterations of " + quoted(*left.front()->var) +
@@ -480,7 +482,7 @@ private:
             result_.arrays.push_back(entry);
         }
         return std::ranges::any_of(result_.arrays, &StencilArray::carried) ||
-               refuse("no step reads what another one wrote");
+               refuse("no step reads an element that another one wrote");
     }
 
     For& time_;

@@ -306,7 +306,7 @@ private:
         }
         const std::size_t bytes = static_cast<std::size_t>(elements) *
                                   static_cast<std::size_t>(size_in_bytes(view.element));
-        const auto fill = static_cast<std::byte>(array.space == Space::kScratch ? 0 : 0x5A);
+        const auto fill = static_cast<std::byte>(array.space == Space::kZeroed ? 0 : 0x5A);
         view.data =
             memory_.emplace_back(std::make_unique<std::vector<std::byte>>(bytes, fill))->data();
         frame.set(array, std::move(view));

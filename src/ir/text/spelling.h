@@ -13,8 +13,8 @@
 namespace parpy::ir {
 
 // The names of Space.
-inline constexpr std::array<std::string_view, 7> kSpaces = {
-    "global", "local", "shared", "scratch", "result", "dynamic", "work"};
+inline constexpr std::array<std::string_view, 8> kSpaces = {
+    "global", "local", "shared", "scratch", "result", "dynamic", "work", "zeroed"};
 
 // Which literals have no type suffix: those of the default types i64, f64 and c128, or in a surface
 // program of their weak counterparts, or in messages all.

@@ -36,9 +36,9 @@ bool Lowering::refuses_assignment(const Kind& owner, const FieldName& field, Spa
             ? fail(Code::kP016, span, "the array " + named + " cannot be replaced",
                    "change its elements, with [:] after the name")
             : fail(Code::kP016, span, named + " cannot be assigned to",
-                   value.is_number()
-                       ? "numbers of objects that are arguments can; keep this one under a name"
-                       : "only numbers, and elements of arrays, can");
+                   value.is_number() ? "only numeric attributes of arguments can be assigned to; "
+                                       "assign the value to a variable"
+                                     : "only numbers and elements of arrays can be assigned to");
     if (made != nullptr) made->python_may_call = true;
     poisoned_ = true;
     return true;
@@ -110,7 +110,7 @@ Parts Lowering::field(Expr& e) {
              "array of them: write r[i].pos.x in full");
     else
         fail(Code::kP024, e.span, "the attribute '" + name + "' cannot be compiled",
-             "shape, ndim, size, real and imag can, and dtype where types are compared");
+             "shape, ndim, size, real and imag can be used, and dtype where types are compared");
     return poison(e.span);
 }
 

@@ -195,7 +195,7 @@ Parts Lowering::call_of(Expr& e, Function& callee, std::vector<Parts> arguments,
     if (instance.is_refused) {
         fail(Code::kP022, e.span,
              "'" + shown_name(module_, callee) + "' is called with tuples of too many kinds",
-             "hand it tuples of one length, or an array");
+             "pass it tuples of one length, or an array");
         return poison(e.span);
     }
     if (instances_.stands_in(instance))
@@ -216,7 +216,7 @@ Parts Lowering::put_in_place(const Expr& e, const Function& source, const Kind& 
         Diagnostic* const made = fail(
             Code::kP022, e.span,
             "'" + shown_name(module_, source) + "' returns " + a_kind(result) + " and calls itself",
-            "hand it an array, and store the results there");
+            "pass it an array, and store the results there");
         if (made != nullptr) made->python_may_call = true;
         return poison(e.span, result);
     }
@@ -294,8 +294,8 @@ void Lowering::return_in_place(Parts value, Span span) {
         // Its variables may change until it is called; the values at the call would not.
         fail(Code::kP022, span,
              "'" + shown_name(module_, *place.source) + "' returns " + a_kind(*kind) +
-                 ", which reads variables of a function that goes on",
-             "call it here and return what it gives");
+                 ", which reads variables of a function that has not ended",
+             "call it here and return its result");
         return;
     }
     value = as_kind(carried(std::move(value), span), place.kind, span);

@@ -19,8 +19,9 @@ Expr* Lowering::same(Expr& e) {
         if (!other_is_none || !walk_.of(*e.operands[i], here_).is_optional()) continue;
         return surface(Op::kNot, {lower(e.operands[i]).leaves.back()}, e.span);
     }
-    Diagnostic* const made = fail(Code::kP011, e.span, "the operator 'is' compares with None alone",
-                                  "compare values with '=='");
+    Diagnostic* const made =
+        fail(Code::kP011, e.span, "the operator 'is' can only compare with None",
+             "compare values with '=='");
     if (made != nullptr) made->python_may_call = true;
     return truth(false, e.span);
 }
@@ -170,8 +171,8 @@ Parts Lowering::extreme(Expr& e) {
     std::vector<Parts> sides = lower_all(e.operands);
     if (!have_an_order(sides[0].kind, sides[1].kind) ||
         sides[0].leaves.size() != sides[1].leaves.size()) {
-        fail(Code::kP204, span, "the least or greatest of tuples that are not alike",
-             "give them as many numbers each");
+        fail(Code::kP204, span, "the tuples of min or max differ in their elements",
+             "give all of them the same number of elements, all of them numbers");
         return poison(span);
     }
     for (Parts& side : sides)
@@ -191,7 +192,8 @@ Parts Lowering::compare(Expr& e) {
     const Kind kinds[] = {walk_.of(*e.operands[0], here_), walk_.of(*e.operands[1], here_)};
     if (e.op != Op::kEq && e.op != Op::kNe) {
         if (!have_an_order(kinds[0], kinds[1])) {
-            fail(Code::kP011, span, "tuples have an order where all of their elements are numbers",
+            fail(Code::kP011, span,
+                 "tuples can be ordered only if all of their elements are numbers",
                  "compare their elements");
             return poison(span);
         }

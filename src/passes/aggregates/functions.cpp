@@ -79,7 +79,7 @@ Parts Lowering::replaced(Expr& e, Expr& whole) {
         if (!place) {
             fail(Code::kP105, e.operands[i]->span,
                  a_kind(kind) + " gets a value for '" + name + "', which it does not have",
-                 "give one for its elements");
+                 "give values only for the names that it has");
             return poison(e.span);
         }
         parts[*place] = std::move(values[i]);
@@ -183,7 +183,8 @@ Parts Lowering::apply(Expr& e) {
             fail_mixed(*name, arguments.back().kind);
         else
             fail(Code::kP022, span,
-                 shown(*name) + " is a function that reads itself, or functions that read it",
+                 shown(*name) +
+                     " is a function that refers to itself, or to a function that refers to it",
                  "give each function a name of its own");
         return poison(span);
     }
@@ -203,7 +204,7 @@ Expr* Lowering::of_type(Parts value, const Expr& written) {
     }
     if (!value.kind.is_single()) return number_in(std::move(value), written);
     if (!value.kind.scalar) {
-        fail(Code::kP023, written.span, a_kind(value.kind) + " names no type of numbers",
+        fail(Code::kP023, written.span, a_kind(value.kind) + " is not the name of a number type",
              "pass a type: np.float32, or 'f4'");
         return number(0, written.span);
     }

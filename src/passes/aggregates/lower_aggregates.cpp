@@ -405,7 +405,7 @@ void Lowering::spell(const Parts& value, const Expr& written, std::vector<std::s
     }
     if (value.kind.is_optional()) {
         fail(Code::kP204, written.span, "a value that may be None is printed",
-             "test it before: if y is not None");
+             "test it before it is printed: if y is not None");
         return;
     }
     if (!value.kind.is_tuple()) {

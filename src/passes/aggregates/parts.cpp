@@ -49,7 +49,8 @@ Parts Lowering::item(Expr& e) {
     }
     if (whole.kind.rank == 0) {
         fail(Code::kP017, owner.span, "a number cannot be unpacked into several targets",
-             "a tuple, the shape of an array, a row of an array and divmod can");
+             "a tuple, the shape of an array, a row of an array and the result of divmod can be "
+             "unpacked");
         return poison(span);
     }
     Expr* array = whole.leaves.front();
@@ -80,7 +81,7 @@ Parts Lowering::one_of(Parts tuple, Expr* index, Span span, const std::string& n
     if (index->op == Op::kSlice) {
         const auto places = walk_.sliced_places(*index, count, here_);
         if (!places) {
-            fail(Code::kP025, index->span, "a part of a tuple is taken by constants",
+            fail(Code::kP025, index->span, "the bounds of a slice of a tuple must be constants",
                  "write out the bounds, or use an array");
             return poison(span);
         }
@@ -111,8 +112,8 @@ Parts Lowering::one_of(Parts tuple, Expr* index, Span span, const std::string& n
     const bool alike = kind.leaf_count() * count == tuple.leaves.size();
     if (kind.form == Kind::Form::kMixed || !alike) {
         fail(Code::kP025, index->span,
-             "which element of a tuple of different kinds is meant is not known when the program "
-             "is compiled",
+             "the subscript of a tuple whose elements have different kinds must be known when the "
+             "program is compiled",
              "write a constant, or use an array");
         return poison(span);
     }

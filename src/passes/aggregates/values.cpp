@@ -176,17 +176,17 @@ void Lowering::fail_mixed(const Expr& written, const Kind& kind) {
         made =
             fail(Code::kP217, written.span,
                  (name.empty() ? "this" : name) + " is " + a_kind(first) + " or " +
-                     a_kind(kind.parts[1]) + ", according to the path that leads here",
+                     a_kind(kind.parts[1]) + ", depending on the path that leads here",
                  first.form == Kind::Form::kNothing || kind.parts[1].form == Kind::Form::kNothing
-                     ? "give the name such a value on every path"
+                     ? "assign such a value on every path"
                  : calls ? "call each of them in the branch that knows it: y = f(x) if c else g(x)"
                          : "choose by a number or a bool, or compare in the branch that knows it");
     } else if (written.op == Op::kShape) {
-        fail(Code::kP026, written.span, "how many dimensions this array has is not known here",
+        fail(Code::kP026, written.span, "the number of dimensions of this array is not known here",
              "take one extent, x.shape[0], or all of them: n, m = x.shape");
     } else if (const std::string name = shown(written); !name.empty()) {
         made = fail(Code::kP217, written.span,
-                    name + " is a tuple, a number or None, according to the path that leads here",
+                    name + " is a tuple, a number or None, depending on the path that leads here",
                     "give each of them a name of its own");
     } else {
         made = fail(Code::kP217, written.span,

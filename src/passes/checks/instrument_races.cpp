@@ -212,7 +212,7 @@ private:
         const auto add = [&](std::vector<Var*>& list, const char* suffix) {
             for (std::size_t d = 0; d < depth; ++d) {
                 list.push_back(mark_array(name + suffix, elements, size));
-                list.back()->space = Space::kScratch;
+                list.back()->space = Space::kZeroed;
                 out.push_back(b_.alloc(list.back()));
             }
         };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/cost.h"
 #include "analysis/nests.h"
 #include "analysis/traffic.h"
 #include "analysis/uses.h"
@@ -20,6 +21,7 @@ constexpr double kLine = 64;           // bytes that memory moves at a time
 constexpr double kWorthwhile = 0.5;    // of the bytes that were moved before
 constexpr double kFewestColumns = 16;  // that a block pays for
 constexpr double kFewestSteps = 16;    // whose lines do not stay close anyway
+constexpr double kFewestInTurn = 8;    // costly steps on the same elements
 
 // What is known of it is in its bounds and body.
 bool is_plain(const For& loop) {
@@ -33,6 +35,22 @@ bool mentions(const std::vector<Expr*>& indices, const Var& var) {
     return std::ranges::any_of(indices, [&](const Expr* index) {
         return any_expr(*index, [&](const Expr& e) { return e.var == &var; });
     });
+}
+
+// Whether results of these operations take long to arrive.
+bool is_costly(const Body& stmts) {
+    return any_expr(stmts, [](const Expr& e) {
+        return is_elementary(e.op) || (e.op == Op::kDiv && !is_integer(e.type.scalar)) ||
+               (e.op == Op::kAbs && is_complex(e.operands[0]->type.scalar));
+    });
+}
+
+bool any_access(const Body& stmts, const auto& holds) {
+    return any_expr(stmts, [&](const Expr& e) { return e.op == Op::kLoad && holds(e.operands); }) ||
+           any_stmt(stmts, [&](const Stmt& stmt) {
+               const auto* store = stmt.as<Store>();
+               return store != nullptr && holds(store->indices);
+           });
 }
 
 class Parts {
@@ -69,13 +87,19 @@ private:
         for (Stmt* stmt : stmts) {
             auto* loop = stmt->as<For>();
             if (loop != nullptr && goes_around(columns, *loop, uses)) {
-                parts.push_back({loop, parts_of(columns, loop->body, uses), {}});
+                parts.push_back({loop, parts_of(columns, loop->body, around(*loop, uses)), {}});
                 continue;
             }
             if (parts.empty() || parts.back().steps != nullptr) parts.emplace_back();
             parts.back().stmts.push_back(stmt);
         }
         return parts;
+    }
+
+    // `uses` where the variable of a loop around the columns is given.
+    static Uses around(const For& steps, Uses uses) {
+        uses.written.erase(steps.var);
+        return uses;
     }
 
     // The steps of all columns are the same, and columns taken together move fewer bytes.
@@ -87,11 +111,12 @@ private:
             std::ranges::any_of(steps.body, [](const Stmt* s) { return leaves_loop(*s); })) {
             return false;
         }
+        const Uses given = around(steps, uses);
         const bool inside = std::ranges::any_of(outermost_loops(steps.body), [&](For* loop) {
             return std::ranges::find(steps.body, loop) != steps.body.end() &&
-                   goes_around(columns, *loop, uses);
+                   goes_around(columns, *loop, given);
         });
-        return inside || saves(columns, steps);
+        return inside || saves(columns, steps) || waits(columns, steps);
     }
 
     bool saves(const For& columns, const For& steps) {
@@ -111,7 +136,27 @@ private:
             before += moved(along);
             after += moved(across);
         }
-        return after <= kWorthwhile * before;
+        return before > 0 && after <= kWorthwhile * before;
+    }
+
+    // Every step repeats costly operations on the elements of its column and waits for the step
+    // before it: lanes of a vector take the steps of neighbouring columns at the same time.
+    bool waits(const For& columns, For& steps) {
+        const Accesses& accesses = loops_.accesses();
+        const int across = accesses.loop_of(&columns), along = accesses.loop_of(&steps);
+        if (along < 0 || contains_loop(steps.body) || !is_costly(steps.body)) return false;
+        const Traffic traffic = loops_.traffic();
+        const auto trips = traffic.known_trips(steps);
+        if (trips && *trips < kFewestInTurn) return false;
+        bool moves = false;
+        for (const Access& access : accesses.all()) {
+            if (access.loop != along) continue;
+            const auto stride = traffic.stride(access, across);
+            if (traffic.stride(access, along) != 0 || !stride) return false;
+            if (*stride != 0 && *stride != size_in_bytes(access.array->type.scalar)) return false;
+            moves |= *stride != 0;
+        }
+        return moves && !loops_.legal(steps);
     }
 
     // The scalars in which columns meet are updated by statements that stand in no steps, all of
@@ -143,15 +188,10 @@ bool walks_down(const For& columns) {
     return any_stmt(columns.body, [&](const Stmt& stmt) {
         const auto* steps = stmt.as<For>();
         if (steps == nullptr) return false;
-        const auto moves = [&](const std::vector<Expr*>& indices) {
-            return mentions(indices, *columns.var) && mentions(indices, *steps->var);
-        };
-        return any_expr(steps->body,
-                        [&](const Expr& e) { return e.op == Op::kLoad && moves(e.operands); }) ||
-               any_stmt(steps->body, [&](const Stmt& inner) {
-                   const auto* store = inner.as<Store>();
-                   return store != nullptr && moves(store->indices);
-               });
+        const bool costly = is_costly(steps->body);
+        return any_access(steps->body, [&](const std::vector<Expr*>& indices) {
+            return mentions(indices, *columns.var) && (costly || mentions(indices, *steps->var));
+        });
     });
 }
 

@@ -18,13 +18,14 @@ struct ColumnPart {
     ir::Body stmts;
 };
 
-// Whether the text of `loop` shows an inner loop with accesses that move with both loops. The
-// question costs little, and loops for which it is false have no parts.
+// Whether the text of `loop` shows an inner loop with accesses that move with both loops, or that
+// move with `loop` beside costly operations. The question costs little, and loops for which it is
+// false have no parts.
 [[nodiscard]] bool walks_down(const ir::For& loop);
 
 // The parts of the iterations of `columns`, if its iterations are independent, or meet in scalars
 // that are updated in one part of theirs, and if columns that take steps together move at most half
-// of the bytes. One part has steps at least.
+// of the bytes, or costly operations of a column wait for each other. One part has steps at least.
 [[nodiscard]] std::optional<std::vector<ColumnPart>> column_parts(ParallelLoops& loops,
                                                                   ir::For& columns);
 

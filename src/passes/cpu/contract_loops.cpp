@@ -72,7 +72,7 @@ public:
         for (const Contraction& c : all_.found) {
             const Decision& decision = decisions_.at(c.top);
             if (!decision.plan) {
-                result.push_back({c.top, "a contraction that stays loops: " + decision.reason});
+                result.push_back({c.top, "a contraction without tiles: " + decision.reason});
                 continue;
             }
             const ContractionPlan& plan = *decision.plan;

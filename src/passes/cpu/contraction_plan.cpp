@@ -84,15 +84,15 @@ std::optional<ContractionPlan> plan_contraction(const Contraction& contraction,
                                                 const VectorUnit& vectors, std::string& reason) {
     const Scalar type = real_part_of(contraction.type);
     if (!contraction.algebra.adds() || contraction.condition != nullptr) {
-        reason = "tiles add products to all sums";
+        reason = "tiles can only add products, and without a condition";
         return std::nullopt;
     }
     if (type != Scalar::kF32 && type != Scalar::kF64) {
-        reason = "tiles are of f32, f64, c64 and c128";
+        reason = "tiles can only hold f32, f64, c64 or c128";
         return std::nullopt;
     }
     if (contraction.one_row && type != contraction.type) {
-        reason = "a row of sums is of f32 or f64";
+        reason = "a row of sums can only hold f32 or f64";
         return std::nullopt;
     }
     const auto few = [&](double size, std::int64_t fewest, const char* what) {

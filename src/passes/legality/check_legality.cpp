@@ -120,7 +120,7 @@ private:
         }
         if (pragma.span.valid()) error.notes.push_back({loop.span, "the loop"});
         error.help = pragma.spreads()
-                         ? advice(loop, conflict, "take the pragma away")
+                         ? advice(loop, conflict, "remove the pragma")
                          : advice(loop, conflict, "leave the loop out of the mapping") +
                                "; where the conflict does no harm, legality='trust' runs it";
     }
@@ -128,23 +128,22 @@ private:
     void doubt(For& loop, const LoopFacts& facts) {
         const bool strict = context_.options.legality == Legality::kStrict;
         const std::string name = "loop '" + loop.var->shown() + "'";
-        Diagnostic& made =
-            strict
-                ? context_.diagnostics.error(Code::kP402, loop.span,
-                                             name +
-                                                 " may not be run in parallel under "
-                                                 "legality='strict': " +
-                                                 facts.reason)
-                : context_.diagnostics.performance(
-                      Code::kP403, loop.span, name + " runs in parallel unproved: " + facts.reason);
+        Diagnostic& made = strict
+                               ? context_.diagnostics.error(Code::kP402, loop.span,
+                                                            name +
+                                                                " may not be run in parallel under "
+                                                                "legality='strict': " +
+                                                                facts.reason)
+                               : context_.diagnostics.performance(
+                                     Code::kP403, loop.span,
+                                     name + " runs in parallel without a proof: " + facts.reason);
         if (facts.decisive) {
             made.notes.push_back({facts.decisive->source->span,
                                   "'" + facts.decisive->source->array->shown() + "' is " +
                                       participle(*facts.decisive->source, false) + " here"});
         }
-        const std::string otherwise = pragma_of(loop).spreads()
-                                          ? "take the pragma away"
-                                          : "leave the loop out of the mapping";
+        const std::string otherwise =
+            pragma_of(loop).spreads() ? "remove the pragma" : "leave the loop out of the mapping";
         made.help = strict ? "use legality='check' if the iterations are known to be independent, "
                              "or " +
                                  otherwise

@@ -54,8 +54,8 @@ void tell_of_memory(Diagnostics& diagnostics, const For& loop, const Pragma& pra
                     const Var& array) {
     Diagnostic& note = diagnostics.warning(
         Code::kP313, pragma.span.valid() ? pragma.span : loop.span,
-        "loop '" + loop.var->shown() + "' runs in order: there is memory for the '" +
-            array.shown() + "' of one iteration");
+        "loop '" + loop.var->shown() + "' runs in order: there is memory for the array '" +
+            array.shown() + "' of only one iteration");
     note.help = "store to a row of an array that is made before the loop";
 }
 

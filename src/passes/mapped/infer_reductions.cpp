@@ -100,14 +100,15 @@ private:
                     "'" + scalar->shown() + "' is assigned by every iteration of " + loop +
                         " and read after it");
                 error.notes.push_back({loop_->span, "the loop"});
-                error.help = "store what is needed later to an array, or " + in_order(*scalar);
+                error.help =
+                    "store the values that are needed later to an array, or " + in_order(*scalar);
             }
         }
     }
 
     std::string in_order(const Var& scalar) const {
         return pragma_of(*loop_).spreads()
-                   ? "say shared(" + scalar.shown() + ") in the pragma, which keeps the order"
+                   ? "write shared(" + scalar.shown() + ") in the pragma, which keeps the order"
                    : "run the loop sequentially";
     }
 
@@ -129,7 +130,7 @@ private:
         if (legality == Legality::kTrust) return;
         const std::string& target = group.updates.front().var->shown();
         const std::string what =
-            "what '" + target + "' becomes after a NaN depends on the order of the iterations";
+            "the value of '" + target + "' after a NaN depends on the order of the iterations";
         const std::string loop = "loop '" + loop_->var->shown() + "'";
         const bool least = group.op == Op::kMin;
         Diagnostic& made =
@@ -137,8 +138,9 @@ private:
                 ? context_.diagnostics.error(
                       Code::kP402, loop_->span,
                       loop + " may not be run in parallel under legality='strict': " + what)
-                : context_.diagnostics.performance(Code::kP403, loop_->span,
-                                                   loop + " runs in parallel unproved: " + what);
+                : context_.diagnostics.performance(
+                      Code::kP403, loop_->span,
+                      loop + " runs in parallel without a proof: " + what);
         made.notes.push_back({(*group.updates.front().slot)->span, "it is updated here"});
         made.help = std::string("write ") + (least ? "min(" : "max(") + target +
                     ", …), which skips NaNs, or np." + (least ? "minimum" : "maximum") +

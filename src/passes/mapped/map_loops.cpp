@@ -87,8 +87,7 @@ private:
                 context_.diagnostics
                     .error(Code::kP302, stmt.span,
                            "label '" + label +
-                               "' is mapped, but the statement behind it is no "
-                               "`for` loop")
+                               "' is mapped, but the statement after it is not a `for` loop")
                     .help = "move `parpy.label('" + label + "')` before a loop";
             } else if (&function != context_.module.entry_function()) {
                 report_helper(function, stmt, "label '" + label + "'");
@@ -245,7 +244,7 @@ private:
         error.notes.push_back({region.span, "entered here"});
         error.help = loop == nullptr ? "put the statement after the block"
                      : pragma_of(*loop).spreads()
-                         ? "take the pragma away to run the loop sequentially"
+                         ? "remove the pragma to run the loop sequentially"
                          : "leave the loop out of the mapping to run it sequentially";
     }
 
@@ -530,7 +529,7 @@ void note_empty_mapping(PassContext& context, const Function& entry) {
         .performance(
             Code::kP316, entry.span,
             "the mapping is empty: all of '" + entry.name + "' runs on one thread of the GPU")
-        .help = "map its loops, or have them mapped: parpy.auto()";
+        .help = "map its loops, or let parpy.auto() map them";
 }
 
 }  // namespace

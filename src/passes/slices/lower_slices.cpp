@@ -335,9 +335,9 @@ private:
         Var* scratch = in_entry ? make_scratch(b, element, lengths, sliced)
                                 : make_local(b, element, lengths, out);
         if (scratch == nullptr) {
-            refuse(in_entry ? "their number is not known when the function is entered"
-                            : "a function that is called has no room for so many values, or for an "
-                              "unknown number");
+            refuse(in_entry ? "the number of these values is not known when the function is entered"
+                            : "a function that is called has no memory for so many values, or for "
+                              "an unknown number of them");
             return;
         }
         for (std::size_t i = 0; in_entry && i < lengths.size(); ++i) {

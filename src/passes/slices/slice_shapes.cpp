@@ -418,8 +418,8 @@ void Shapes::fail_unless_equal(const Extent& a, const Extent& b, const Meeting& 
     fail.site().message = meeting.what + shown(meeting.a) + " and " + shown(meeting.b) +
                           ", which do not fit together";
     fail.site().help =
-        "make the sizes equal; a size of 1 stretches where it is known before the "
-        "program runs";
+        "make the sizes equal; a size of 1 is broadcast only if it is known before the program "
+        "runs";
     before_.push_back(builder.if_(builder.binary(Op::kNe, math.copy(*a.value), math.copy(*b.value)),
                                   {fail.make()}));
 }

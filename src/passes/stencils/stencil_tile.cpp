@@ -228,7 +228,9 @@ double stencil_operations(const StencilSweep& sweep) {
 std::optional<StencilTile> plan_stencil_tile(const Stencil& stencil, const Traffic& traffic,
                                              bool always, std::string& reason) {
     if (stencil.rank > 2) {
-        reason = "a tile of three dimensions and what it reads around it do not fit in registers";
+        reason =
+            "a tile of three dimensions and the elements around it that it reads do not fit in "
+            "registers";
         return std::nullopt;
     }
     Costs costs;
@@ -275,7 +277,7 @@ std::optional<StencilTile> plan_stencil_tile(const Stencil& stencil, const Traff
         search_planes(stencil, costs, best);
     }
     if (!best) {
-        reason = "a step reads too far for a tile";
+        reason = "a step reads elements too far away for a tile";
         return std::nullopt;
     }
     best->plain = plain_time(stencil, costs, traffic);

@@ -102,7 +102,7 @@ Tiles decide_tiles(PassContext& context, const Stencil& stencil, const Traffic& 
     if (!copies_in_kernels(context))
         return {std::nullopt, "this GPU does not copy to shared memory while it computes"};
     if (in_loop && !is_fixed(stencil))
-        return {std::nullopt, "a loop around would take memory again and again"};
+        return {std::nullopt, "a surrounding loop would allocate memory in each iteration"};
     Tiles result;
     result.plan = plan_stencil_tile(stencil, traffic, wanted() == Wanted::kAlways, result.reason);
     return result;
@@ -162,7 +162,7 @@ std::string note(PassContext& context, const Stencil& stencil, const Traffic& tr
     const auto decision = decide(context, stencil, traffic);
     if (!decision.plan) return "no time tiles: " + decision.reason;
     if (!context.options.automatic)
-        return "no time tiles: a mapping by hand runs the loops as they stand";
+        return "no time tiles: a mapping by hand runs the loops as they are written";
     return "time tiles: " + shown(stencil, *decision.plan);
 }
 

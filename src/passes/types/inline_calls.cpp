@@ -339,8 +339,7 @@ private:
         if (asked && problem != kReportedLater) {
             context_.diagnostics
                 .error(Code::kP228, slot->span,
-                       "'" + slot->callee->name + "' cannot be put in place of its call: it " +
-                           problem)
+                       "'" + slot->callee->name + "' cannot be inlined: it " + problem)
                 .help = "call it without parpy.builtin.inline";
         }
         return false;

@@ -257,7 +257,7 @@ private:
     void refuse(const Expr& call, const std::string& why) {
         auto& error = context_.diagnostics.error(
             Code::kP228, call.span, "'" + shown_name(module_, *call.callee) + "' returns " + why);
-        error.help = "hand it the array to store to";
+        error.help = "pass it the array to store to";
         error.python_may_call = true;
     }
 

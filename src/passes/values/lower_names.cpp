@@ -162,7 +162,7 @@ private:
         auto& error =
             context_.diagnostics.error(Code::kP217, bind.span,
                                        "the function returns elements of '" + array.shown() +
-                                           "', which are its caller's already");
+                                           "', which belong to its caller already");
         error.help = "return a copy of them: np.copy(…)";
         error.python_may_call = true;
         return false;

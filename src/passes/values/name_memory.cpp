@@ -312,14 +312,15 @@ bool NameMemory::no_room(const Bind& bind) {
     const std::string few = std::to_string(kMostLocalBytes / 1024) + " KiB";
     auto& error = context_.diagnostics.error(
         Code::kP227, bind.span,
-        "how many values '" + bind.array->shown() + "' has is not known when " +
+        "the number of values of '" + bind.array->shown() + "' is not known when " +
             (once ? "the function is entered"
                   : "the program is compiled, or they take more than " + few));
     error.python_may_call = once;
-    error.help = once ? "make the array before the loop, as large as it may get"
-                 : by_hand_
-                     ? "write a loop over the elements, or store them to an array of the kernel's"
-                     : "pass the array to the function, which then stores to it";
+    error.help =
+        once ? "make the array before the loop, as large as it can become"
+        : by_hand_
+            ? "write a loop over the elements, or store them to an array that the kernel makes"
+            : "pass the array to the function, which then stores to it";
     return false;
 }
 

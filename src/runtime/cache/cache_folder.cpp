@@ -41,12 +41,12 @@ Folder opened(int at, const std::string& name, std::string path, Owner owner,
                       "set PARPY_CACHE_DIR to a folder that you may read and write");
     }
     if (::fstat(folder.number(), &status) != 0)
-        return refuse("it cannot be looked at: " + words_for(errno), {});
+        return refuse("its permissions cannot be read: " + words_for(errno), {});
     const bool own = status.st_uid == ::geteuid();
     if (!own && (owner == Owner::kPrivate || status.st_uid != 0))
         return refuse("it belongs to another user", "set PARPY_CACHE_DIR to a folder of your own");
     if (owner == Owner::kPrivate && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return refuse("others may write to it", "chmod 700, or remove it");
+        return refuse("other users may write to it", "chmod 700, or remove it");
     return folder;
 }
 

@@ -230,7 +230,7 @@ std::optional<std::string> KernelCache::get(const std::string& key) {
     const std::optional<struct stat> status = group.status(key);
     if (!status) return std::nullopt;
     if (!is_own_file(*status)) {
-        complain({group.path_of(key), "something is there that ParPy did not make", "remove it"});
+        complain({group.path_of(key), "a file is there that ParPy did not make", "remove it"});
         return std::nullopt;
     }
     const Descriptor file(
@@ -276,7 +276,7 @@ bool KernelCache::try_put(const std::string& key, std::string_view value) {
     complain(refusal);
     if (!group.is_open()) return refusal.has_value();
     if (const auto status = group.status(key); status && !is_own_file(*status)) {
-        complain({group.path_of(key), "something is there that ParPy did not make", "remove it"});
+        complain({group.path_of(key), "a file is there that ParPy did not make", "remove it"});
         return true;
     }
     const Header header = header_of(key, value);

@@ -573,8 +573,9 @@ std::string compile_cpp(std::string_view source, std::string_view file_name,
         // Half-built and not to be used again: leaked, a few hundred kB.
         (void)compilation.release();
         state = nullptr;
-        error = {Code::kP511, "the embedded compiler gave up: " + reason,
-                 "the text asks for something the processor or LLVM cannot do; see the reason"};
+        error = {Code::kP511, "the embedded compiler failed: " + reason,
+                 "the text uses something that this processor or LLVM does not support, as the "
+                 "reason says"};
         return {};
     }
     if (done) return {compilation->object.begin(), compilation->object.end()};

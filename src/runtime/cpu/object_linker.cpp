@@ -42,6 +42,7 @@ llvm::orc::SymbolMap abi_symbols(LLJIT& jit) {
     add("parpy_launch", &parpy_launch);
     add("parpy_launch_overlapped", &parpy_launch_overlapped);
     add("parpy_scratch", &parpy_scratch);
+    add("parpy_zeroed", &parpy_zeroed);
     add("parpy_work", &parpy_work);
     add("parpy_work_done", &parpy_work_done);
     add("parpy_result", &parpy_result);

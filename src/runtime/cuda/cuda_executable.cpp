@@ -143,7 +143,7 @@ struct Kernel {
         }
         facts.resident_blocks = resident * processors;
         return result == kSuccess ? RuntimeError{}
-                                  : driver.failure(result, "asking for the needs of kernel '" +
+                                  : driver.failure(result, "querying the resources of kernel '" +
                                                                std::string(name) + "'");
     }
 };
@@ -234,7 +234,7 @@ private:
         if (error.failed()) return;
         Result result = driver.cuMemcpyHtoDAsync(at, &given, sizeof given, nullptr);
         if (result == kSuccess) result = driver.cuStreamSynchronize(nullptr);
-        if (result != kSuccess) error = driver.failure(result, "telling kernels their stack");
+        if (result != kSuccess) error = driver.failure(result, "setting the stacks of kernels");
     }
 
     void find(DevicePointer& at, const char* variable, RuntimeError& error) {
@@ -303,8 +303,9 @@ public:
         if (launch.grid[0] == 0 || launch.grid[1] == 0 || launch.grid[2] == 0) return 0;
         if (launch.index < 0 || static_cast<std::size_t>(launch.index) >= kernels_.size()) {
             error = {Code::kP527,
-                     "the host code launches kernel " + std::to_string(launch.index) + " of " +
-                         std::to_string(kernels_.size()),
+                     "the host code launches kernel number " + std::to_string(launch.index) +
+                         ", but the device code has kernels 0 to " +
+                         std::to_string(static_cast<std::int64_t>(kernels_.size()) - 1),
                      {}};
             return 1;
         }
@@ -366,7 +367,7 @@ private:
         const Driver& driver = Driver::instance();
         int status = 0;
         const Result result = driver.cuStreamIsCapturing(stream_, &status);
-        if (result != kSuccess) return driver.failure(result, "asking for the state of a stream");
+        if (result != kSuccess) return driver.failure(result, "querying the state of a stream");
         if (status == 0) return {};
         Failure here;
         here.raise(site, {}, 0);
@@ -409,8 +410,8 @@ private:
                 ".tpb(256)";
         } else if (result == cuda::kTooManyBlocks) {
             error.help =
-                "the kernel waits for its whole grid, whose blocks must all find room at once: "
-                "launch fewer or smaller ones";
+                "the kernel waits for its whole grid, whose blocks must all fit on the GPU at "
+                "once: launch fewer or smaller ones";
         } else if (result == cuda::kInvalidClusterSize) {
             error.help =
                 "this GPU has no room for clusters of so many blocks: lower "

@@ -42,7 +42,7 @@ GraphMemory* GraphMemory::allocate(const Device& device, std::size_t bytes, Stre
     CapturedWork graph = nullptr;
     Result result = driver.cuStreamGetCaptureInfo(stream, &status, &id, &graph, nullptr, nullptr);
     if (result != kSuccess) {
-        error = driver.failure(result, "asking for the graph that is captured");
+        error = driver.failure(result, "querying the graph that is captured");
         return nullptr;
     }
     const DevicePointer pointer = allocate_now(device, bytes, error);

@@ -130,8 +130,9 @@ public:
         if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return 0;
         if (index < 0 || static_cast<std::size_t>(index) >= kernels_.size()) {
             error = {Code::kP527,
-                     "the host code launches kernel " + std::to_string(index) + " of " +
-                         std::to_string(kernels_.size()),
+                     "the host code launches kernel number " + std::to_string(index) +
+                         ", but the device code has kernels 0 to " +
+                         std::to_string(static_cast<std::int64_t>(kernels_.size()) - 1),
                      {}};
             return 1;
         }
@@ -153,7 +154,8 @@ public:
                          " bytes of shared memory",
                      "a block has at most 1024 x 1024 x 64 threads, 1024 in all, and " +
                          std::to_string(sim::kMaxSharedBytes) +
-                         " bytes; a grid at most 2147483647 x 65535 x 65535 blocks"};
+                         " bytes of shared memory; a grid has at most 2147483647 x 65535 x 65535 "
+                         "blocks"};
             return 1;
         }
         if (!clusters_fit(grid, kernel)) {
@@ -169,9 +171,9 @@ public:
             error = {Code::kP531,
                      "kernel '" + name + "' cannot run on " + shape_text(grid) + " blocks of " +
                          shape_text(block) + " threads",
-                     "it waits for its whole grid, whose blocks must all find room at once: on the "
-                     "simulator " +
-                         std::to_string(room) + " of this size do"};
+                     "it waits for its whole grid, whose blocks must all run at once: the "
+                     "simulator runs at most " +
+                         std::to_string(room) + " blocks of this size at once"};
             return 1;
         }
         sim::Launch launch{&kernel,

@@ -70,7 +70,7 @@ void Block::report_deadlock() {
         fault.message += ", " + name_of(other->linear) + " at {}";
         place_other(fault, *other);
     } else {
-        fault.message += ", for lanes that do not come";
+        fault.message += ", for lanes that never arrive";
     }
     fault.help =
         "every thread of a block must reach the same barrier, and every lane of a mask the same "
@@ -87,8 +87,8 @@ void Block::report_spinning(bool more) {
     place(fault, **waiting);
     fault.message = name_of((*waiting)->linear) + " of block " + text_of(index_) +
                     " waits at {} for something that no thread does";
-    fault.help = more ? "it may be a block that found no room beside those that wait: launch "
-                        "fewer blocks or smaller ones"
+    fault.help = more ? "a block that has not started may do it, but there is no room for it "
+                        "beside the waiting ones: launch fewer or smaller blocks"
                       : "all other threads have finished or wait as well";
     worker_.grid.stop(std::move(fault));
 }
@@ -129,8 +129,7 @@ void Block::report_lane(const SimFiber& fiber, unsigned from) {
         place_of(fiber.linear) + " reads at {} the value of lane " + std::to_string(from);
     if ((fiber.mask >> from & 1U) == 0) {
         fault.message += ", which is not in the mask " + mask_text(fiber.mask);
-        fault.help =
-            "the mask names all lanes that take part: 0xffffffff for those of a whole warp";
+        fault.help = "the mask must name all lanes that take part: 0xffffffff for a whole warp";
     } else {
         fault.message +=
             ", which the mask " + mask_text(fiber.mask) + " names but which does not take part";
@@ -147,7 +146,7 @@ void Block::check_mask(SimFiber& self, unsigned mask) {
     fault.message = place_of(self.linear) + " is lane " + std::to_string(lane_of(self)) +
                     " and takes part at {} under the mask " + mask_text(mask) +
                     ", which does not name it";
-    fault.help = "every lane that comes to an exchange or a vote must be in its mask";
+    fault.help = "every lane that takes part in an exchange or a vote must be in its mask";
     fail(self, std::move(fault));
 }
 
@@ -156,7 +155,7 @@ void Block::report_reading(SimFiber& self) {
     fault.code = Code::kP540;
     place(fault, self);
     fault.message = place_of(self.linear) +
-                    " reads the same elements at {} again and again, and no thread writes them";
+                    " reads the same elements at {} repeatedly, and no thread writes them";
     fault.help = "all other threads have finished or wait as well";
     fail(self, std::move(fault));
 }
@@ -165,13 +164,13 @@ void Block::report_mapping(SimFiber& self, const void* address, unsigned rank) {
     Fault fault;
     fault.code = Code::kP541;
     place(fault, self);
-    fault.message = place_of(self.linear) + " asks at {} for memory of block " +
+    fault.message = place_of(self.linear) + " accesses at {} shared memory of block " +
                     std::to_string(rank) + " of its cluster, ";
     if (rank >= cluster_.size()) {
         fault.message += "which has " + std::to_string(cluster_.size());
         fault.help = "__cluster_dims__ says how many blocks a cluster has";
     } else if (!is_shared(address)) {
-        fault.message += "at an address that is not of shared memory";
+        fault.message += "at an address outside of shared memory";
         fault.help = "give it the address of a __shared__ variable";
     } else {
         fault.message += "whose threads have all left the kernel";
@@ -224,10 +223,10 @@ void Block::touch(const Thread& thread, const void* address, std::size_t bytes, 
     if (found->unset) {
         fault.code = Code::kP544;
         fault.message =
-            name_of(me) + " reads an element of " + memory + " at {} that nobody has written";
+            name_of(me) + " reads an element of " + memory + " at {} that no thread has written";
         fault.help = own ? "such memory has arbitrary contents: write it first"
-                         : "such memory has arbitrary contents: write it first, and let those who "
-                           "read wait with cuda.syncthreads()";
+                         : "such memory has arbitrary contents: write it first, and let the "
+                           "reading threads wait with cuda.syncthreads()";
         if (!own && is_shared(address)) {
             if (!unset_) unset_ = std::move(fault);
             leave_to_others();
@@ -277,9 +276,10 @@ void Block::land(Fiber&, void* data, int reason, const void* address) {
         fault.message = who + " divided an integer by zero";
     } else {
         // The processor does not report addresses that cannot exist.
-        fault.message = who + " accessed memory " +
-                        (address == nullptr ? "that cannot exist"
-                                            : std::string("at ") + where + ", which is nobody's");
+        fault.message =
+            who + " accessed memory " +
+            (address == nullptr ? "at an invalid address"
+                                : std::string("at ") + where + ", which belongs to no array");
         fault.help = "a subscript is out of range";
     }
     if (self.lines != nullptr && reason != SIGFPE) {

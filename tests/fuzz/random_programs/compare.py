@@ -29,7 +29,8 @@ _names = itertools.count()
 # are documented. Any other refusal of a program that the interpreter runs is a fault.
 STATIC_RULES = (
     "P102", "P110", "P200", "P201", "P204", "P221", "P222", "P225", "P226", "P233",
-    "slices in an assignment to several targets", "their number is not known when the function is entered",
+    "slices in an assignment to several targets",
+    "the number of these values is not known when the function is entered",
 )  # fmt: skip
 MODES = {
     "cpu": ("automatic",) * 5 + ("deterministic",) + ("bits",) * 2 + ("hand",) * 4

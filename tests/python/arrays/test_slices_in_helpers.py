@@ -118,7 +118,7 @@ def test_host_code_that_calls_a_helper():
 def test_too_many_values_in_a_recursive_function():
     a, y = np.zeros((2, 100_000)), np.zeros(2)
     with pytest.raises(
-        parpy.CompileError, match=r"P227.*that it also overwrites, and a function that is called has no room"
+        parpy.CompileError, match=r"P227.*that it also overwrites, and a function that is called has no memory"
     ) as error:
         of_a_recursive_one(a, y)
     assert "x[1:-1] = x[2:] - x[:-2]" in str(error.value)

@@ -146,7 +146,7 @@ def entries_replaced(cache: Path, make) -> str:
     for entry in entries(cache):
         entry.unlink()
         make(entry)
-    return "something is there that ParPy did not make"
+    return "a file is there that ParPy did not make"
 
 
 def linked_entries(cache: Path) -> str:
@@ -192,7 +192,7 @@ def another_programs_tag(cache: Path) -> str:
 def open_to_all(cache: Path) -> str:
     run(cache.parent, "Cpu", "Sim")
     (cache / "v1").chmod(0o777)
-    return "others may write to it"
+    return "other users may write to it"
 
 
 def tag(place: Path) -> bytes:
@@ -246,7 +246,7 @@ def test_what_belongs_to_others_is_not_used(place, what):
         os.chown(path, NOBODY, NOBODY)
     before = snapshot(place)
     [[message, _, _]] = run(place)
-    assert ("something is there that ParPy did not make" if what == "entry" else "belongs to another user") in message
+    assert ("a file is there that ParPy did not make" if what == "entry" else "belongs to another user") in message
     assert snapshot(place) == before
 
 

@@ -72,7 +72,7 @@ def test_integers_of_floats_are_those_of_numpy() -> None:
 
 
 def test_what_has_no_conversion() -> None:
-    with pytest.raises(TypeError, match="a complex128 does not become a int32; take the real part"):
+    with pytest.raises(TypeError, match="a complex128 cannot become a int32; take the real part"):
         convert(1j, np.int32)
     with pytest.raises(parpy.CompileError, match="complex"):
         function("parpy.builtin.convert(x[i], np.int32)", 1)(np.ones(2, complex), np.zeros(2, np.int32), 2)

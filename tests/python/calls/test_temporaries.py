@@ -109,6 +109,41 @@ def test_what_others_see(backend):
     assert np.array_equal(result, expected) and not np.shares_memory(result, returned(x))
 
 
+@parpy.jit
+def of_a_stored_parameter(x, y):
+    x *= 2
+    t = np.ndarray((len(x), x.shape[1]), dtype=x.dtype)
+    u = np.ndarray(x.shape[1])
+    u[:] = x[0] + 1
+    t[:] = x + u
+    for i in range(x.shape[0] - 1):
+        y[i] = t[i] - t[i + 1]
+
+
+@parpy.jit
+def of_a_counted_number(n, x):
+    n += 1
+    t = np.empty(n)
+    t[:] = x[:n] + 1
+    x[:n] = t[::-1]
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int32])
+@pytest.mark.parametrize("n", [1, 2, 300])
+def test_arrays_with_the_shape_of_a_parameter_that_is_stored_to(backend, kind, n):
+    x = (100 * RNG.random((n, 9))).astype(kind)
+    alike(of_a_stored_parameter, backend, x, np.zeros((n, 9), kind))
+    alike(of_a_stored_parameter, backend, x[::-1, ::-1], np.zeros((n, 9), kind))
+    alike(of_a_counted_number, backend, n, RNG.random(400))
+
+
+def test_compiled_code_makes_them():
+    x = RNG.random((6, 9))
+    text = parpy.print_compiled(of_a_stored_parameter, (x, x.copy()), parpy.auto(backend=CompileBackend.Cpu))
+    assert "t: " not in text.split("// slots")[0] and "// slots: x, y\n" in text
+
+
 @pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")
 @pytest.mark.parametrize("backend", TARGETS)
 def test_python_between(backend):

@@ -194,7 +194,7 @@ def test_more_levels_than_a_picture_has():
     assert "kernel deep_a: 729 blocks of 32 threads" in shown
     assert shown.count("b=0") == 5
     assert "c=8" in shown
-    assert "and so for each of 9 blocks of a" in shown
+    assert "the same for each of 9 blocks of a" in shown
 
 
 def test_workers_and_lanes():
@@ -204,7 +204,7 @@ def test_workers_and_lanes():
     assert "loop i: cores, at most 8 threads, SIMD lanes" in shown
     assert [word for word in shown if word.startswith(("i=", "… i="))] == ["i=0, …", "… i=2999"]
     assert shown.count("j=0") == 3
-    assert "700 iterations: neighbours in the lanes of a vector" in shown
+    assert "700 iterations: consecutive ones in the lanes of a vector" in shown
     found, _ = by_hand(rows, rows_of(3000, 700), CPU, i=parpy.threads(2))
     shown = texts(found)
     assert "loop i: cores, at most 2 threads" in shown

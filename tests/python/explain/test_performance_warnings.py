@@ -188,7 +188,7 @@ def test_unproved_loops(backend, tmp_path):
     opts = parpy.par({"i": parpy.threads(8)}, backend=backend)
     x, p = np.zeros(20), np.arange(20)[::-1].copy()
     (text,) = told(f, x, p, 20, opts=opts)
-    assert "performance[P403]: loop 'i' runs in parallel unproved" in text
+    assert "performance[P403]: loop 'i' runs in parallel without a proof" in text
     assert x.tolist() == list(range(20))[::-1]
     for n in itertools.chain([20], range(3, 12)):
         assert told(f, x, p, n, opts=opts) == []

@@ -270,7 +270,7 @@ def test_errors_of_the_compiler_say_where_the_function_is_called(function, heade
 
 def test_a_header_that_is_not_in_the_folders(tmp_path):
     (tmp_path / "device.cuh").write_text(BROKEN)
-    with pytest.raises(parpy.BackendError, match=r"device\.cuh' file not found[\s\S]*look into its header, and for it"):
+    with pytest.raises(parpy.BackendError, match=r"device\.cuh' file not found[\s\S]*check its header, and"):
         of_no_function(np.ones(4, np.float32), opts=options("sim", {"i": 32}))
 
 

@@ -189,7 +189,7 @@ def test_what_is_no_row(tmp_path):
     opts, x, y = with_headers(tmp_path, "cpu"), np.ones((4, 4)), np.zeros(4)
     with pytest.raises(TypeError, match=r"'total' gets a pointer, but this part of 'x' is not a row") as error:
         column(x, y, opts=opts)
-    assert "x[:, j]" in str(error.value) and "numbers that say which part" in str(error.value)
+    assert "x[:, j]" in str(error.value) and "numbers that select the part" in str(error.value)
     with pytest.raises(TypeError, match="is not a row"):
         part(x, y, opts=opts)
     with pytest.raises(TypeError, match="takes a float64 array of 1 dimension here, not a float64"):

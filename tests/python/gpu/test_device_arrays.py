@@ -381,7 +381,7 @@ def test_full_on_the_host():
     assert f.dtype == np.float64 and np.array_equal(f.numpy(), np.full((2, 3), 2.5))
     assert buffer.full((2,), 3, backend=CompileBackend.Cpu).dtype == np.int64
     assert np.array_equal(buffer.full_like(f, 7).numpy(), np.full((2, 3), 7.0))
-    with pytest.raises(ValueError, match="not negative"):
+    with pytest.raises(ValueError, match="not be negative"):
         buffer.full((-1,), 0)
 
 

@@ -265,7 +265,7 @@ def test_grid_barriers():
     np.testing.assert_array_equal(x.copy_to_host(), np.arange(float(n))[::-1])
     with pytest.raises(parpy.BackendError, match=r"launching kernel 'reversed_in_place_kernel'") as caught:
         reversed_in_place[8 * most, 256](x)
-    assert "blocks must all find room at once" in str(caught.value)
+    assert "blocks must all fit on the GPU at once" in str(caught.value)
     increment[1, 32](x)  # the next launch works
     cuda.synchronize()
 

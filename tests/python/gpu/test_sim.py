@@ -93,7 +93,7 @@ def test_addresses_that_cannot_exist(place):
             y[p[i]] = 1
 
     y = np.zeros(5)
-    with pytest.raises(parpy.BackendError, match=r"P541.* accessed memory that cannot exist"):
+    with pytest.raises(parpy.BackendError, match=r"P541.* accessed memory at an invalid address"):
         put(y, np.array([0, place]), opts=options("sim", {"i": threads(64)}))
     put(y, np.array([0, 1]), opts=options("sim", {"i": threads(64)}))
     assert y.tolist() == [1, 1, 0, 0, 0]

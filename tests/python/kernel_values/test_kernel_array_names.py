@@ -309,7 +309,7 @@ def test_what_has_no_place():
     text = refused(of_two_arguments, np.zeros((2, 400)), np.zeros((2, 400)), np.zeros(1))
     assert "the name 'row' refers to several arrays" in text and "choose among subscripts" in text
     text = refused(many_values, np.zeros((4, 400)), np.zeros((4, 400)))
-    assert "how many values 'total' has is not known when the program is compiled" in text
+    assert "the number of values of 'total' is not known when the program is compiled" in text
     assert "write a loop over the elements" in text
 
 

@@ -139,7 +139,7 @@ def test_mistakes_with_arrays():
         device.T.reshape(6)
     with pytest.raises(ValueError, match="cannot be copied into one of shape"):
         device.copy_to_device(np.zeros(7))
-    with pytest.raises(ValueError, match="becomes one of NumPy by a copy"):
+    with pytest.raises(ValueError, match="becomes a NumPy array only by a copy"):
         np.array(device, copy=False)
     with pytest.raises(TypeError, match="indexed by integers and slices"):
         device[[0, 1]]
@@ -366,7 +366,7 @@ def test_element_types_of_parameters():
     of_parameters.forall(32, tpb=32)(x.astype(np.uint8), y)
     assert (y == 2.75).all()
     cubin(of_parameters.inspect_source(x, y))
-    with pytest.raises(TypeError, match="argument 'x' must be an array: the kernel asks for the type of its elements"):
+    with pytest.raises(TypeError, match="argument 'x' must be an array: the kernel uses the type of its elements"):
         of_parameters[1, 32](3, y)
     with pytest.raises(TypeError, match="positional argument"):
         of_parameters[1, 32](x)
@@ -547,5 +547,5 @@ def test_dates_and_durations():
     with pytest.raises(TypeError, match="have one unit, not 'D', 's'"):
         later[2, 32](dates, others, durations, np.timedelta64(2, "s"), out)
     others[3] = "NaT"
-    with pytest.raises(TypeError, match="argument 2 has NaT"):
+    with pytest.raises(TypeError, match="argument 2 contains NaT"):
         later[2, 32](dates, others, durations, np.timedelta64(2, "D"), out)

@@ -32,7 +32,7 @@ def test_device_arrays_of_dates():
 
 def test_no_date_in_a_device_array():
     x = cuda.to_device(np.array(["NaT", "NaT"], "M8[D]"))
-    with pytest.raises(TypeError, match="argument 1 has NaT"):
+    with pytest.raises(TypeError, match="argument 1 contains NaT"):
         cuda.jit(between)[1, 32](x, x, cuda.device_array(2, "m8[D]"))
 
 

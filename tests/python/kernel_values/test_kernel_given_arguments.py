@@ -104,7 +104,7 @@ def test_single_records_are_written():
         assert records["a"].tolist() == [0, 3.5, 0] and records["b"].tolist() == [0, 3, 0]
         assert records["p"].tolist() == [[0, 0, 0], [0, 4, 0], [0, 0, 0]]
     with pytest.raises(
-        TypeError, match="argument 1 must be a single record, to whose fields the kernel assigns, not an"
+        TypeError, match="argument 1 must be a single record, because the kernel assigns to its fields, not an"
     ):
         fills[1, 1](records, out)
     alone = np.zeros(1, RECORD)[0].copy()

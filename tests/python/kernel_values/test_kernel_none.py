@@ -212,7 +212,7 @@ def test_is_compares_with_none_only():
         if nowhere is None:  # noqa: F821
             out[0] = 1
 
-    assert "the operator 'is' compares with None alone" in refused(kernel, np.zeros(1), np.zeros(1))
+    assert "the operator 'is' can only compare with None" in refused(kernel, np.zeros(1), np.zeros(1))
     with pytest.raises(NameError, match="nowhere"):
         undefined[1, 1](np.zeros(1))
 

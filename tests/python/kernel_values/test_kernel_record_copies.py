@@ -262,7 +262,7 @@ def of_other_types(r, s):
 
 
 def test_records_of_other_types_are_not_copied():
-    with pytest.raises(Exception, match=r"records of the type .* become such of the type"):
+    with pytest.raises(Exception, match=r"records of the type .* would have to become records of the type"):
         of_other_types[1, 1](bodies(2), particles(2))
 
 

@@ -298,7 +298,7 @@ def test_records_of_a_kernels_own(seed):
         ("p = r[None]\np[0, 0].x = 1", "records are subscripted by integers and slices"),
         ("s = cuda.shared.array(4, PARTICLE)\ns[0].nope = 1", "the records of 's' have no field 'nope'"),
         ("s = cuda.shared.array(4, BODY)\ns[0].pos = 1", "the records of 's' have no field 'pos' that is a number"),
-        ("s = cuda.shared.array(0, PARTICLE)\ns[0].x = 1", "the launch's shared memory, which has no records"),
+        ("s = cuda.shared.array(0, PARTICLE)\ns[0].x = 1", "the dynamic shared memory of a launch, shape 0, cannot"),
         ("p = r[0].pos\np.nope = 1", "r['pos.nope'] is not a field of the records"),
         ("r[0].pos.nope = 1", "r['pos.nope'] is not a field of the records"),
         ("r[0] = x[0]\nr[0].x = 2", "records and other values are assigned to each other"),

@@ -395,7 +395,7 @@ def two_or_three(n):
         ("pos = (1, 2)\nx[0] = pos[2]", "the tuple 'pos' has no element 2"),
         (
             "pos = ((1, 2), 3)\nx[0] = pos[int(x[1])]",
-            "which element of a tuple of different kinds is meant",
+            "the subscript of a tuple whose elements have different kinds",
         ),
         ("pos = ((1, 2), 3)\nx[0] = pos[0]", "the tuple 'pos[0]' is used as a number"),
         ("pos = ((1, 2), 3)\nx[0] = pos[0][2]", "the tuple 'pos[0]' has no element 2"),
@@ -403,7 +403,7 @@ def two_or_three(n):
             "pos = ((1, 2), 3)\nif x[0] > 0:\n    pos = (1, (2, 3))\nx[0] = pos[0]",
             "'pos[0]' is a tuple, a number or None",
         ),
-        ("if (1, (2, 3)) < (2, 3):\n    x[0] = 1", "tuples have an order where all of their elements are numbers"),
+        ("if (1, (2, 3)) < (2, 3):\n    x[0] = 1", "tuples can be ordered only if all of their elements are numbers"),
         ("x[0] = x.shape", "a tuple of 1 element is used as a number"),
         ("pos = (1, 2)\npos[0] = 3", "'pos' is a tuple, which cannot be changed"),
         ("pos = (1, 2)\nif x[0] > 0:\n    pos = (1, 2, 3)\nx[0] = pos[0]", "'pos' is a tuple, a number or None"),

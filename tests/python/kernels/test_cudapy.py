@@ -314,7 +314,7 @@ def test_substitutions_are_checked():
         ((None, "function"), "replaced by a function that is compiled with it, a name or a number, not None"),
         ((len, "function"), "replaced by a function"),
         ((lambda x: x, "function"), "replaced by a function"),
-        (("f(", "function"), r"with 'f\(' in place of 'function' 'apply' is not Python"),
+        (("f(", "function"), r"'apply' is not valid Python after 'function' is replaced by 'f\('"),
         ((half, "apply"), "'apply' is the template itself"),
     ]:
         with pytest.raises(cp.TemplateError, match=message):
@@ -400,8 +400,8 @@ def test_types_are_checked_everywhere():
 
     sig = "void (float* X, int n)"
     assert "an array takes one subscript" in errors_of(rows, sig)
-    assert "'X' is an array of float and stays that one" in errors_of(renamed, sig)
-    assert "an array of float gets a second name" in errors_of(second_name, sig)
+    assert "'X' is an array of float and cannot be assigned again" in errors_of(renamed, sig)
+    assert "an array of float cannot get a second name" in errors_of(second_name, sig)
     assert "3000000000 is not an int: an int has 32 bits" in errors_of(large, sig)
     assert "-2147483649 is not an int" in errors_of(larger, sig)
     assert "'+' has a float on the left and an int on the right" in errors_of(mixed, sig)

@@ -143,7 +143,7 @@ def test_sizes_of_the_run():
 
 def test_numbers_that_the_call_computes():
     x = floats(4)
-    with pytest.raises(TypeError, match="'n' is not what its annotation says: 3, not 4"):
+    with pytest.raises(TypeError, match="'n' does not fit its annotation: 3, not 4"):
         call_counted_with_a_loop(x, opts=options("cpu", {}))
 
 
@@ -165,11 +165,11 @@ def test_functions_that_take_the_place_of_their_calls(backend):
     call_labelled(floats(9), y := np.zeros(9), opts=opts)
     assert (y == 3).all()
     y = np.zeros(8)
-    with pytest.raises(TypeError, match="'y' is not what its annotation says") as error:
+    with pytest.raises(TypeError, match="'y' does not fit its annotation") as error:
         call_labelled(floats(9), y, opts=opts)
     assert "the annotation says parpy.types.buffer" in str(error.value)
     assert not y.any()
-    with pytest.raises(TypeError, match="'y' is not what its annotation says"):
+    with pytest.raises(TypeError, match="'y' does not fit its annotation"):
         call_labelled(floats(9), np.zeros(9, np.float32), opts=opts)
 
 

@@ -223,7 +223,7 @@ def test_what_stays_loops() -> None:
     assert not is_contraction(updated, (1, 1, *halves), SIM)
     complexes = [x.astype("c16") for x in (c, a, b)]
     assert notes(updated, (1, 1, *complexes), SIM) == [
-        "a contraction that stays loops: tiles of products are of f32 and f64"
+        "a contraction without tiles: tiles of products can only hold f32 or f64"
     ]
     assert is_contraction(updated, (1, 1, c, a, b), AUTO)
 

@@ -337,7 +337,7 @@ def test_wild_accesses_of_a_foreign_source(tmp_path):
     x = np.full(8, 5, np.int32)
     with pytest.raises(parpy.BackendError, match=r"thread \(0, 0, 0\) of block .*x\[t\] = wild\(x\[t\]\)"):
         cuda.jit(debug=True)(apply)[1, 8](x)
-    with pytest.raises(parpy.BackendError, match=r"which is nobody's\n.*cuda.jit\(debug=True\) names the line"):
+    with pytest.raises(parpy.BackendError, match=r"which belongs to no array\n.*cuda.jit\(debug=True\) names the line"):
         cuda.jit(apply)[1, 8](x)
 
 

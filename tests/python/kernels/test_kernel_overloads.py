@@ -173,7 +173,7 @@ def test_what_compile_refuses():
         cuda.compile(added, "(int32, int32)", output="ltoir")
     with pytest.raises(NotImplementedError, match="the abi of a compiled function is 'c' or 'numba'"):
         cuda.compile(added, "(int32, int32)", abi="fortran")
-    with pytest.raises(NotImplementedError, match=r"gets and returns numbers here, not float32\[:\]"):
+    with pytest.raises(NotImplementedError, match=r"takes and returns only numbers here, not float32\[:\]"):
         cuda.compile(added, "(float32[:], float32)")
     with pytest.raises(NotImplementedError, match="not complex64"):
         cuda.compile(added, "(complex64, float32)")

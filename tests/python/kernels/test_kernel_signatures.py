@@ -126,7 +126,7 @@ def test_functions_with_several_signatures_call_themselves():
 
 
 def test_a_void_function_returns_nothing():
-    with pytest.raises(TypeError, match=r"'f' returns a value, but its signature void\(float32\) says nothing"):
+    with pytest.raises(TypeError, match=r"'f' returns a value, but its signature void\(float32\) declares no result"):
 
         @cuda.jit("void(float32)", device=True)
         def f(a):

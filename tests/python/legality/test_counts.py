@@ -175,7 +175,7 @@ def one_power(y, a, b, m):
         (3, 2, 0, ValueError, r"pow\(3, 2, 0\): the modulus is zero"),
         (6, -1, 9, ValueError, "has no inverse"),
         (6, 1, -(2**63), OverflowError, "more than 64 bits"),
-        (6, 1.5, 7, TypeError, "an integer is wanted"),
+        (6, 1.5, 7, TypeError, "an integer is needed"),
     ],
 )
 def test_powers_that_are_refused(a, b, m, kind, message) -> None:

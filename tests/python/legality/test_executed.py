@@ -72,7 +72,7 @@ def f(x):
 def test_texts_with_other_comments():
     one, other = COMMENTED.format("# one", ""), COMMENTED.format("# other", "")
     space = {"one": 1}
-    with pytest.raises(parpy.CompileError, match=r"P002.*one of several with other comments"):
+    with pytest.raises(parpy.CompileError, match=r"P002.*several source texts that differ only in their comments"):
         exec(one, space)
 
     def run(text):

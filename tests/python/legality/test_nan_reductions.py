@@ -99,7 +99,7 @@ def test_strict_legality_and_automatic_mode_refuse_the_others(statement):
     if free:
         f(*arguments, opts=strict)
     else:
-        with pytest.raises(parpy.ParallelError, match=re.escape("what 'm' becomes after a NaN depends on the order")):
+        with pytest.raises(parpy.ParallelError, match=re.escape("the value of 'm' after a NaN depends on the order")):
             f(*arguments, opts=strict)
 
 

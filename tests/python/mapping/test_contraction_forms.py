@@ -134,7 +134,7 @@ def test_complex(function: Callable[..., Any], dtype: str) -> None:
         c, a, b = ((rng.uniform(-1, 1, s) + 1j * rng.uniform(-1, 1, s)).astype(dtype) for s in shapes)
         assert is_contraction(compiled_anew, (c, a, b))
         assert notes(compiled_anew, (c, a, b), SETTLED) == [
-            "a contraction that stays loops: deterministic=True rounds these products before they are added"
+            "a contraction without tiles: deterministic=True rounds these products before they are added"
         ]
         results = []
         for opts, until in ((AUTO, "contract-loops"), (SETTLED, "settle-reductions")):

@@ -255,7 +255,7 @@ NEAR = {
                     c[i, j] += a[i, k] * b[k, j]
                     c[i, j] += a[k, j] * (b[k, i] * b[k, j])
     """,
-    "a factor depends on what the loops compute": """
+    "a factor depends on values that the loops compute": """
         for i in range(20):
             for j in range(20):
                 for k in range(20):

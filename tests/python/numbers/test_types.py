@@ -172,7 +172,7 @@ def test_types_that_cannot_be():
         buffer("f32", [N])
     with pytest.raises(TypeError, match="an extent"):
         buffer(F32, [1.5])
-    with pytest.raises(ValueError, match="not negative"):
+    with pytest.raises(ValueError, match="not be negative"):
         buffer(F32, [-1])
     assert buffer(np.float32, (3,)) == buffer(F32, [3])
     assert parpy.types.bf16 is parpy.types.BF16 and parpy.types.complex64 is parpy.types.C64
@@ -265,7 +265,7 @@ def test_annotations_of_helpers():
             with pytest.raises(parpy.CompileError, match="has elements of type float"):
                 function(x, y)
             assert not y.any()
-    with pytest.raises(parpy.CompileError, match="an integer is wanted here, not a float"):
+    with pytest.raises(parpy.CompileError, match="an integer is needed here, not a float"):
         calls_with_a_float(np.ones(3), np.zeros(3))
 
 

@@ -71,7 +71,7 @@ def test_what_numbers_of_one_type_do_not_tell():
         return isinstance(x[0], int)
 
     assert parpy.jit(of_python)(F64) is False
-    with pytest.raises(parpy.CompileError, match=r"P232\].*holds of a number of NumPy's or of Python's alone"):
+    with pytest.raises(parpy.CompileError, match=r"P232\].*is true only for NumPy's or only for Python's numbers"):
         parpy.jit(of_python)(np.arange(3))
 
 

@@ -45,7 +45,7 @@ def test_code_and_times_are_shown(shell, displayed):
     assert shell.user_ns["y"] == 2000 and (shell.user_ns["x"] == 2).all()  # times are measured on copies
     (call,) = displayed
     text = repr(call)
-    assert re.match(r"doubled: [\d.]+ \S+, with what had to be compiled; then [\d.]+ \S+ \(median of \d+ runs", text)
+    assert re.match(r"doubled: [\d.]+ \S+, including compilation; then [\d.]+ \S+ \(median of \d+ runs", text)
     assert "for i in range(n):" in text and "x[i] *= 2" in text
     page = call._repr_html_()
     assert page.startswith("<div><b>doubled</b>") and "<details open><summary>generated code</summary>" in page

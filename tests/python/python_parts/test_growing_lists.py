@@ -522,7 +522,7 @@ def test_what_python_runs():
 
 
 def test_a_warning_tells_of_small_floats():
-    with pytest.warns(parpy.PerformanceWarning, match="types bool, int and float"):
+    with pytest.warns(parpy.PerformanceWarning, match="bools, ints or floats"):
         parpy.jit(doubled)(X.astype(np.float32))
 
 

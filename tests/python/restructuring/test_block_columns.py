@@ -33,7 +33,7 @@ def random_nest(seed: int) -> Nest:
         lines.append(f"    for i in range({rng.choice(['0', '1', 'first'])}, {rows}):")
         deep = rng.random() < 0.3
         if deep:
-            lines += ["        v = i", "        for k in range(16):"]
+            lines += ["        v = i", f"        for k in range({rng.choice(['16', 'min(i, 16)'])}):"]
         pad = "            " if deep else "        "
         element = f"x[{'i, k' if deep else 'i, 2'}, j]"
         kept = "v" if deep else "t"
@@ -231,3 +231,75 @@ def test_sums_into_a_row_of_the_same_array(row):
     f(x, x[row], opts=CPU)
     f(want, want[row], seq=True)
     np.testing.assert_array_equal(x, want)
+
+
+SYMMETRIC = """
+for i in range(90):
+    for j in range(700):
+        t = 0.0
+        for k in range(i):
+            y[k, j] += x[i, j] * a[i, k]
+            t += x[k, j] * a[i, k]
+        s[j] = t
+    for j in range(700):
+        y[i, j] += s[j] + x[i, j] * a[i, i]
+"""
+
+
+def test_inner_steps_have_bounds_that_depend_on_outer_ones():
+    nest = nest_of({"x": (90, 700), "y": (90, 700), "a": (90, 90), "s": (700,)}, SYMMETRIC)
+    assert is_blocked(nest)
+    nest.check(CPU)
+
+
+def test_loops_without_accesses_of_their_own_save_nothing():
+    text = "for i in range(60):\n    for j in range(60):\n        for k in range(1, 40):\n"
+    nest = nest_of(
+        {"x": (60, 60, 40), "y": (60, 60, 40)}, text + "            y[i, j, k] += y[i, j, k - 1] * x[i, j, k]"
+    )
+    assert not is_blocked(nest)
+    assert "parpy_chunks(context, 60, " in text_of(nest)
+    nest.check(CPU)
+
+
+@parpy.jit
+def roots(a, x, steps):
+    for _ in range(steps):
+        x[:] = (x + a / x) * 0.5
+
+
+@parpy.jit
+def left_alone_outside(c, z, steps, counts):
+    for n in range(steps):
+        inside = np.abs(z) < 2
+        counts[inside] = n
+        z[inside] = z[inside] ** 2 + c[inside]
+
+
+@pytest.mark.parametrize("edge", ["plain", "backwards", "every third", "one", "none"])
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.complex128])
+@pytest.mark.parametrize("steps", [0, 7, 8, 21])
+def test_costly_steps_on_the_same_elements_keep_every_bit(edge, kind, steps):
+    cut = {"plain": np.s_[:], "backwards": np.s_[::-1], "every third": np.s_[::3], "one": np.s_[:1], "none": np.s_[:0]}
+    rng = np.random.default_rng(5)
+    a, x = (rng.standard_normal(700).astype(kind)[cut[edge]] for _ in range(2))
+    special = [np.nan, np.inf, -np.inf, 0.0, -0.0][: x.size]
+    x[: len(special)] = special
+    found, want = (np.repeat(x, 2)[::2] for _ in range(2)) if edge == "every third" else (x.copy(), x.copy())
+    with np.errstate(all="ignore"):
+        if kind is np.complex128:
+            counts = [np.zeros(x.shape, int) for _ in range(2)]
+            left_alone_outside(a, found, steps, counts[0], opts=CPU)
+            left_alone_outside(a, want, steps, counts[1], seq=True)
+            np.testing.assert_array_equal(*counts)
+        else:
+            roots(a, found, steps, opts=CPU)
+            roots(a, want, steps, seq=True)
+    np.testing.assert_array_equal(found, want)
+
+
+def test_costly_steps_on_the_same_elements_are_taken_by_vectors():
+    a = np.ones(700)
+    assert "first_column" in parpy.print_compiled(roots, (a, a.copy(), 21), CPU)
+    assert "first_column" not in parpy.print_compiled(roots, (a, a.copy(), 7), CPU)
+    assert "first_column" not in parpy.print_compiled(roots, (a, np.ones(1400)[::2], 21), CPU)

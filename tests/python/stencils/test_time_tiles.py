@@ -366,7 +366,7 @@ def every_third(steps, a, b):
 
 LEFT_ALONE = [
     (rows_in_order, (9, random(60, 70), random(60, 70)), ""),
-    (every_third, (9, random(300), random(300)), "a condition is none of the first or the last iteration"),
+    (every_third, (9, random(300), random(300)), "a condition selects something other than the first"),
     (stores_elsewhere, (9, random(300), random(300), np.zeros(9)), ""),
     (adds_up, (9, random(300, dtype=np.int64), random(300, dtype=np.int64), np.zeros(1, np.int64)), ""),
     (in_place, (9, random(300)), "reads neighbours of the elements of 'a' that it writes"),

@@ -66,7 +66,7 @@ def test_dates_on_the_device_stay_there(target):
     [
         ((np.arange(3), SECOND), r"not supported for the input types \(int64, datetime64\[D\]\)"),
         ((FIRST.astype("M8[s]"), SECOND), "not supported for the input types"),
-        ((FIRST, np.array(["NaT"], "M8[D]")), "argument 2 has NaT"),
+        ((FIRST, np.array(["NaT"], "M8[D]")), "argument 2 contains NaT"),
         ((FIRST,), "takes 2 inputs"),
         ((FIRST, SECOND, np.zeros(3, "m8[s]")), r"is an array of timedelta64\[D\], not of timedelta64\[s\]"),
     ],

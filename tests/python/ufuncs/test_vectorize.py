@@ -349,7 +349,7 @@ def test_garbage():
         (lambda: parpy.vectorize(["float64(float64, float64)"] * 2)(squared), TypeError, "occurs twice"),
         (lambda: parpy.vectorize(["float64(float64)"])(squared), TypeError, "has 2 parameters, but its signature"),
         (lambda: parpy.vectorize(["float64(float64[:], float64)"])(squared), TypeError, "guvectorize"),
-        (lambda: parpy.vectorize(["void(float64, float64)"])(squared), TypeError, "says no result"),
+        (lambda: parpy.vectorize(["void(float64, float64)"])(squared), TypeError, "has no result"),
         (lambda: parpy.vectorize(["flot64(float64, float64)"])(squared), TypeError, "did you mean 'float64'"),
         (lambda: parpy.vectorize(target="tpu")(squared), ValueError, "'cpu', 'parallel', 'gpu'"),
         (lambda: parpy.vectorize(identity="zero")(squared), ValueError, "'reorderable'"),

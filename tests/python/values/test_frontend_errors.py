@@ -42,7 +42,7 @@ def messages(statements: str, params: str = "x, n") -> list[str]:
         ("nonlocal_ = 1\nglobal k\nk = 1", ["3:5: P010: 'global' cannot be compiled"]),
         ("raise", ["2:5: P010: 'raise' without an exception cannot be compiled"]),
         ("raise n", ["2:11: P010: only classes of exceptions can be raised here"]),
-        ("raise ValueError('a', n)", ["2:11: P010: an exception of these arguments cannot be compiled"]),
+        ("raise ValueError('a', n)", ["2:11: P010: an exception with these arguments cannot be compiled"]),
         ("try:\n    x[0] = 1\nfinally:\n    pass", ["2:5: P010: 'try' cannot be compiled"]),
         ("yield n", ["2:5: P011: 'yield' cannot be compiled"]),
         ("yield from n", ["2:5: P011: 'yield from' cannot be compiled"]),

@@ -301,11 +301,11 @@ def of_itself(x):
 @pytest.mark.parametrize(
     ("function", "more", "message"),
     [
-        (stale, (), r"P022\]: 'get' returns a lambda, which reads variables of a function that goes on"),
+        (stale, (), r"P022\]: 'get' returns a lambda, which reads variables of a function that has not ended"),
         (without_a_value, (), r"P217\]: 'f' is the function 'half' or something else"),
-        (either, (3,), r"P217\]: 'f' is the function 'half' or the function 'sqrt', according to the path"),
+        (either, (3,), r"P217\]: 'f' is the function 'half' or the function 'sqrt', depending on the path"),
         (returned, (), r"P103\]: this is the function 'half', not a value"),
-        (of_itself, (), r"P022\]: 'f' is a function that reads itself"),
+        (of_itself, (), r"P022\]: 'f' is a function that refers to itself"),
     ],
     ids=lambda each: getattr(each, "__name__", ""),
 )

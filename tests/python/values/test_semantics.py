@@ -326,7 +326,7 @@ def fractions_as_powers(x):
 
 @pytest.mark.parametrize("function", [fraction_as_power, fractions_as_powers])
 def test_exponents_of_ldexp_are_integers(function):
-    with pytest.raises(parpy.CompileError, match=r"test_semantics.py:\d+:12: .*an integer is wanted here, not a float"):
+    with pytest.raises(parpy.CompileError, match=r"test_semantics.py:\d+:12: .*an integer is needed here, not a float"):
         function(np.ones(3))
 
 

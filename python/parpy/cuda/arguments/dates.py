@@ -29,6 +29,6 @@ def as_integers(arguments: Sequence[Any]) -> list[Any]:
         if is_date(each):
             each = each.view(np.int64)
             if np.any(np.asarray(each) == _NOT_A_TIME):
-                raise TypeError(f"argument {place + 1} has NaT, which compiled code does not know; leave it out")
+                raise TypeError(f"argument {place + 1} contains NaT, which compiled code does not support; remove it")
         taken.append(each)
     return taken

@@ -94,8 +94,8 @@ def with_records(
             behind.append(partial(_store_record, given, array))
         elif getattr(given, "dtype", None) is not None:
             raise TypeError(
-                f"argument {place + 1} must be a single record, to whose fields the kernel assigns, not an array; of "
-                "arrays of records write r[i].x = …"
+                f"argument {place + 1} must be a single record, because the kernel assigns to its fields, not an "
+                "array; for an array of records write r[i].x = …"
             )
     return tuple(taken)
 

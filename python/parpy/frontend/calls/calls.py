@@ -227,7 +227,7 @@ def _not_callable(fn: FunctionScope, binding: Binding, node: ast.Call) -> None:
             message, fix = f"the text of the lambda '{shown}' cannot be found", "define it with 'def'"
         elif hasattr(value, "__wrapped__"):
             message = f"'{shown}' is wrapped by a decorator"
-            fix = f"call the function without it, or decorate '{shown}' with @parpy.jit"
+            fix = f"call the function without the decorator, or decorate '{shown}' with @parpy.jit"
         if is_of_library(value):
             message, fix = f"the function '{shown}' cannot be compiled", "write it out"
     elif callable(value):

@@ -69,7 +69,7 @@ def call_foreign(fn: FunctionScope, node: ast.Call, function: ForeignFunction) -
             "P105",
             node,
             f"'{function.shown}' takes {len(function.types)} positional arguments, not {len(node.args)}",
-            "pass what its declaration says",
+            "pass arguments of the declared types",
         )
         return fn.poison(node)
     return call_declared(fn, function, [pointed(fn, argument) for argument in node.args], node)
@@ -113,7 +113,7 @@ def _declare_foreign(fn: FunctionScope, function: ForeignFunction, node: ast.Cal
                     "P105",
                     node,
                     f"'{name}' is a kernel, __global__, in '{basename(path)}', and kernels call device functions",
-                    f"write extern \"C\" __device__ in front of '{name}' there",
+                    f"write extern \"C\" __device__ before '{name}' there",
                 )
     if paths and not found:
         shown = " and ".join(f"'{basename(path)}'" for path in paths)

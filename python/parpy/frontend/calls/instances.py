@@ -85,7 +85,9 @@ def _decided(
         word, op = ("or", "!=") if of_arrays else ("and", "==")
         result = fn.module.op(word, [has_rank(op), result], span)
     if unclear:
-        message = f"'{ast.unparse(node)}' holds of a number of NumPy's or of Python's alone, which have one type here"
+        message = (
+            f"'{ast.unparse(node)}' is true only for NumPy's or only for Python's numbers, which have one type here"
+        )
         fail = fn.module.fail("P232", message, [], span, "name both classes: isinstance(n, (int, np.integer))")
         fn.out.append(fn.module.if_(tests, [fail], [], span))
     return result

@@ -266,6 +266,7 @@ def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
         yield getattr(np, name), Intrinsic(f"np.{name}", "filled", name, 1, 2, ("dtype",))
         like = getattr(np, f"{name}_like")
         yield like, Intrinsic(f"np.{name}_like", "filled", f"{name}_like", 1, 2, ("dtype",))
+    yield np.ndarray, Intrinsic("np.ndarray", "filled", "empty", 1, 2, ("dtype",))
     yield np.full, Intrinsic("np.full", "filled", "full", 2, 3, ("dtype",))
     yield np.full_like, Intrinsic("np.full_like", "filled", "full_like", 2, 3, ("dtype",))
     for name in ("shape", "ndim"):

@@ -146,7 +146,9 @@ def _place(fn: FunctionScope, root: Root, node: Any) -> list[_native.Expr]:
     """Draws the next word of a stream: its key, iteration and place."""
     stream, span = fn.streams[root], fn.span(node)
     if not root.place and root.name in fn.absent:
-        fn.out.append(fn.module.fail("P232", f"'{root.name}' is None here, and draws random numbers", [], span))
+        fn.out.append(
+            fn.module.fail("P232", f"'{root.name}' is None here, but random numbers are drawn from it", [], span)
+        )
     at = fn.hold(fn.module.read(stream.count, span), node)
     more = fn.module.op("+", [fn.module.read(at, span), fn.module.constant_u64(1, span)], span)
     fn.out.append(fn.module.assign(stream.count, more, None, span))
@@ -192,7 +194,7 @@ def origins_of_call(
     if not {*roots, *around} <= fn.streams.keys():
         name = source.function.__name__
         fix = f"call '{name}' by its name, or pass it a generator"
-        fn.error("P022", node, f"'{name}' draws random numbers, which is not seen from here", fix)
+        fn.error("P022", node, f"this call does not show that '{name}' draws random numbers", fix)
         return []
     return [fn.module.read(child(fn, root, node), fn.span(node)) for root in (*around, *roots)]
 
@@ -216,7 +218,7 @@ def made_generator(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         )
         return fn.poison(node)
     if target is None:
-        fn.error("P204", node, "the generator gets no name here", "write rng = np.random.default_rng(seed)")
+        fn.error("P204", node, "the generator must be assigned to a name", "write rng = np.random.default_rng(seed)")
         return fn.poison(node)
     number = fn.module.op("as_index", [lower(fn, seed)], span)
     return _called(fn, "seeded", [number], node)
@@ -250,7 +252,7 @@ def method_of_generator(fn: FunctionScope, node: ast.Call) -> _native.Expr | Non
         fn.error("P022", node, f"the method '{drawn.method}' of generators cannot be compiled", f"there are {known}")
     elif drawn.root not in fn.streams:
         name = drawn.root.name
-        fix = "draw from a parameter, or from what np.random.default_rng(seed) gave this name"
+        fix = "draw from a parameter, or assign np.random.default_rng(seed) to this name"
         fn.error("P022", node, f"'{name}' is not a generator of random numbers that is known here", fix)
     else:
         return _draw(fn, node, drawn)
@@ -280,7 +282,7 @@ def _draw(fn: FunctionScope, node: ast.Call, drawn: Drawn) -> _native.Expr:
     root, method = drawn
     if method in ("rand", "randn"):
         if node.keywords or any(isinstance(part, ast.Starred) for part in node.args):
-            return _refuse_arguments(fn, node, f"'{method}' takes extents alone", f"write {method}(n, m)")
+            return _refuse_arguments(fn, node, f"'{method}' takes only extents", f"write {method}(n, m)")
         extents = ast.copy_location(ast.Tuple(node.args, ast.Load()), node) if node.args else None
         return _of_size(fn, node, root, _STANDARD[method], extents, [])
     given = _bound(fn, node, method)
@@ -411,7 +413,7 @@ def _bound(fn: FunctionScope, node: ast.Call, method: str) -> dict[str, ast.expr
             given[keyword.arg] = keyword.value
     if wrong or _NEEDED.get(method, names[0]) not in (given if method in _NEEDED else names):
         takes = ", ".join(names)
-        _refuse_arguments(fn, node, f"'{method}' takes ({takes}) in compiled code", "convert the result if need be")
+        _refuse_arguments(fn, node, f"'{method}' takes ({takes}) in compiled code", "convert the result if necessary")
         return None
     return given
 

@@ -180,7 +180,7 @@ def refuse_store(fn: FunctionScope, node: ast.expr) -> None:
         "P016",
         node,
         f"'{ast.unparse(node)}' is an element of a tuple, which cannot be assigned to",
-        "use an array, of which elements can be",
+        "use an array, whose elements can be assigned to",
     )
 
 
@@ -282,7 +282,7 @@ def not_a_value(fn: FunctionScope, value: object, shown: str, node: ast.expr) ->
         fix = "assign it to a global variable, or pass it as an argument"
     else:
         message = f"'{shown}' is {describe(value)}, which compiled code cannot use"
-        fix = "numbers, NumPy scalars and arrays can be used; pass others in parts"
+        fix = "numbers, NumPy scalars and arrays can be used; pass the parts of other values as arguments"
         if isinstance(value, tuple):
             fix = f"take its elements by constants, {shown}[0], or all of them: a, b = {shown}"
     fn.error("P103", node, message, fix)

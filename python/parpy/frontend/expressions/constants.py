@@ -63,7 +63,7 @@ def limit_of(fn: FunctionScope, node: ast.Attribute) -> _native.Expr | None:
 
 
 def limit_asked(fn: FunctionScope, node: ast.Attribute) -> tuple[Binding, ast.expr] | None:
-    """np.finfo or np.iinfo, and what it is asked about; None if `node` is something else."""
+    """np.finfo or np.iinfo, and its argument; None if `node` is something else."""
     call = node.value
     if not (isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords):
         return None

@@ -203,7 +203,7 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
             "P024",
             node,
             f"the attribute '{node.attr}' cannot be compiled",
-            "shape, ndim, size, real and imag can, and dtype where types are compared",
+            "shape, ndim, size, real and imag can be used, and dtype where types are compared",
         )
     return fn.poison(node)
 
@@ -363,7 +363,7 @@ def _limit_of_dtype(fn: FunctionScope, node: ast.Attribute, asked: Binding, give
     """np.finfo(x.dtype).eps"""
     function = limit(asked.value, node.attr)
     if function is None:
-        fn.error("P024", node, f"the attribute '{node.attr}' cannot be compiled", "eps, max, min and tiny can")
+        fn.error("P024", node, f"the attribute '{node.attr}' cannot be compiled", "eps, max, min and tiny can be used")
         return fn.poison(node)
     fn.rely_on(asked)
     return call_library(fn, function, [type_operand(fn, given)], node)

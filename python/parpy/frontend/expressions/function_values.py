@@ -65,7 +65,7 @@ def function_value(fn: FunctionScope, callee: FunctionScope, source: FunctionSou
     """The value of a function that is compiled together with this one."""
     if takes_rest(source.function):
         name = source.function.__name__
-        fix = "hand on a function of plain parameters that calls it"
+        fix = "pass a function of plain parameters that calls it"
         fn.error("P006", node, f"'{name}' takes any number of arguments, and is used as a value", fix)
     span = fn.span(node)
     made = fn.module.function_value(callee.function, defaults(fn, source, node), span)

@@ -248,7 +248,10 @@ def _dynamic_size(fn: FunctionScope, scalar: str, node: ast.Call) -> _native.Var
     """The number of elements in the launch's dynamic shared memory, computed on the host before the kernel."""
     if not fn.entry:
         fn.error(
-            "P023", node, "a device function cannot ask for the launch's shared memory", "pass the array as an argument"
+            "P023",
+            node,
+            "a device function cannot declare the dynamic shared memory of the launch",
+            "pass the array as an argument",
         )
     span = fn.span(node)
     count = fn.module.variable(fn.unique_name("shared_size"), span)

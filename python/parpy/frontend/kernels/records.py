@@ -361,7 +361,9 @@ def store_record(fn: FunctionScope, target: ast.expr, source: Record, node: ast.
     elif not source.is_element or not made.is_element:
         fn.error("P016", node, "records are copied one by one", "write a for loop")
     elif leaves(source.dtype) != leaves(made.dtype):
-        fn.error("P016", node, f"records of the type {source.dtype} become such of the type {made.dtype}")
+        fn.error(
+            "P016", node, f"records of the type {source.dtype} would have to become records of the type {made.dtype}"
+        )
     else:
         for leaf in leaves(made.dtype):
             copy_leaf(fn, made, source, leaf, node)
@@ -463,7 +465,7 @@ def add_field(
     found = field_type(array.dtype, key)
     scalar = None if found is None else scalar_name(found[0])
     if found is None or scalar is None or array.sizes == [0]:
-        what = "shape 0 means the launch's shared memory, which has no records"
+        what = "the dynamic shared memory of a launch, shape 0, cannot hold records"
         if array.sizes != [0]:
             what = f"the records of '{name}' have no field '{key}' that is a number"
         fn.error("P023", call, what, f"its type is {array.dtype}")

@@ -86,7 +86,7 @@ def _labelled(fn: FunctionScope, labels: list[Label], node: ast.stmt) -> None:
                 _dangling(fn, label, "another label follows")
         else:
             for label in labels:
-                _dangling(fn, label, "what follows is neither a for loop nor a statement over slices")
+                _dangling(fn, label, "the next statement is neither a for loop nor a statement over slices")
             labels = []
     pragma = pragma_of(fn, node)
     check_promises(fn, pragma)

@@ -39,7 +39,7 @@ def lower_definition(fn: FunctionScope, node: ast.FunctionDef) -> None:
     if node.name in fn.nested:
         return
     if not is_plain(node):
-        what = "let it take plain parameters, assign no variables around it; or define it outside"
+        what = "give it plain parameters and no assignments to outer variables, or define it outside of the function"
         fn.error("P010", fn.head(node), "a nested function of this kind cannot be compiled", what)
         fn.give_up_on(node)
         return

@@ -43,7 +43,7 @@ def _exception(fn: FunctionScope, node: ast.Raise) -> tuple[type[BaseException],
     starred = any(isinstance(each, ast.Starred) for each in arguments)
     texts = sum(_is_text(fn, each) for each in arguments)
     if (call and call.keywords) or starred or (texts > 0 and len(arguments) > 1):
-        fn.error("P010", node.exc, "an exception of these arguments cannot be compiled", _FIX)
+        fn.error("P010", node.exc, "an exception with these arguments cannot be compiled", _FIX)
         return None
     fn.rely_on(binding)
     return binding.value, list(arguments)

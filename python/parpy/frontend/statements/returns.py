@@ -49,6 +49,6 @@ def _refuse_result(fn: FunctionScope, node: ast.Return) -> None:
     fn.error(
         "P211",
         node,
-        f"'{fn.node.name}' returns a value, but its signature {fn.source.shown} says nothing",
+        f"'{fn.node.name}' returns a value, but its signature {fn.source.shown} declares no result",
         "write the type of the result in place of 'void', or return nothing",
     )

@@ -76,8 +76,8 @@ class ListRegion:
             likes = self._likes(given, inputs, memory)
             if likes is None:
                 return self._leave(
-                    f"lists, dicts and sets that grow in compiled loops have at most {_SOME} elements before, of the "
-                    "types bool, int and float, and keys of integers"
+                    f"a list, dict or set that grows in a compiled loop has at most {_SOME} elements before the loop, "
+                    "which are bools, ints or floats, and its keys are integers"
                 )
             floats = self._floats.setdefault((*map(_type_of, (*inputs, *likes)),), set())
             done = False

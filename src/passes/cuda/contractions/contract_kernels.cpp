@@ -69,7 +69,7 @@ public:
         for (const Contraction& c : all_.found) {
             const Decision& decision = decisions_.at(c.top);
             if (!decision.tile) {
-                result.push_back({c.top, "a contraction that stays loops: " + decision.reason});
+                result.push_back({c.top, "a contraction without tiles: " + decision.reason});
                 continue;
             }
             const KernelTile& tile = *decision.tile;
@@ -136,7 +136,7 @@ private:
         } else if (context_.options.deterministic && c.algebra.adds() && !c.fused) {
             decision.reason = "deterministic=True rounds these products before they are added";
         } else if (c.copies_rights && in_loop) {
-            decision.reason = "a loop around would copy its right factors again and again";
+            decision.reason = "a surrounding loop would copy its right factors in each iteration";
         } else {
             decision.tile = plan_kernel_tile(c, sizes_of(c, loops_.traffic()), decision.reason);
         }

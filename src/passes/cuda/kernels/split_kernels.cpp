@@ -147,7 +147,7 @@ private:
                 around_.pop_back();
             } else {
                 if (contains_spreading(*stmt))
-                    give_up(*stmt, loop, "there is control flow in between");
+                    give_up(*stmt, loop, "there is control flow between the loops");
                 single_block(*stmt);
                 stmts.push_back(stmt);
             }

@@ -133,7 +133,8 @@ Operand Typer::walk_call(Expr*& slot) {
     }
     if (callee.kind == FunctionKind::kEntry) {
         report(Code::kP206, call.span,
-               "'" + callee.name + "' is what Python calls and cannot be called from the program",
+               "'" + callee.name +
+                   "' is the function that Python calls, which compiled code cannot call",
                "move the part that is called again into a function of its own");
         return kUnknownOperand;
     }
@@ -212,7 +213,7 @@ Operand Typer::named_result(Expr*& slot, const Instance& callee) {
     if (before_ == nullptr) {
         refuse_call(Code::kP223, slot->span,
                     "'" + shown_name(context_.module, *callee.source) +
-                        "' returns an array, and is called where it may not be evaluated",
+                        "' returns an array, but this call of it may not be evaluated",
                     "give its result a name on a line of its own");
         return operand;
     }

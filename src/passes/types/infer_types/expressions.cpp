@@ -282,7 +282,7 @@ Operand Typer::walk_convert_like(Expr*& slot) {
     if (rewriting())
         report(Code::kP213, like->span,
                "the type of the elements of '" + like->var->shown() + "' is not known",
-               "ask for the type of a parameter, or of an array: x.dtype");
+               "use the type of a parameter or of an array, x.dtype");
     return kUnknownOperand;
 }
 

@@ -216,7 +216,7 @@ ArgumentKey Typer::row_key(Expr*& slot, const Function& callee) {
                "'" + callee.name + "' gets a pointer, but this part of '" + array.shown() +
                    "' is not a row of adjacent elements",
                "pass a row, " + array.shown() + "[i], or all of '" + array.shown() +
-                   "' and numbers that say which part is meant");
+                   "' and numbers that select the part");
         return key;
     }
     key.type = Type::array(array.type.scalar, array.type.rank - static_cast<int>(taken));
@@ -244,7 +244,7 @@ Operand Typer::walk_foreign(Expr*& slot, const std::vector<ArgumentKey>& key) {
         report(Code::kP029, call.span,
                "'" + call.callee->name + "' is a function of the back end '" + target +
                    "', but the program is for '" + std::string(here) + "'",
-               "choose by parpy.builtin.static_backend_eq, or declare it for this back end too");
+               "choose with parpy.builtin.static_backend_eq, or declare it for this back end too");
     }
     for (std::size_t i = 0; i < key.size(); ++i) {
         const Type& wanted = call.callee->params[i]->type;
@@ -254,7 +254,7 @@ Operand Typer::walk_foreign(Expr*& slot, const std::vector<ArgumentKey>& key) {
             report(Code::kP230, argument->span,
                    "'" + call.callee->name + "' takes " + a_python_name(wanted) + " here, not " +
                        a_python_name(key[i].type),
-                   "pass what its declaration says");
+                   "pass arguments of the declared types");
         } else if (wanted.is_array()) {
             const bool by_hand = is_by_hand(*context_.module.entry_function());
             const std::span<const Dim> dims = argument->var->dims;

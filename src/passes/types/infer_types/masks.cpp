@@ -402,12 +402,10 @@ bool Typer::store_selected(Store& stmt, Body& out) {
         return true;
     }
     if (mask->before > 0) {
-        refuse_call(
-            Code::kP223, stmt.value->span,
-            "the value stored to the elements that a mask after slices selects is an array of "
-            "its own",
-            "store a number, or a value computed from elements that the same mask selects; "
-            "else write a loop");
+        refuse_call(Code::kP223, stmt.value->span,
+                    "an array is stored to the elements that a mask after slices selects",
+                    "store a number, or a value computed from elements that the same mask selects, "
+                    "or write a loop");
         return true;
     }
     Module& module = context_.module;

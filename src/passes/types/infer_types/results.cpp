@@ -59,10 +59,10 @@ bool Typer::refuses_parts_of_arguments(const Store& stmt) {
     const Var* array = viewed(*value.operands[0]).var;
     const auto& params = instance_.function->params;
     if (std::ranges::find(params, array) == params.end()) return false;
-    refuse_call(
-        Code::kP217, stmt.span,
-        "the function returns elements of '" + array->shown() + "', which are its caller's already",
-        "return a copy of them: np.copy(…)");
+    refuse_call(Code::kP217, stmt.span,
+                "the function returns elements of '" + array->shown() +
+                    "', which belong to its caller already",
+                "return a copy of them: np.copy(…)");
     return true;
 }
 

@@ -319,7 +319,7 @@ Typing type_special(Op op, std::span<const Operand> operands) {
         case Op::kPyIndex:
             if (!is_integral(first) || is_numpy_bool(first)) {
                 Typing typing = refuse(op, operands, "convert it first: int(…)");
-                typing.error = "an integer is wanted here, not " + a_python_name(first);
+                typing.error = "an integer is needed here, not " + a_python_name(first);
                 return typing;
             }
             return identity(op, first.is(Scalar::kU64) ? first : kWeakInt);

@@ -132,7 +132,7 @@ int Typer::walk_indices(std::vector<Expr*>& indices, const Var* array) {
         if (slices > 0 && gathered > 0 && (gathered > 1 || others > 1)) {
             refuse_call(Code::kP223, index->span,
                         "'" + array->shown() +
-                            "' has slices beside several subscripts that are arrays or numbers",
+                            "' has slices and several subscripts that are arrays or numbers",
                         "take the slices first, and give the result a name");
             gathered = 0;
         }

@@ -232,7 +232,7 @@ std::optional<bool> Typer::answer(const Expr& condition) {
         if (rewriting()) {
             report(Code::kP213, condition.span,
                    "the types that are compared here cannot be inferred",
-                   "ask for the type of a parameter, or of an array: x.dtype");
+                   "use the type of a parameter or of an array, x.dtype");
         }
         return std::nullopt;
     }
@@ -261,9 +261,10 @@ void Typer::refuse_labels(Assign& stmt) {
     const bool written =
         !stmt.labels.empty() && !stmt.labels.back().empty() && !is_pragma(stmt.labels.back());
     if (!rewriting() || !written || has_slices(*stmt.value)) return;
-    report(Code::kP020, stmt.span,
-           "label '" + stmt.labels.front() + "' names no loop: what follows computes a number",
-           "write the label directly before the loop or slices that it names");
+    report(
+        Code::kP020, stmt.span,
+        "label '" + stmt.labels.front() + "' names no loop: the next statement computes a number",
+        "write the label directly before the loop or slices that it names");
     stmt.labels.clear();
 }
 

@@ -202,8 +202,8 @@ private:
         const auto found = known_scalar(e);
         if (!found) {
             report_once(context_.diagnostics, Code::kP213, e.span,
-                        "this type is not known before the types of variables are",
-                        "ask for the type of a parameter, or of an array: x.dtype");
+                        "this type is known only after the types of variables are inferred",
+                        "use the type of a parameter or of an array, x.dtype");
         }
         return found;
     }

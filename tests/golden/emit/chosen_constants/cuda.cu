@@ -12,8 +12,8 @@ struct f16 {
     INLINE_MEMBER operator float() const { return __nv_half2float(bits); }
 };
 #define INLINE static __device__ __forceinline__
-// The same number, of which an operation writes both halves: ptxas takes the rounding of one double
-// for that of another if constants that a condition chooses differ in their upper halves alone.
+// The same number, with both halves written by an operation: ptxas confuses the rounding of two
+// doubles if a condition chooses between constants that differ only in their upper halves.
 INLINE double recomputed(double value) {
 #ifndef report_failure  // not on the simulator
     asm("mul.rn.f64 %0, %0, 0d3FF0000000000000;" : "+d"(value));
@@ -31,9 +31,9 @@ INLINE float f32_to_odd(double x) {
     const u32 odd = (f32_bits(near) - beyond) | 1;
     return f32_from_bits(back == x || x != x ? f32_bits(near) : odd);
 }
-// Rounds once: to float by rounding to odd, so that the rounding to f16 is the right one.
+// Rounds once: the float is rounded to odd, so that its rounding to f16 is that of the double.
 INLINE f16 f16_from_f64(double x) { return (f16)f32_to_odd(x); }
-// Of an array of bool: any byte but 0 is true.
+// An element of an array of bool: any byte but 0 is true.
 INLINE bool truth(const bool& element) { return *(const unsigned char*)&element != 0; }
 
 extern "C" __global__ void __launch_bounds__(1024) choose_i(
@@ -93,7 +93,7 @@ extern "C" int choose_slots(ParpyContext* context, const u64* slots) {
     return choose(context, (float*)slots[0], (double*)slots[1], (f16*)slots[2],
                   (const bool*)slots[3]);
 }
-input.ir:7:5: performance[P403]: loop 'i' runs in parallel unproved: whether an iteration touches 'y' depends on data
+input.ir:7:5: performance[P403]: loop 'i' runs in parallel without a proof: whether an iteration touches 'y' depends on data
    7 |     for i in range(n):
      |     ^~~~~~~~~~~~~~~~~~
 input.ir:13:9: note: 'y' is written here

@@ -73,7 +73,7 @@ INLINE double exp_f64(double x) {
     q = mul_add(q, r, 0.5000000000000011);
     return scale_f64(1.0 + mul_add(r * r, q, r), n);
 }
-// Up to it e^x is a number.
+// e^x is finite for x up to this number.
 #define FAR_EXPONENT 709.0
 INLINE double abs_f64(double a) { return __builtin_fabs(a); }
 extern "C" double libcos(double) __asm__("cos");
@@ -125,7 +125,7 @@ INLINE double sin_f64(double x) {
     const double y = t.n & 1 ? cos_poly_f64(t.r) : sin_poly_f64(t.r);
     return f64_from_bits(f64_bits(y) ^ (t.n & 2) << 62 ^ (f64_bits(x) & 0x8000000000000000));
 }
-// The parts may be numbers where e^x is none.
+// The parts may be finite where e^x is not.
 template <class T> INLINE complex<T> exp_complex(complex<T> a) {
     const wide_real x = a.re, y = a.im;
     if (is_inf(x) && !is_finite(y)) {

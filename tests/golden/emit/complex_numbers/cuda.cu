@@ -38,11 +38,11 @@ template <class T> INLINE bool is_finite(T a) { return a - a == 0; }
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fc00000)
 INLINE double exp_f64(double a) { return exp(a); }
-// Up to it e^x is a number.
+// e^x is finite for x up to this number.
 #define FAR_EXPONENT 709.0
 INLINE double cos_f64(double a) { return cos(a); }
 INLINE double sin_f64(double a) { return sin(a); }
-// The parts may be numbers where e^x is none.
+// The parts may be finite where e^x is not.
 template <class T> INLINE complex<T> exp_complex(complex<T> a) {
     const wide_real x = a.re, y = a.im;
     if (is_inf(x) && !is_finite(y)) {

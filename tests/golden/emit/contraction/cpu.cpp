@@ -7,8 +7,8 @@ extern "C" i64 parpy_chunks(ParpyContext*, i64 iterations, double cost, i64 max_
 extern "C" void parpy_parallel_for(ParpyContext*, i64 iterations, i64 chunks, i64 max_workers,
                                    void (*body)(void* frame, i64 begin, i64 end, i64 chunk),
                                    void* frame);
-// Adds left * right to R x V * L sums, which stay in V vectors of L lanes a row and begin at zero
-// where Z: in the order of the steps, each product fused into its addition where F.
+// Adds left * right to R x V * L sums, which stay in V vectors of L lanes per row and begin at
+// zero if Z, in the order of the steps; if F, each product is fused into its addition.
 template <int R, int V, int L, bool F, bool Z, class T>
 __attribute__((noinline, min_vector_width(512))) static void tile(
     T* __restrict sums, i64 sums_row, const T* __restrict left, i64 left_row, i64 left_step,

@@ -2,8 +2,8 @@
 // contraction(A: f64[120, 64], B: f64[64, 100], C: f64[120, 100])
 #define INLINE static __device__ __forceinline__
 typedef unsigned long long u64;
-// Copies an element, or N of 16 bytes in all at a multiple of that, to shared memory while the
-// thread goes on.
+// Copies an element, or N elements of 16 bytes in all at an address that is a multiple of 16, to
+// shared memory while the thread goes on.
 template <int N, class T> INLINE void copy_async(T* to, const T* from) {
 #if __CUDA_ARCH__ >= 800
     unsigned shared;
@@ -15,14 +15,14 @@ template <int N, class T> INLINE void copy_async(T* to, const T* from) {
                      :: "r"(shared), "l"(from), "n"(N * (int)sizeof(T)) : "memory");
     }
 #else
-#ifdef report_failure  // the simulator asks for what a GPU needs
+#ifdef report_failure  // the simulator requires the alignment that a GPU needs
     if (((u64)to | (u64)from) % (N * sizeof(T)) != 0) __trap();
 #endif
     for (int i = 0; i < N; ++i) to[i] = from[i];
 #endif
 }
 INLINE bool is_aligned(const void* at) { return (u64)at % 16 == 0; }
-// What the thread began to copy since the last one is a group.
+// Makes a group of the copies that the thread has begun since the last group.
 INLINE void end_group() {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -34,8 +34,8 @@ template <int N> INLINE void wait_copies() {
     asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory");
 #endif
 }
-// Adds the product of matrices of 16 x 8 and 8 x 8 elements, which a warp holds, to 16 x 8 sums: to
-// each in the order of the eight, fused.
+// Adds the product of matrices of 16 x 8 and 8 x 8 elements, which a warp holds, to 16 x 8
+// sums: each sum gets its eight products in their order, each fused into its addition.
 INLINE void mma(double* sums, double a0, double a1, double a2, double a3, double b0, double b1) {
 #if __CUDA_ARCH__ >= 900
     asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "

@@ -19,8 +19,8 @@ typedef long long i64;
 template <class F> INLINE i64 whole_i64(F a) {
     return a >= (F)-9223372036854775808.0 && a < (F)9223372036854775808.0 ? (i64)a : -9223372036854775807LL - 1;
 }
-// Float to integer, towards zero. Beyond the range what NumPy gives on x86-64: small types and
-// negative values for unsigned ones wrap around; what is still larger, and NaN, is the lowest value.
+// Converts a float to an integer, towards zero. Out of range the results are NumPy's on x86-64: small
+// types and negative values for unsigned ones wrap around; larger values and NaN give the lowest value.
 template <class I, class F> INLINE I truncate(F a) {
     if constexpr (sizeof(I) < 4 || (sizeof(I) == 4 && (I)-1 < 0)) {
         return (I)whole_i32(a);
@@ -44,7 +44,7 @@ INLINE float f32_to_odd(double x) {
     const u32 odd = (f32_bits(near) - beyond) | 1;
     return f32_from_bits(back == x || x != x ? f32_bits(near) : odd);
 }
-// Rounds once: to float by rounding to odd, so that the rounding to f16 is the right one.
+// Rounds once: the float is rounded to odd, so that its rounding to f16 is that of the double.
 INLINE f16 f16_from_f64(double x) { return (f16)f32_to_odd(x); }
 // The upper half of a float, computed in float, rounded to nearest after every operation.
 struct bf16 {

@@ -12,8 +12,8 @@ template <class F> INLINE int whole_i32(F a) {
 template <class F> INLINE i64 whole_i64(F a) {
     return a >= (F)-9223372036854775808.0 && a < (F)9223372036854775808.0 ? (i64)a : -9223372036854775807LL - 1;
 }
-// Float to integer, towards zero. Beyond the range what NumPy gives on x86-64: small types and
-// negative values for unsigned ones wrap around; what is still larger, and NaN, is the lowest value.
+// Converts a float to an integer, towards zero. Out of range the results are NumPy's on x86-64: small
+// types and negative values for unsigned ones wrap around; larger values and NaN give the lowest value.
 template <class I, class F> INLINE I truncate(F a) {
     if constexpr (sizeof(I) < 4 || (sizeof(I) == 4 && (I)-1 < 0)) {
         return (I)whole_i32(a);

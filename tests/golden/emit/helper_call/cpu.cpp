@@ -17,7 +17,7 @@ __attribute__((noreturn, cold, noinline)) static void fail(int site, T... values
     const i64 all[] = {(i64)values..., 0};
     parpy_fail(site, all, sizeof...(values));
 }
-// A subscript as Python has it: negative ones, which are rare, count from the end.
+// A subscript with Python's meaning: a negative one, which is rare, counts from the end.
 INLINE i64 index(i64 i, i64 n) { return __builtin_expect(i < 0, 0) ? i + n : i; }
 template <class T> INLINE T square(T a) { return (T)(a * a); }
 typedef unsigned long long u64;

@@ -1,14 +1,14 @@
 // ---- device code ----
 // norms(x: f32[1000, 3], y: f32[1000])
 #define INLINE static __device__ __forceinline__
-// A subscript as Python has it: negative ones count from the end.
+// A subscript with Python's meaning: a negative one counts from the end.
 template <class I, class N> INLINE auto index(I i, N n) { return i < 0 ? i + n : i; }
 typedef long long i64;
 typedef unsigned long long u64;
-// What failed first: whether anything did, the place, the number of values, the values. The host
-// reads it when the kernels have run.
+// The first failure: whether there is one, its place, the number of values, and the values. The host
+// reads it after the kernels.
 extern "C" { __device__ u64 parpy_failure[67]; }
-// Ends the program, once the kernels have run.
+// Ends the program after its kernels.
 template <class... T> static __device__ __noinline__ void fail(int site, T... values) {
     const i64 all[] = {(i64)values..., 0};
 #ifdef report_failure  // the simulator stops here
@@ -19,13 +19,13 @@ template <class... T> static __device__ __noinline__ void fail(int site, T... va
     parpy_failure[2] = sizeof...(values);
     for (int i = 0; i < (int)sizeof...(values); ++i) parpy_failure[3 + i] = all[i];
 }
-// Where the thread's stack has come to; the lowest place of all once something has failed.
+// The address that the thread's stack has reached; the lowest address, 0, once a thread has failed.
 INLINE i64 stack_pointer() {
     volatile char here = 0;
     return parpy_failure[0] != 0 ? 0 : (i64)&here;
 }
-// The runtime gives each thread of such programs a stack of 16 KiB, or writes here how much it has;
-// the simulator has more. A quarter is left for what the deepest call needs.
+// The runtime gives each thread of such programs a stack of 16 KiB, or stores its size here;
+// the simulator has more. A quarter of it is reserved for the deepest call.
 #ifndef simulated_stack
 extern "C" { __device__ i64 parpy_stack_bytes = 16 * 1024; }
 #endif

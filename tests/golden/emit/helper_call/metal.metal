@@ -4,7 +4,7 @@
 using namespace metal;
 #define INLINE static inline
 typedef long i64;
-// A subscript as Python has it: negative ones count from the end.
+// A subscript with Python's meaning: a negative one counts from the end.
 template <class I, class N> INLINE auto index(I i, N n) { return i < 0 ? i + n : i; }
 template <class T> INLINE T square(T a) { return (T)(a * a); }
 typedef ulong u64;

@@ -11,7 +11,7 @@ extern "C" void parpy_parallel_for(ParpyContext*, i64 iterations, i64 chunks, i6
 template <class T> INLINE T min_py(T a, decltype(T()) b) { return b < a ? b : a; }
 typedef unsigned char u8;
 typedef unsigned long long u64;
-// Of an array of bool: any byte but 0 is true.
+// An element of an array of bool: any byte but 0 is true.
 INLINE bool truth(const bool& element) { return *(const unsigned char*)&element != 0; }
 template <class T> INLINE T div_unsigned(T a, decltype(T()) b) { return b == 0 ? (T)0 : (T)(a / b); }
 // Has the sign of the divisor; x % 0 is 0.

@@ -4,7 +4,7 @@
 template <class T> INLINE T min_py(T a, decltype(T()) b) { return b < a ? b : a; }
 typedef long long i64;
 typedef unsigned char u8;
-// Of an array of bool: any byte but 0 is true.
+// An element of an array of bool: any byte but 0 is true.
 INLINE bool truth(const bool& element) { return *(const unsigned char*)&element != 0; }
 typedef unsigned long long u64;
 template <class T> INLINE T wrap_add(T a, decltype(T()) b) { return (T)((u64)a + (u64)b); }

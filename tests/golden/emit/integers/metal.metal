@@ -6,7 +6,7 @@ typedef long i64;
 #define INLINE static inline
 template <class T> INLINE T min_py(T a, decltype(T()) b) { return b < a ? b : a; }
 typedef unsigned char u8;
-// Of an array of bool: any byte but 0 is true.
+// An element of an array of bool: any byte but 0 is true.
 INLINE bool truth(const bool& element) { return *(const unsigned char*)&element != 0; }
 typedef ulong u64;
 template <class T> INLINE T wrap_add(T a, decltype(T()) b) { return (T)((u64)a + (u64)b); }

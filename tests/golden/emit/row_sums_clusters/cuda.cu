@@ -8,7 +8,7 @@ template <class T> INLINE T shuffle_cluster(T value, int block) {
     __cluster_barrier_arrive();
     __cluster_barrier_wait();
     value = *(const T*)__cluster_map_shared_rank(&kept, block);
-    __cluster_barrier_arrive();  // nobody leaves, or stores again, before all have read
+    __cluster_barrier_arrive();  // no thread leaves, or stores again, before all have read
     __cluster_barrier_wait();
     return value;
 }

@@ -90,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(1024) scalar_sum_i_2(const double* 
 // ---- host code ----
 struct ParpyContext;
 typedef unsigned int u32;
-// For a kernel that calls wait_for_stream first: it may start while the one in front of it ends.
+// Launches a kernel that calls wait_for_stream first: it may start while the preceding one ends.
 extern "C" int parpy_launch_overlapped(ParpyContext*, int kernel, u32 grid_x, u32 grid_y,
                                        u32 grid_z, u32 block_x, u32 block_y, u32 block_z,
                                        u32 shared_bytes, void** arguments);

@@ -18,7 +18,7 @@ extern "C" float maximum_f32(float, float) __asm__("llvm.maximum.f32")
     __attribute__((const));
 extern "C" double maximum_f64(double, double) __asm__("llvm.maximum.f64")
     __attribute__((const));
-// max(a, b) of Python, where b may be any of the values: a NaN there loses.
+// Python's max(a, b), where b may be any of the values: a NaN in b is ignored.
 INLINE float max_any_order(float a, float b) { return maximum_f32(a, b == b ? b : -INFINITY); }
 INLINE double max_any_order(double a, double b) { return maximum_f64(a, b == b ? b : -INFINITY); }
 INLINE float rint_f32(float a) { return __builtin_rintf(a); }

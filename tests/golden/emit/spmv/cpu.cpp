@@ -9,7 +9,7 @@ extern "C" void parpy_parallel_for(ParpyContext*, i64 iterations, i64 chunks, i6
                                    void (*body)(void* frame, i64 begin, i64 end, i64 chunk),
                                    void* frame);
 #define INLINE static inline __attribute__((always_inline))
-// A subscript as Python has it: negative ones, which are rare, count from the end.
+// A subscript with Python's meaning: a negative one, which is rare, counts from the end.
 INLINE i64 index(i64 i, i64 n) { return __builtin_expect(i < 0, 0) ? i + n : i; }
 typedef unsigned long long u64;
 

@@ -2,7 +2,7 @@
 // spmv(start: i32[start_extent0], column: i32[column_extent0], value: f64[value_extent0],
 //     x: f64[x_extent0], y: f64[y_extent0], n: i64)
 #define INLINE static __device__ __forceinline__
-// A subscript as Python has it: negative ones count from the end.
+// A subscript with Python's meaning: a negative one counts from the end.
 template <class I, class N> INLINE auto index(I i, N n) { return i < 0 ? i + n : i; }
 typedef long long i64;
 

@@ -5,7 +5,7 @@
 using namespace metal;
 typedef long i64;
 #define INLINE static inline
-// A subscript as Python has it: negative ones count from the end.
+// A subscript with Python's meaning: a negative one counts from the end.
 template <class I, class N> INLINE auto index(I i, N n) { return i < 0 ? i + n : i; }
 
 [[max_total_threads_per_threadgroup(1024)]] kernel void spmv_i(

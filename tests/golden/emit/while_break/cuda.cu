@@ -1,8 +1,8 @@
 // ---- device code ----
 // collatz(start: i64[1000], steps: i32[1000])
 #define INLINE static __device__ __forceinline__
-// A value that NVRTC must not trace. It takes the element at a subscript that falls for another
-// one, and leaves a loop too early whose counter it knows.
+// Hides a value from NVRTC's optimiser, which otherwise loads another element than that at a
+// decreasing subscript, and ends a loop whose counter it knows too early.
 template <class T> INLINE T hidden(T value) {
 #ifdef __CUDA_ARCH__
     if constexpr (sizeof(T) == 8) {
