@@ -23,11 +23,14 @@ struct Choice {
 struct Plan {
     double nanoseconds = 0;  // estimate for one execution of the planned code
     std::vector<Choice> choices;
+    // Statements of the host that a single block of the GPU runs, with the loops in them.
+    std::vector<const ir::Stmt*> in_one_block = {};
 
     // Adds the plan of a part, which runs `times` times.
     void append(const Plan& part, double times = 1) {
         nanoseconds += times * part.nanoseconds;
         choices.insert(choices.end(), part.choices.begin(), part.choices.end());
+        in_one_block.insert(in_one_block.end(), part.in_one_block.begin(), part.in_one_block.end());
     }
 };
 

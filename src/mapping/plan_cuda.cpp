@@ -6,10 +6,14 @@
 // mapping everywhere.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "analysis/geometry.h"
 #include "analysis/jams.h"
+#include "analysis/nests.h"
+#include "analysis/pragmas.h"
+#include "analysis/stencils/stencils.h"
 #include "analysis/uses.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
@@ -23,9 +27,10 @@ namespace {
 constexpr double kFetch = 10000;          // ns until the host has a result of a kernel
 constexpr double kBytesPerNs = 4000;      // of the whole card
 constexpr double kThreadsAtOnce = 65536;  // use that bandwidth
-constexpr double kBlockBytesPerNs = 64;   // of one block, for data that it has used before
+constexpr double kBlockBytesPerNs = 140;  // of one block, for data that it has used before
 constexpr double kSector = 32;            // bytes: the smallest transfer
-constexpr double kStep = 1500;            // ns to start a loop anew in a single block
+constexpr double kStep = 400;             // ns from one loop of a single block to the next
+constexpr double kWhileSteps = 64;        // iterations of a while loop
 constexpr double kSlower = 30;            // one GPU thread relative to one CPU core
 constexpr std::int64_t kThreadsPerBlock = 256;
 constexpr std::int64_t kMostPerBlock = 1024;
@@ -72,12 +77,14 @@ private:
         if (nested) {
             auto* loop = stmt.as<For>();
             const double times = loop != nullptr                 ? traffic_.trips(*loop)
-                                 : stmt.kind == StmtKind::kWhile ? 64
+                                 : stmt.kind == StmtKind::kWhile ? kWhileSteps
                                                                  : 1;
             Plan inside;
             if (fetched) inside.nanoseconds = kFetch * (stmt.kind == StmtKind::kWhile ? times : 1);
             for_each_body(stmt, [&](Body& inner) { inside.append(host(inner), times); });
             if (!inside.choices.empty() && inside.nanoseconds < best.nanoseconds) best = inside;
+            if (const auto block = one_block(stmt); block && block->nanoseconds < best.nanoseconds)
+                best = *block;
         }
         if (auto* loop = stmt.as<For>()) {
             if (may_run(*loop)) {
@@ -88,6 +95,63 @@ private:
             }
         }
         return best;
+    }
+
+    // ------------------------------------------------------------ one block
+
+    // A loop of the host whose parallel loops are so short that a block runs all of it sooner than
+    // kernels are launched.
+    std::optional<Plan> one_block(Stmt& stmt) {
+        auto* loop = stmt.as<For>();
+        const bool spins = stmt.kind == StmtKind::kWhile;
+        if ((loop == nullptr && !spins) || !only_computes({&stmt}) || has_pragma(stmt) ||
+            (loop != nullptr && is_stencil(*loop))) {
+            return std::nullopt;
+        }
+        std::vector<For*> children;
+        for_each_body(stmt, [&](Body& body) { legal_children(body, children); });
+        if (children.empty()) return std::nullopt;
+        // The traffic does not count the iterations of while loops.
+        const double times = spins ? kWhileSteps : 1;
+        executions_ = loop != nullptr ? executions(*loop) : executions(*children[0]);
+        Plan plan;
+        plan.in_one_block = {&stmt};
+        double outside = time_.of(stmt);
+        for (For* child : children) {
+            if (!loops_.legal(*child)) return std::nullopt;
+            const double runs = times * executions(*child) / executions_;
+            outside -= runs * time_.of(*child);
+            plan.append(in_block(*child), times);
+            plan.nanoseconds += runs * kStep;
+        }
+        plan.nanoseconds += kLaunchTime + kSlower * std::max(outside, 0.0);
+        return plan;
+    }
+
+    bool is_stencil(const For& loop) {
+        if (!stencils_) stencils_ = find_stencils(loops_.entry);
+        return std::ranges::any_of(stencils_->found,
+                                   [&](const Stencil& s) { return s.time == &loop; });
+    }
+
+    // The threads of a block run the loop, or all iterations of two nested loops (flatten_loops).
+    Plan in_block(For& loop) {
+        auto* inner = loop.body.size() == 1 ? loop.body[0]->as<For>() : nullptr;
+        const auto plain = [&](For& each) {
+            return loops_.legal(each) && !loops_.reduces(each) && constant_trip_count(each);
+        };
+        const bool both = inner != nullptr && plain(loop) && plain(*inner);
+        For& lanes = both ? *inner : loop;
+        double trips = traffic_.most_trips(loop) * (both ? traffic_.most_trips(*inner) : 1);
+        trips = std::clamp(std::ceil(trips), 1.0, static_cast<double>(kMostPerBlock));
+        Plan plan;
+        if (both) plan.choices.push_back({&loop, {.threads = *constant_trip_count(loop)}});
+        LoopPar request{.threads = static_cast<std::int64_t>(trips)};
+        request.reduce = loops_.reduces(lanes);
+        plan.choices.push_back({&lanes, request});
+        const double bytes = moved(loop, loops_.accesses().loop_of(&lanes), nullptr);
+        plan.nanoseconds = std::max(bytes / kBlockBytesPerNs, longest(loop, trips));
+        return plan;
     }
 
     // ------------------------------------------------------------ inside a kernel
@@ -330,6 +394,7 @@ private:
     ParallelLoops& loops_;
     Traffic traffic_;
     SequentialTime time_;
+    std::optional<Stencils> stencils_;
     double executions_ = 1;  // of the planned kernel, per call of the function
     bool single_ = false;    // the planned code is inside a loop that one block runs in order
 };

@@ -85,6 +85,18 @@ Plan choose(PassContext& context, Plan (*planned)(ParallelLoops&)) {
     return plan;
 }
 
+void put_in_blocks(Module& module, const Plan& plan) {
+    rewrite_stmts(module.entry_function()->body, [&](Stmt* stmt, Body& out) {
+        if (std::ranges::find(plan.in_one_block, stmt) == plan.in_one_block.end()) {
+            out.push_back(stmt);
+            return;
+        }
+        auto* gpu = module.make<Gpu>(stmt->span);
+        gpu->body = {stmt};
+        out.push_back(gpu);
+    });
+}
+
 }  // namespace
 
 void choose_cpu_mapping(PassContext& context) {
@@ -100,6 +112,7 @@ void choose_cuda_mapping(PassContext& context) {
     const Plan plan = choose(context, plan_cuda);
     if (plan.choices.empty()) return;
     take_sizes(plan);
+    if (context.options.automatic) put_in_blocks(context.module, plan);
     for (For* loop : steps_of_kernels(context))
         loop->mapping = {};
     if (!context.options.automatic) return;

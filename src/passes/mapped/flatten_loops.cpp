@@ -27,7 +27,13 @@ constexpr std::int64_t kThreadsPerBlock = 256;
 struct FlatNest {
     std::vector<For*> loops;  // from the outermost one on
     Body invariants;          // statements between them that are the same for all iterations
+    bool in_block = false;    // one block runs the nest
 };
+
+bool is_mapped(const Stmt& stmt) {
+    const auto* loop = stmt.as<For>();
+    return loop != nullptr && loop->mapping.parallel();
+}
 
 class Flattener {
 public:
@@ -83,7 +89,11 @@ public:
         }
         For* made = b.loop(flat, b.integer(0), product, std::move(body));
         made->labels = nest.loops.front()->labels;
-        map_to_threads(made->mapping, kThreads, kThreadsPerBlock);
+        if (nest.in_block) {
+            map_to_threads(made->mapping, kMaxThreadsPerBlock, kMaxThreadsPerBlock);
+        } else {
+            map_to_threads(made->mapping, kThreads, kThreadsPerBlock);
+        }
         out.push_back(made);
         return out;
     }
@@ -108,9 +118,13 @@ private:
         for (std::size_t i = 0; i < stmts.size(); ++i) {
             Stmt& stmt = *stmts[i];
             auto* loop = stmt.as<For>();
-            if (stmt.kind == StmtKind::kGpu) continue;
+            if (auto* gpu = stmt.as<Gpu>()) {
+                block(gpu->body, found);
+                continue;
+            }
             if (loop != nullptr && loop->mapping.parallel()) {
-                if (const auto nest = nest_of(*loop, changing)) found(stmts, i, *nest);
+                const auto nest = nest_of(*loop);
+                if (nest && varies(*nest, changing)) found(stmts, i, *nest);
                 continue;
             }
             VarSet inside = changing;
@@ -122,7 +136,24 @@ private:
         }
     }
 
-    std::optional<FlatNest> nest_of(For& root, const VarSet& changing) {
+    // Nests in a block: its threads are on one level.
+    template <class F>
+    void block(Body& stmts, F&& found) {
+        for (std::size_t i = 0; i < stmts.size(); ++i) {
+            auto* loop = stmts[i]->as<For>();
+            if (loop == nullptr || !loop->mapping.parallel()) {
+                for_each_body(*stmts[i], [&](Body& inner) { block(inner, found); });
+            } else if (auto nest = nest_of(*loop)) {
+                nest->in_block = true;
+                found(stmts, i, *nest);
+            } else if (any_stmt(loop->body, is_mapped)) {
+                loop->mapping = {};
+                block(loop->body, found);
+            }
+        }
+    }
+
+    std::optional<FlatNest> nest_of(For& root) {
         const Uses uses = uses_of(root);
         const VarSet& live = liveness_.after(&root);
         const auto is_live = [&](const Var* var) { return live.contains(var); };
@@ -156,16 +187,18 @@ private:
             }
             loop = inner;
         }
-        const bool varies = std::ranges::any_of(nest.loops, [&](const For* loop) {
-            return varies_freely(*loop->begin, changing) || varies_freely(*loop->end, changing);
-        });
         const bool more = any_stmt(nest.loops.back()->body, [](const Stmt& stmt) {
             const auto* loop = stmt.as<For>();
             return stmt.kind == StmtKind::kAlloc || (loop != nullptr && loop->mapping.parallel());
         });
-        if (nest.loops.size() < 2 || !varies || more || !only_computes(root.body))
-            return std::nullopt;
+        if (nest.loops.size() < 2 || more || !only_computes(root.body)) return std::nullopt;
         return nest;
+    }
+
+    [[nodiscard]] bool varies(const FlatNest& nest, const VarSet& changing) const {
+        return std::ranges::any_of(nest.loops, [&](const For* loop) {
+            return varies_freely(*loop->begin, changing) || varies_freely(*loop->end, changing);
+        });
     }
 
     // Whether the bound changes from step to step of a loop around by more than a constant number.
@@ -263,10 +296,11 @@ std::vector<FlatNote> flat_notes(PassContext& context) {
         std::string names;
         for (const For* loop : nest.loops)
             names += (names.empty() ? "'" : ", '") + loop->var->shown() + "'";
-        notes.push_back(
-            {nest.loops.front(), "the iterations of " + names +
-                                     " are counted together and spread over threads: their "
-                                     "numbers change while the function runs"});
+        const std::string all = "the iterations of " + names + " are counted together";
+        notes.push_back({nest.loops.front(),
+                         all + (nest.in_block ? " and spread over the threads of a block"
+                                              : " and spread over threads: their numbers change "
+                                                "while the function runs")});
     });
     return notes;
 }

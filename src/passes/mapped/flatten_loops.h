@@ -9,8 +9,9 @@
 //                                                  w = f(l)
 //                                                  y[l * right + r] = w * x[r]
 //
-// `left` and `right` are assigned in a loop of the host around the nest. Statements between the
-// loops only assign scalars; every iteration repeats them. Each element is computed by the same
+// `left` and `right` are assigned in a loop of the host around the nest. Nests in code that a single
+// block runs are counted together as well, since its threads are on one level. Statements between
+// the loops only assign scalars; every iteration repeats them. Each element is computed by the same
 // operations: results are the same bit for bit.
 //     pre   profile kMapped, CUDA, automatic mode             post   the same
 #pragma once

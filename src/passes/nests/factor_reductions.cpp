@@ -30,8 +30,9 @@ using namespace ir;
 
 namespace {
 
-constexpr double kWorthwhile = 0.9;               // of the time before
-constexpr std::int64_t kThreadsWanted = 1 << 17;  // of all parts: twice those that saturate memory
+constexpr double kWorthwhile = 0.9;  // of the time before
+// The bytes that the threads of all parts load at a time: twice those that saturate memory.
+constexpr std::int64_t kBytesWanted = 1 << 20;
 constexpr std::int64_t kFewestColumns = kWarpSize;
 constexpr std::int64_t kFewestInPart = 16;  // iterations that become one partial value
 constexpr std::size_t kMostKept = 4;        // scalars that statements before the sums pass on
@@ -146,9 +147,7 @@ private:
             loop =
                 next != nullptr && loops().legal(*next) && !loops().reduces(*next) ? next : nullptr;
         }
-        const std::int64_t threads = parts.threads();
-        if (parts.outer.back().trips < kFewestColumns || threads >= kThreadsWanted / 2)
-            return std::nullopt;
+        if (parts.outer.back().trips < kFewestColumns) return std::nullopt;
         for (Stmt* stmt : parts.columns()->body) {
             if (leaves_loop(*stmt)) return std::nullopt;
             auto* loop = stmt->as<For>();
@@ -182,9 +181,10 @@ private:
             uses_of(steps.body).calls || !uses_of(steps.body).allocated.empty()) {
             return false;
         }
-        const std::int64_t threads = parts.threads();
-        parts.parts = std::min((kThreadsWanted + threads - 1) / threads, *trips / kFewestInPart);
-        if (parts.parts < 2 || !side_by_side(*parts.columns(), steps)) return false;
+        const std::int64_t bytes = parts.threads() * side_by_side(*parts.columns(), steps);
+        if (bytes == 0 || bytes >= kBytesWanted / 2) return false;
+        parts.parts = std::min((kBytesWanted + bytes - 1) / bytes, *trips / kFewestInPart);
+        if (parts.parts < 2) return false;
         parts.length = (*trips + parts.parts - 1) / parts.parts;
         parts.parts = (*trips + parts.length - 1) / parts.length;
         const LoopFacts& facts = loops().facts(steps);
@@ -193,19 +193,23 @@ private:
         return reduces_alone(parts, steps, facts);
     }
 
-    // Whether elements of neighbouring columns are closer than those of neighbouring steps.
-    bool side_by_side(const For& columns, const For& steps) {
+    // The size of the elements of which those of neighbouring columns are adjacent, and those of
+    // neighbouring steps are not; 0 if there are none.
+    std::int64_t side_by_side(const For& columns, const For& steps) {
         const Accesses& accesses = loops().accesses();
         const int column = accesses.loop_of(&columns), step = accesses.loop_of(&steps);
-        if (column < 0 || step < 0) return false;
+        if (column < 0 || step < 0) return 0;
         const Traffic traffic = loops().traffic();
-        return std::ranges::any_of(accesses.all(), [&](const Access& access) {
-            if (!accesses.inside(access.loop, step)) return false;
+        std::int64_t least = 0;
+        for (const Access& access : accesses.all()) {
+            if (!accesses.inside(access.loop, step)) continue;
             const std::int64_t size = size_in_bytes(access.array->type.scalar);
             const auto across = traffic.stride(access, column),
                        along = traffic.stride(access, step);
-            return across && std::abs(*across) == size && along && std::abs(*along) > size;
-        });
+            if (across && std::abs(*across) == size && along && std::abs(*along) > size)
+                least = least == 0 ? size : std::min(least, size);
+        }
+        return least;
     }
 
     // Whether the steps only update their targets, each in its own type.

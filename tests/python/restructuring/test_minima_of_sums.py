@@ -8,7 +8,7 @@ import pytest
 import parpy
 from backends import TARGETS, copies
 
-M, N, K = 70, 66, 64
+M, N, K = 130, 126, 30
 GPUS = TARGETS[1:]  # the simulator, and a GPU if there is one
 
 

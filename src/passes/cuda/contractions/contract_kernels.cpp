@@ -113,9 +113,19 @@ private:
             const auto* loop = stmt->as<For>();
             if (loop != nullptr && on_gpu(*loop)) continue;
             const auto* gpu = stmt->as<Gpu>();
-            if (gpu != nullptr && !separable(*gpu)) continue;
+            if (gpu != nullptr) {
+                if (separable(*gpu)) tops(*gpu, in_loop);
+                continue;
+            }
             const bool repeats = loop != nullptr || stmt->kind == StmtKind::kWhile;
             for_each_body(*stmt, [&](Body& inner) { walk(inner, in_loop || repeats); });
+        }
+    }
+
+    // A kernel of its own can only take the place of a statement that the block runs once.
+    void tops(const Gpu& gpu, bool in_loop) {
+        for (const Stmt* stmt : gpu.body) {
+            if (decisions_.contains(stmt)) decide(of_top(stmt), in_loop);
         }
     }
 
