@@ -109,7 +109,9 @@ private:
 
     // ------------------------------------------------------------ one nest
 
-    bool skew(Body& stmts, std::size_t place, const Nest& nest) {
+    bool skew(Body& stmts, std::size_t place, Nest nest) {
+        while (!nest.empty() && !is_suitable(*nest.back()))
+            nest.pop_back();  // an inner loop may be a part of the body
         const std::size_t first = first_suitable(nest);
         if (nest.size() - first < 2) return false;
         const Traffic traffic = loops().traffic();
@@ -236,13 +238,14 @@ private:
 
     // The first loop of the nest from which on the order may be changed, as far as its text shows.
     [[nodiscard]] std::size_t first_suitable(const Nest& nest) {
+        if (nest.empty()) return 0;
         const Body& innermost = nest.back()->body;
         const auto no_while = [](const Stmt& stmt) { return stmt.kind != StmtKind::kWhile; };
         const bool computes = only_computes(innermost) && all_stmts(innermost, no_while) &&
                               host_call(nest.front()->body) == nullptr && has_own_scalars(nest);
         if (!computes) return nest.size();
         std::size_t first = nest.size();
-        while (first > 0 && is_suitable(nest, first - 1))
+        while (first > 0 && is_suitable(*nest[first - 1]))
             --first;
         return first;
     }
@@ -267,14 +270,17 @@ private:
                });
     }
 
-    [[nodiscard]] bool is_suitable(const Nest& nest, std::size_t place) {
-        const For& loop = *nest[place];
+    [[nodiscard]] bool is_suitable(const For& loop) {
         const Accesses& accesses = loops().accesses();
         const int number = accesses.loop_of(&loop);
         const auto step = constant_integer(loop.step);
         if (number < 0 || (step != 1 && step != -1) || loop.var->type != Type::of(Scalar::kI64) ||
             has_pragma(loop)) {
             return false;
+        }
+        for (const Expr* bound : {loop.begin, loop.end}) {
+            const Uses uses = uses_of(*bound);
+            if (uses.calls || !uses.loaded.empty()) return false;
         }
         // Sums of the variables with factors stay within 64 bits.
         constexpr Wide kFar = Wide{1} << 50;

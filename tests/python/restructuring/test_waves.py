@@ -120,6 +120,13 @@ def levels(A, N):
                 A[i, j] = (A[i + 1, j] + A[i, j - 1]) * 0.5
 
 
+def as_often_as_a_neighbour_says(P, N):
+    for i in range(1, N):
+        for j in range(1, N - 2):
+            for k in range(P[i - 1, j + 2]):
+                P[i, j] = (P[i, j - 1] + P[i - 1, j + 1] + k) % 5
+
+
 def from_negative(A, N):
     for i in range(-N, N):
         for j in range(-2, N - 1):
@@ -138,6 +145,15 @@ def cube(A, N):
         for j in range(1, N):
             for k in range(1, N):
                 A[i, j, k] = max(A[i - 1, j, k] + 1, A[i, j - 1, k] - 2, A[i, j, k - 1] * 3) % 1000
+
+
+def relaxation_in_space(A, T, N):
+    for t in range(T):
+        for i in range(1, N - 1):
+            for j in range(1, N - 1):
+                for k in range(1, N - 1):
+                    before = A[i - 1, j, k] + A[i, j - 1, k] + A[i, j, k - 1]
+                    A[i, j, k] = (before + A[i + 1, j, k] + A[i, j + 1, k] + A[i, j, k + 1]) * 0.125
 
 
 def with_a_parallel_loop(A, N):
@@ -169,9 +185,11 @@ def given_for(function, n):
         triangle_of_ratios: (square, n),
         with_first_elements: (table.astype(np.int64), a, b),
         levels: (square, n),
+        as_often_as_a_neighbour_says: (rng.integers(0, 5, (n, n)).astype(np.int32), n),
         from_negative: (rng.uniform(-1, 1, (2 * n + 1, n + 4)), n),
         both_downwards: (square, square + 1, n),
         cube: (rng.integers(-9, 9, (n, n, n)), n),
+        relaxation_in_space: (rng.uniform(-1, 1, (n, n, n)), 3, n),
         with_a_parallel_loop: (rng.uniform(-1, 1, (n, n, n)), n),
         reads_far_away: (square, n),
     }[function]
@@ -187,9 +205,11 @@ PROGRAMS = {
     triangle_of_ratios: "i + j",
     with_first_elements: "i + j",
     levels: "2*t - i",
+    as_often_as_a_neighbour_says: "3*i + j",
     from_negative: "2*i + j",
     both_downwards: "-i - j",
     cube: None,
+    relaxation_in_space: None,
     with_a_parallel_loop: "i + j",
     reads_far_away: "3*i + j",
 }
@@ -215,6 +235,9 @@ def test_a_long_loop_over_time_is_part_of_the_waves(monkeypatch):
     text = explained(seidel, (square, 99, 400))
     assert "waves: iterations with the same 4*t + 2*i + j are independent" in text
     assert text.count("proved") == 2
+    text = explained(relaxation_in_space, (np.ones((100, 100, 100)), 50, 100))
+    assert "waves: iterations with the same 2*t + i + j + k are independent" in text
+    assert text.count("proved") == 3
     assert "waves" not in explained(seidel, (square, 1, 5))
     monkeypatch.setenv("PARPY_WAVES", "0")
     assert "waves" not in explained(seidel, (square, 99, 400))
