@@ -175,11 +175,25 @@ private:
                std::ranges::all_of(facts.dependences, &Dependence::commutes);
     }
 
+    // The Gpu blocks that use arrays outside of mapped loops.
     [[nodiscard]] std::size_t count_gpu_blocks() const {
         std::size_t count = 0;
-        for_each_stmt(module_.entry_function()->body,
-                      [&](const Stmt& stmt) { count += stmt.kind == StmtKind::kGpu; });
+        for_each_stmt(module_.entry_function()->body, [&](const Stmt& stmt) {
+            count += stmt.kind == StmtKind::kGpu && uses_arrays_outside(stmt);
+        });
         return count;
+    }
+
+    static bool uses_arrays_outside(const Stmt& stmt) {
+        const auto* loop = stmt.as<For>();
+        if (loop != nullptr && loop->mapping.parallel()) return false;
+        bool found = false;
+        for_each_slot(stmt, [&](const Expr* slot) { found = found || uses_arrays(*slot); });
+        for_each_body(stmt, [&](const Body& body) {
+            for (const Stmt* inner : body)
+                found = found || uses_arrays_outside(*inner);
+        });
+        return found || stmt.kind == StmtKind::kStore;
     }
 
     // The number of float operations of the statement itself in one execution.

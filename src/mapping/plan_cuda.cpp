@@ -134,24 +134,37 @@ private:
                                    [&](const Stencil& s) { return s.time == &loop; });
     }
 
-    // The threads of a block run the loop, or all iterations of two nested loops (flatten_loops).
+    // The threads of a block run the loop, or all iterations of nested loops (flatten_loops).
     Plan in_block(For& loop) {
-        auto* inner = loop.body.size() == 1 ? loop.body[0]->as<For>() : nullptr;
-        const auto plain = [&](For& each) {
-            return loops_.legal(each) && !loops_.reduces(each) && constant_trip_count(each);
-        };
-        const bool both = inner != nullptr && plain(loop) && plain(*inner);
-        For& lanes = both ? *inner : loop;
-        double trips = traffic_.most_trips(loop) * (both ? traffic_.most_trips(*inner) : 1);
-        trips = std::clamp(std::ceil(trips), 1.0, static_cast<double>(kMostPerBlock));
         Plan plan;
-        if (both) plan.choices.push_back({&loop, {.threads = *constant_trip_count(loop)}});
+        For* lanes = &loop;
+        double trips = traffic_.most_trips(loop);
+        while (For* inner = nested_in(*lanes)) {
+            plan.choices.push_back({lanes, blocks_of(*lanes)});
+            lanes = inner;
+            trips *= traffic_.most_trips(*inner);
+        }
+        trips = std::clamp(std::ceil(trips), 1.0, static_cast<double>(kMostPerBlock));
         LoopPar request{.threads = static_cast<std::int64_t>(trips)};
-        request.reduce = loops_.reduces(lanes);
-        plan.choices.push_back({&lanes, request});
-        const double bytes = moved(loop, loops_.accesses().loop_of(&lanes), nullptr);
+        request.reduce = loops_.reduces(*lanes);
+        plan.choices.push_back({lanes, request});
+        const double bytes = moved(loop, loops_.accesses().loop_of(lanes), nullptr);
         plan.nanoseconds = std::max(bytes / kBlockBytesPerNs, longest(loop, trips));
         return plan;
+    }
+
+    // The loop that ends the body of `outer`, behind assignments, if the iterations of both are
+    // independent.
+    For* nested_in(For& outer) {
+        const auto independent = [&](For& each) {
+            return loops_.legal(each) && !loops_.reduces(each);
+        };
+        auto* inner = outer.body.empty() ? nullptr : outer.body.back()->as<For>();
+        if (inner == nullptr || !independent(outer) || !independent(*inner)) return nullptr;
+        const bool only = std::ranges::all_of(outer.body, [&](const Stmt* stmt) {
+            return stmt == inner || stmt->kind == StmtKind::kAssign;
+        });
+        return only ? inner : nullptr;
     }
 
     // ------------------------------------------------------------ inside a kernel

@@ -126,7 +126,7 @@ def test_chosen_for_large_products():
     # The explained mapping can be used as options.
     found = parpy.explain(product, a, b, c, opts=automatic)
     assert parpy.print_compiled(product, [a, b, c], found.opts) == source
-    few = arrays(64, 64, 512, np.int32)
+    few = arrays(64, 64, 20, np.int32)
     assert "_copy" not in parpy.print_compiled(product, few, automatic)
 
 
