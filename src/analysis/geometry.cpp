@@ -103,9 +103,7 @@ bool contains_spread_call(const Body& body) {
 
 bool spreads(const For& loop) {
     const LoopMapping& mapping = loop.mapping;
-    const auto* inner = loop.body.size() == 1 ? loop.body[0]->as<For>() : nullptr;
-    const bool passes_on = inner != nullptr && !mapping.reduce && spreads(*inner);
-    return (mapping.level == Level::kBlocks && (mapping.threads > 1 || passes_on)) ||
+    return (mapping.level == Level::kBlocks && mapping.threads > 1) ||
            (mapping.level == Level::kThreads && mapping.blocks > 1);
 }
 

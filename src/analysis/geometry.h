@@ -43,8 +43,7 @@ void map_to_threads(ir::LoopMapping& mapping, std::int64_t threads, std::int64_t
 [[nodiscard]] bool contains_spread_call(const ir::Stmt& stmt);
 [[nodiscard]] bool contains_spread_call(const ir::Body& body);
 
-// True if the iterations of `loop` run in more than one block, or if those of a loop do that is all
-// it contains: a loop over one block is a dimension of the grid then.
+// True if the iterations of `loop` run in more than one block.
 [[nodiscard]] bool spreads(const ir::For& loop);
 [[nodiscard]] bool contains_spreading(const ir::Stmt& stmt);
 [[nodiscard]] bool contains_spreading(const ir::Body& body);

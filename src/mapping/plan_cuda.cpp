@@ -30,6 +30,7 @@ constexpr double kThreadsAtOnce = 65536;  // use that bandwidth
 constexpr double kBlockBytesPerNs = 140;  // of one block, for data that it has used before
 constexpr double kSector = 32;            // bytes: the smallest transfer
 constexpr double kStep = 400;             // ns from one loop of a single block to the next
+constexpr double kLatency = 4;            // of the threads of one block: too few to hide it
 constexpr double kWhileSteps = 64;        // iterations of a while loop
 constexpr double kSlower = 30;            // one GPU thread relative to one CPU core
 constexpr std::int64_t kThreadsPerBlock = 256;
@@ -149,7 +150,7 @@ private:
         request.reduce = loops_.reduces(*lanes);
         plan.choices.push_back({lanes, request});
         const double bytes = moved(loop, loops_.accesses().loop_of(lanes), nullptr);
-        plan.nanoseconds = std::max(bytes / kBlockBytesPerNs, longest(loop, trips));
+        plan.nanoseconds = std::max(bytes / kBlockBytesPerNs, kLatency * longest(loop, trips));
         return plan;
     }
 
@@ -221,7 +222,8 @@ private:
         std::optional<Plan> best;
         for (std::int64_t r = jam->shares[0] ? kMostJammed : 1; r > 0; r /= 2) {
             for (std::int64_t c = jam->shares[1] ? kMostJammed : 1; c > 0; c /= 2) {
-                if (r * c == 1 || r * c > jam->most) continue;
+                // A loop over one block is no dimension of the grid.
+                if (r * c == 1 || r * c > jam->most || r >= *rows) continue;
                 const Choice blocks{&outer, {.threads = (*rows + r - 1) / r}};
                 const Choice threads{
                     &inner,

@@ -118,3 +118,22 @@ def test_run_time_sizes() -> None:
         want = np.sort(x)
         sorted_up(x, opts=opts)
         np.testing.assert_array_equal(x, want)
+
+
+@parpy.jit
+def one_iteration(a, c, n, k):
+    """The outer loop has one iteration, and a scalar of the loops inside is needed by several blocks."""
+    for i in range(1, k + 2, 2):
+        for j in range(n - 2):
+            c[::-1, -3:] += (c[j, i // 2] + a[i // 2, -3:]) * 0.5
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.gpu) if n == "cuda" else n for n in NAMES[1:]])
+def test_a_loop_of_one_iteration_around_others(name: str) -> None:
+    rng = np.random.default_rng(8)
+    a, c = rng.integers(-9, 9, (2, 5, 5)).astype(float)
+    want = c.copy().T
+    one_iteration.py_func(a, want, 5, 1)
+    got = c.copy().T
+    one_iteration(a, got, 5, 1, opts=parpy.auto(backend=parpy.CompileBackend(name)))
+    np.testing.assert_array_equal(got, want)
