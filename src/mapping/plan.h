@@ -76,7 +76,8 @@ private:
     std::unordered_map<const ir::For*, LoopFacts> known_;
 };
 
-inline constexpr double kLaunchTime = 3000;  // ns between the launches of two kernels
+inline constexpr double kLaunchTime = 3000;      // ns between the launches of two kernels
+inline constexpr double kThreadsAtOnce = 65536;  // use the bandwidth of the whole card
 
 [[nodiscard]] Plan plan_cpu(ParallelLoops& loops);
 // Statements that the plan leaves on the host do not use arrays.

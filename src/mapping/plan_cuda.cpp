@@ -26,7 +26,6 @@ namespace {
 
 constexpr double kFetch = 10000;          // ns until the host has a result of a kernel
 constexpr double kBytesPerNs = 4000;      // of the whole card
-constexpr double kThreadsAtOnce = 65536;  // use that bandwidth
 constexpr double kBlockBytesPerNs = 140;  // of one block, for data that it has used before
 constexpr double kSector = 32;            // bytes: the smallest transfer
 constexpr double kStep = 400;             // ns from one loop of a single block to the next

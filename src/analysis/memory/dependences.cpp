@@ -334,24 +334,11 @@ struct Dependences::State {
     // fn(source, sink, memory): an iteration of `loop` may reach the source, a later one the sink.
     template <class F>
     void for_each_ordered_pair(int loop, F&& fn) {
-        std::vector<const Access*> inside;
-        for (const Access& access : accesses.all()) {
-            const bool counts =
-                accesses.inside(access.loop, loop) && !accesses.local_to(access.array, loop);
-            if (counts) inside.push_back(&access);
-        }
-        for (std::size_t i = 0; i < inside.size(); ++i) {
-            for (std::size_t j = i; j < inside.size(); ++j) {
-                const Access& a = *inside[i];
-                const Access& b = *inside[j];
-                if (!a.writes() && !b.writes()) continue;
-                const Memory memory = relation(*a.array, *b.array);
-                if (memory == Memory::kApart) continue;
-                if (memory == Memory::kSameElements && separated(a, b, loop, loop)) continue;
-                fn(a, b, memory);
-                if (&a != &b) fn(b, a, memory);
-            }
-        }
+        for_each_pair_in(accesses, loop, [&](const Access& a, const Access& b, Memory memory) {
+            if (memory == Memory::kSameElements && separated(a, b, loop, loop)) return;
+            fn(a, b, memory);
+            if (&a != &b) fn(b, a, memory);
+        });
     }
 
     // Whether no iteration of `outer` conflicts with a later one for which `sum` + `constant` >= 0;

@@ -11,23 +11,10 @@ Distances::Distances(const Accesses& accesses, const std::vector<const For*>& ne
     : accesses_(accesses) {
     for (const For* loop : nest)
         nest_.push_back(accesses.loop_of(loop));
-    std::vector<const Access*> inside;
-    for (const Access& access : accesses.all()) {
-        const bool counts = accesses.inside(access.loop, nest_.back()) &&
-                            !accesses.local_to(access.array, nest_.back());
-        if (counts) inside.push_back(&access);
-    }
-    for (std::size_t i = 0; i < inside.size(); ++i) {
-        for (std::size_t j = i; j < inside.size(); ++j) {
-            const Access& a = *inside[i];
-            const Access& b = *inside[j];
-            if (!a.writes() && !b.writes()) continue;
-            const Memory memory = relation(*a.array, *b.array);
-            if (memory == Memory::kApart) continue;
-            add(a, b, memory);
-            if (&a != &b) add(b, a, memory);
-        }
-    }
+    for_each_pair_in(accesses, nest_.back(), [&](const Access& a, const Access& b, Memory memory) {
+        add(a, b, memory);
+        if (&a != &b) add(b, a, memory);
+    });
 }
 
 ConstraintSystem Distances::pair(const Distance& distance) {

@@ -29,4 +29,26 @@ private:
     Delinearization delinearization_;
 };
 
+// Calls fn(a, b, relation of their arrays) for each unordered pair of accesses inside `loop`, one
+// of which writes, to memory that is not apart. An access is also paired with itself. Arrays of a
+// single iteration of `loop` do not count.
+template <class F>
+void for_each_pair_in(const Accesses& accesses, int loop, F&& fn) {
+    std::vector<const Access*> inside;
+    for (const Access& access : accesses.all()) {
+        const bool counts =
+            accesses.inside(access.loop, loop) && !accesses.local_to(access.array, loop);
+        if (counts) inside.push_back(&access);
+    }
+    for (std::size_t i = 0; i < inside.size(); ++i) {
+        for (std::size_t j = i; j < inside.size(); ++j) {
+            const Access& a = *inside[i];
+            const Access& b = *inside[j];
+            if (!a.writes() && !b.writes()) continue;
+            const Memory memory = relation(*a.array, *b.array);
+            if (memory != Memory::kApart) fn(a, b, memory);
+        }
+    }
+}
+
 }  // namespace parpy

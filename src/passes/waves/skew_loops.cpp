@@ -30,10 +30,8 @@ namespace {
 constexpr double kWorthwhile = 0.5;  // of the time before
 
 // To compare hyperplanes of a nest with each other; the planner compares the best with the nest.
-constexpr double kShort = 60000;          // ns of a nest that is left alone
-constexpr double kLaunch = 3000;          // ns for each wave
-constexpr double kThreadsAtOnce = 65536;  // that run without waiting for others
-constexpr double kSlower = 30;            // a thread relative to a core of a CPU
+constexpr double kShort = 60000;  // ns of a nest that is left alone
+constexpr double kSlower = 30;    // a thread relative to a core of a CPU
 
 // PARPY_WAVES: 0 disables the pass, 2 makes waves of every nest of which they can be made.
 enum class Wanted : std::uint8_t { kNever, kWhereFaster, kAlways };
@@ -303,7 +301,8 @@ private:
         double launches = 1, width = 1;
         std::size_t ordered = 0;
         const auto time = [&] {
-            return kLaunch * (width > 1 ? launches : 1) + work / std::min(width, kThreadsAtOnce);
+            return kLaunchTime * (width > 1 ? launches : 1) +
+                   work / std::min(width, kThreadsAtOnce);
         };
         for (std::size_t i = 0; i < nest.size(); ++i) {
             if (may_run_in_parallel(*nest[i])) {
@@ -336,7 +335,7 @@ private:
                     steps *= trips[around];
                 for (std::size_t inside = from; inside < from + count; ++inside)
                     width *= trips[inside];
-                const double time = kLaunch * steps + work / std::min(width, kThreadsAtOnce);
+                const double time = kLaunchTime * steps + work / std::min(width, kThreadsAtOnce);
                 if (time >= least || !inequalities(nest, found.loops)) continue;
                 best = std::move(found);
                 least = time;
