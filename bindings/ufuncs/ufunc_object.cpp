@@ -17,19 +17,12 @@
 #include "runtime/cpu/fork_gate.h"
 #include "support/deep_stack.h"
 #include "ufuncs/loop.h"
-#include "ufuncs/numpy_ufuncs.h"
+#include "ufuncs/owner.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace parpy {
-namespace {
-
-ir::Scalar scalar_named(const std::string& name) {
-    const auto scalar = ir::scalar_from_name(name);
-    if (!scalar) throw nb::type_error(("no type is named '" + name + "'").c_str());
-    return *scalar;
-}
 
 int type_number(ir::Scalar scalar) {
     const auto found = std::ranges::find(kScalarOfTypeNumber, static_cast<std::uint8_t>(scalar));
@@ -40,45 +33,13 @@ int type_number(ir::Scalar scalar) {
     return static_cast<int>(found - kScalarOfTypeNumber.begin());
 }
 
-// One loop of a ufunc; a list that only grows at its head, which calls read without a lock.
-struct Registered {
-    std::unique_ptr<Loop> loop;
-    std::vector<int> numbers;  // NumPy's numbers of its types
-    std::array<std::array<char, 16>, 1> initial{};
-    bool has_initial = false;
-    const Registered* next = nullptr;
-};
+namespace {
 
-// The data of a ufunc. NumPy reads its tables at any time under the GIL; replaced tables are kept.
-struct Owner {
-    std::string name, doc, layout;
-    int inputs = 0, outputs = 0;
-    nb::object identity;  // None: there is none, or the order does not matter
-    bool reorderable = false;
-    nb::object make;  // types of inputs -> a loop; None: no more loops are made
-    std::atomic<const Registered*> loops{nullptr};
-    int loop_count = 0;
-    struct Tables {
-        std::vector<PyUFuncGenericFunction> functions;
-        std::vector<void*> data;
-        std::string types;
-    };
-    std::vector<std::unique_ptr<Tables>> tables;
-
-    Owner() = default;
-    Owner(const Owner&) = delete;
-    Owner& operator=(const Owner&) = delete;
-    ~Owner() { drop_loops(); }
-    void drop_loops() {
-        for (const Registered* each = loops.exchange(nullptr); each != nullptr;)
-            delete std::exchange(each, each->next);
-    }
-};
-
-// The Python object that owns it: PyUFuncObject::obj, which the garbage collector visits.
-struct OwnerObject {
-    PyObject_HEAD Owner* owner;
-};
+ir::Scalar scalar_named(const std::string& name) {
+    const auto scalar = ir::scalar_from_name(name);
+    if (!scalar) throw nb::type_error(("no type is named '" + name + "'").c_str());
+    return *scalar;
+}
 
 int traverse_owner(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
@@ -118,16 +79,14 @@ nb::object owned(std::unique_ptr<Owner> owner) {
     return made;
 }
 
-Owner* owner_of(PyObject* ufunc) {
-    return reinterpret_cast<OwnerObject*>(reinterpret_cast<PyUFuncObject*>(ufunc)->obj)->owner;
-}
-
 const Registered* registered(const PyArrayMethod_Context* context) {
     const Owner& owner = *owner_of(context->caller);
     const Registered* each = owner.loops.load(std::memory_order_acquire);
     const auto suits = [&](const Registered& loop) {
         for (std::size_t i = 0; i < loop.numbers.size(); ++i) {
-            if (context->descriptors[i]->type_num != loop.numbers[i]) return false;
+            const PyArray_Descr* given = context->descriptors[i];
+            if (given->type_num != loop.numbers[i]) return false;
+            if (is_date(given->type_num) && unit_of(given) != loop.units[i]) return false;
         }
         return true;
     };
@@ -165,9 +124,15 @@ int reduction_initial(PyArrayMethod_Context* context, npy_bool, void* initial) {
 void unused_loop(char**, const npy_intp*, const npy_intp*, void*) {}
 
 // Stores the identity as an element of the first output.
-bool note_initial(const Owner& owner, Registered& loop, int number) {
+bool note_initial(const Owner& owner, Registered& loop, const nb::object& type) {
     if (owner.identity.is_none()) return true;
-    const nb::object array = nb::steal(PyArray_SimpleNew(0, nullptr, number));
+    auto* descriptor = reinterpret_cast<PyArray_Descr*>(nb::object(type).release().ptr());
+    if (descriptor->type_num == NPY_DATETIME) {
+        Py_DECREF(descriptor);
+        return true;  // no number is a date
+    }
+    const nb::object array = nb::steal(
+        PyArray_NewFromDescr(&PyArray_Type, descriptor, 0, nullptr, nullptr, nullptr, 0, nullptr));
     if (!array.is_valid()) return false;
     auto* made = reinterpret_cast<PyArrayObject*>(array.ptr());
     if (PyArray_SETITEM(made, static_cast<char*>(PyArray_DATA(made)), owner.identity.ptr()) != 0)
@@ -214,31 +179,22 @@ std::unique_ptr<Loop> loop_from(nb::handle source, const PyUFuncObject& ufunc) {
     return made;
 }
 
-// Throws nb::python_error.
-const Registered& add_loop(PyUFuncObject* ufunc, nb::handle source) {
+// Makes NumPy call the loops with these types. Throws nb::python_error.
+void add_method(PyUFuncObject* ufunc, const Registered& loop) {
     Owner& owner = *owner_of(reinterpret_cast<PyObject*>(ufunc));
-    auto made = std::make_unique<Registered>();
-    made->loop = loop_from(source, *ufunc);
-    for (const ir::Scalar scalar : made->loop->types())
-        made->numbers.push_back(type_number(scalar));
-    if (!note_initial(owner, *made, made->numbers[static_cast<std::size_t>(owner.inputs)]))
-        nb::raise_python_error();
-    if (nb::cast<bool>(source.attr("prepared")) && !made->loop->prepare()) nb::raise_python_error();
-
-    std::vector<nb::object> descriptors;
+    const bool dated = std::ranges::any_of(loop.numbers, is_date);
     std::vector<PyArray_DTypeMeta*> types;
-    for (const int number : made->numbers) {
-        PyArray_Descr* descriptor = PyArray_DescrFromType(number);
-        descriptors.push_back(nb::steal(reinterpret_cast<PyObject*>(descriptor)));
-        types.push_back(reinterpret_cast<PyArray_DTypeMeta*>(Py_TYPE(descriptor)));
-    }
+    for (const nb::object& each : loop.descriptors)
+        types.push_back(reinterpret_cast<PyArray_DTypeMeta*>(Py_TYPE(each.ptr())));
     std::vector slots{
         PyType_Slot{NPY_METH_strided_loop, reinterpret_cast<void*>(&run_loop)},
         PyType_Slot{NPY_METH_get_reduction_initial, reinterpret_cast<void*>(&reduction_initial)}};
-    if (made->loop->has_indexed()) {
+    if (loop.loop->has_indexed()) {
         slots.push_back(
             {NPY_METH_contiguous_indexed_loop, reinterpret_cast<void*>(&run_indexed_loop)});
     }
+    if (dated)
+        slots.push_back({NPY_METH_resolve_descriptors, reinterpret_cast<void*>(&resolve_dates)});
     slots.push_back({0, nullptr});
     PyArrayMethod_Spec spec{};
     spec.name = owner.name.c_str();
@@ -249,29 +205,51 @@ const Registered& add_loop(PyUFuncObject* ufunc, nb::handle source) {
         owner.reorderable ? NPY_METH_IS_REORDERABLE : static_cast<NPY_ARRAYMETHOD_FLAGS>(0);
     spec.dtypes = types.data();
     spec.slots = slots.data();
+    if (PyUFunc_AddLoopFromSpec(reinterpret_cast<PyObject*>(ufunc), &spec) != 0)
+        nb::raise_python_error();
+    if (dated) note_method(ufunc);
+}
+
+}  // namespace
+
+const Registered& add_loop(PyUFuncObject* ufunc, nb::handle source) {
+    Owner& owner = *owner_of(reinterpret_cast<PyObject*>(ufunc));
+    auto made = std::make_unique<Registered>();
+    made->loop = loop_from(source, *ufunc);
+    note_types(*made, source);
+    if (!note_initial(owner, *made, made->descriptors[static_cast<std::size_t>(owner.inputs)]))
+        nb::raise_python_error();
+    if (nb::cast<bool>(source.attr("prepared")) && !made->loop->prepare()) nb::raise_python_error();
 
     // Another thread may have added one while Python code ran.
+    bool of_other_units = false;
     for (const Registered* each = owner.loops.load(); each != nullptr; each = each->next) {
-        if (each->numbers == made->numbers) return *each;
+        if (each->numbers != made->numbers) continue;
+        if (each->units == made->units) return *each;
+        of_other_units = true;
     }
     const Registered& result = *made;
     auto tables = std::make_unique<Owner::Tables>();
     if (!owner.tables.empty()) *tables = *owner.tables.back();
-    for (const int number : made->numbers)
-        tables->types.push_back(static_cast<char>(number));
-    tables->functions.push_back(&unused_loop);
-    tables->data.push_back(nullptr);
-    if (PyUFunc_AddLoopFromSpec(reinterpret_cast<PyObject*>(ufunc), &spec) != 0)
-        nb::raise_python_error();
+    if (!of_other_units) {
+        for (const int number : made->numbers)
+            tables->types.push_back(static_cast<char>(number));
+        tables->functions.push_back(&unused_loop);
+        tables->data.push_back(nullptr);
+        add_method(ufunc, *made);
+        ++owner.loop_count;
+    }
     made->next = owner.loops.load(std::memory_order_relaxed);
     owner.loops.store(made.release(), std::memory_order_release);
     ufunc->functions = tables->functions.data();
     ufunc->data = tables->data.data();
     ufunc->types = tables->types.data();
-    ufunc->ntypes = ++owner.loop_count;
+    ufunc->ntypes = owner.loop_count;
     owner.tables.push_back(std::move(tables));
     return result;
 }
+
+namespace {
 
 // ---------------------------------------------------------------- types found at the call
 
@@ -348,6 +326,8 @@ bool input_types(const Owner& owner, PyArrayObject** operands, PyObject* wanted,
 // Chooses a loop for a ufunc with signatures as NumPy does, and adds the candidates to its error.
 int resolve_given(PyUFuncObject* ufunc, NPY_CASTING casting, PyArrayObject** operands,
                   PyObject* wanted, PyArray_Descr** out) {
+    if (has_dates(*ufunc, operands))
+        return resolve_types_of_dates(ufunc, casting, operands, wanted, out);
     if (PyUFunc_DefaultTypeResolver(ufunc, casting, operands, wanted, out) == 0) return 0;
     if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) return -1;
     PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
@@ -356,9 +336,8 @@ int resolve_given(PyUFuncObject* ufunc, NPY_CASTING casting, PyArrayObject** ope
     // NumPy's subclasses of TypeError make their text on demand.
     if (type == PyExc_TypeError) {
         try {
-            const nb::object loops = nb::handle(reinterpret_cast<PyObject*>(ufunc)).attr("types");
-            const std::string listed = nb::cast<std::string>(nb::str(", ").attr("join")(loops));
-            PyErr_Format(PyExc_TypeError, "%S; its loops are %s", value, listed.c_str());
+            PyErr_Format(PyExc_TypeError, "%S; its loops are %s", value,
+                         listed_types(ufunc).c_str());
         } catch (...) {
             set_python_error();
         }
@@ -389,6 +368,8 @@ int raise_no_loop(const Owner& owner, const std::vector<int>& types) {
 int resolve(PyUFuncObject* ufunc, NPY_CASTING casting, PyArrayObject** operands, PyObject* wanted,
             PyArray_Descr** out) {
     Owner& owner = *owner_of(reinterpret_cast<PyObject*>(ufunc));
+    if (has_dates(*ufunc, operands))
+        return resolve_types_of_dates(ufunc, casting, operands, wanted, out);
     std::vector<int> types(static_cast<std::size_t>(owner.inputs), -1);
     if (!input_types(owner, operands, wanted, types)) return -1;
     try {

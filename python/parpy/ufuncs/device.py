@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +26,12 @@ from ..calls.pickling import give_reference
 from ..calls.tracebacks import hides_frames
 from . import reductions
 from .choices import Choices
-from .element_kernels import Operand, conversion, dimensions_in, elementwise
+from .dates.on_device import are_dates, as_integers, reduced, with_dates
+from .dates.operations import is_date
+from .element_kernels import Operand, conversion, dimensions_in, elementwise, ir_name
 from .operands import OnDevice, library_of_results, outputs_of, refuse_read_only, resolved_types
 from .plans import Plan, as_number, key_of
+from .prototypes import Prototype
 from .targets import Target
 
 if TYPE_CHECKING:
@@ -51,8 +54,10 @@ class DeviceUfunc(OnDevice):
         self._scalars = scalars
         self._plans: dict[Any, Plan] = {}
         self._choices = Choices()
+        self._twins: dict[Any, DeviceUfunc] = {}
         self.__wrapped__ = scalars.source.function
-        self.__parpy_source__ = scalars.called()
+        if not any(each.dates for each in scalars.prototypes):
+            self.__parpy_source__ = scalars.called()
         give_reference(self, scalars.source.function, DeviceUfunc.__init__, scalars, target)
 
     signature = None
@@ -143,6 +148,8 @@ class DeviceUfunc(OnDevice):
         key: Any,
     ) -> Any:
         types = resolved_types(self._host, inputs, outs, casting, dtype, signature)
+        if are_dates(types):
+            return self._with_dates(inputs, outs, types, where, stream)
         shape = _broadcast([() if is_number(each) else shape_of(each) for each in inputs] + _mask_shape(where))
         for each in outs:
             if each is not None and tuple(shape_of(each)) != shape:
@@ -160,6 +167,37 @@ class DeviceUfunc(OnDevice):
                 self._plans.clear()
             self._plans[key] = plan
         return plan.run(inputs, outs, None if where is True else where)
+
+    def _with_dates(self, inputs: list[Any], outs: list[Any], types: Any, where: Any, stream: Any) -> Any:
+        if where is not True and any(
+            each is not None and dtype_of(each) != kind for each, kind in zip(outs, types[len(inputs) :], strict=True)
+        ):
+            raise TypeError(f"with 'where', outputs of '{self.__name__}' have the types ({', '.join(map(str, types))})")
+
+        def call(given: list[Any], stored: list[Any]) -> Any:
+            return self._twin(types)._on_device(given, stored, where, "same_kind", None, None, stream, None)
+
+        return with_dates(call, inputs, outs, types, self._options.on(stream), stream)
+
+    def _twin(self, types: Sequence[np.dtype[Any]]) -> DeviceUfunc:
+        """The function of integers for these types, some of which are dates or durations."""
+        key = tuple(map(str, types))
+        found = self._twins.get(key)
+        if found is None:
+            count = self._scalars.inputs
+            names = tuple("i64" if is_date(each) else ir_name(each) for each in types)
+            dates = tuple(str(each) if is_date(each) else "" for each in types)
+            source = self._scalars.for_types(Prototype(names[:count], names[count:], dates))
+            plain = Prototype(names[:count], names[count:])
+            found = DeviceUfunc(self._scalars._replace(source=source, prototypes=(plain,)), self._target)
+            self._twins[key] = found
+        return found
+
+    def _reduced(self, method: str, array: Any, **more: Any) -> Any:
+        """The result of a method for an array of dates or durations."""
+        types = resolved_types(self._host, [array] * self._scalars.inputs, [None], "same_kind", None)
+        call = getattr(self._twin(types), method)
+        return reduced(call, array, types, self._options.on(more.get("stream")), more)
 
     def _apart(self, inputs: list[Any], outs: list[Any], stream: Any) -> list[Any]:
         """The inputs, with copies of those that overlap an output in other ways than element by element."""
@@ -239,6 +277,18 @@ class DeviceUfunc(OnDevice):
         if self._runs_on_host(array, out):
             more = {} if initial is np._NoValue else {"initial": initial}
             return self._host.reduce(array, axis, dtype, out, keepdims, where=where, **more)
+        if is_date(getattr(array, "dtype", None)):
+            return self._reduced(
+                "reduce",
+                array,
+                axis=axis,
+                dtype=dtype,
+                out=out,
+                keepdims=keepdims,
+                initial=initial,
+                where=where,
+                stream=stream,
+            )
         return reductions.reduce(self, array, axis, dtype, out, keepdims, initial, where, stream)
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None, *, stream: Any = None) -> Any:
@@ -246,6 +296,8 @@ class DeviceUfunc(OnDevice):
         array = as_operand(array)
         if self._runs_on_host(array, out):
             return self._host.accumulate(array, axis, dtype, out)
+        if is_date(getattr(array, "dtype", None)):
+            return self._reduced("accumulate", array, axis=axis, dtype=dtype, out=out, stream=stream)
         return reductions.accumulate(self, array, axis, dtype, out, stream)
 
     def reduceat(
@@ -255,6 +307,8 @@ class DeviceUfunc(OnDevice):
         array = as_operand(array)
         if self._runs_on_host(array, out):
             return self._host.reduceat(array, indices, axis, dtype, out)
+        if is_date(getattr(array, "dtype", None)):
+            return self._reduced("reduceat", array, indices=indices, axis=axis, dtype=dtype, out=out, stream=stream)
         return reductions.reduceat(self, array, indices, axis, dtype, out, stream)
 
     def at(self, array: Any, indices: Any, b: Any = None, /, *, stream: Any = None) -> None:
@@ -264,6 +318,12 @@ class DeviceUfunc(OnDevice):
             raise TypeError("first operand must be array")
         if self._runs_on_host(array):
             self._host.at(array, indices, *(() if b is None else (b,)))
+        elif is_date(getattr(array, "dtype", None)):
+            operands = [array] if b is None else [array, as_operand(b)]
+            types = resolved_types(self._host, operands, [array], "same_kind", None)
+            options = self._options.on(stream)
+            given = [as_integers(each, kind, options, stream) for each, kind in zip(operands, types, strict=False)]
+            self._twin(types).at(given[0], indices, *given[1:], stream=stream)
         else:
             reductions.at(self, array, indices, b, stream)
 

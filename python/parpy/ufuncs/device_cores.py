@@ -25,10 +25,12 @@ from ..arrays.libraries import (
 )
 from ..calls.pickling import give_reference
 from .core_shapes import Shapes, shapes_of
-from .element_kernels import compiled, dimensions_in
+from .dates.on_device import are_dates, with_dates
+from .dates.operations import is_date
+from .element_kernels import compiled, dimensions_in, ir_name
 from .operands import OnDevice, library_of_results, outputs_of, refuse_read_only, resolved_types
 from .plans import key_of
-from .prototypes import core_call
+from .prototypes import Prototype, core_call
 from .targets import Target
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ class DeviceGufunc(OnDevice):
         super().__init__(cores.name, cores.host_ufunc(True), target, cores.fast)
         self._cores = cores
         self._known: dict[Any, tuple[Any, Shapes]] = {}
+        self._twins: dict[Any, DeviceGufunc] = {}
         self.__wrapped__ = cores.source.function
         give_reference(self, cores.source.function, DeviceGufunc.__init__, cores, target)
 
@@ -100,6 +103,12 @@ class DeviceGufunc(OnDevice):
             ]
         types, shapes = self._settled(inputs, outs, casting, dtype)
         refuse_read_only(outs)
+        if are_dates(types):
+            found = with_dates(
+                lambda given, stored: self._twin(types)(*given, *stored, casting=casting, stream=stream),
+                inputs, outs, types, self._options.on(stream), stream,
+            )  # fmt: skip
+            return self._returned(found if isinstance(found, tuple) else (found,), whole, places, keepdims)
         library = library_of_results(inputs, outs)
         like = next((each for each in (*inputs, *outs) if library_of(each) is library), None)
         read = self._given(inputs, outs, types, stream)
@@ -117,15 +126,33 @@ class DeviceGufunc(OnDevice):
         for each, result in zip(stored, results, strict=True):
             if each is not result:
                 each[...] = with_type(result, dtype_of(each), stream)
+        return self._returned(stored, whole, places, keepdims)
+
+    def _returned(self, results: Sequence[Any], whole: Sequence[Any], places: Any, keepdims: bool) -> Any:
+        """The results as the caller gets them: ``whole`` are the given outputs, ``places`` the axes of the cores."""
         returned = []
-        for number, (value, original) in enumerate(zip(stored, whole, strict=True)):
+        for number, (value, original) in enumerate(zip(results, whole, strict=True)):
             if original is not None:
                 returned.append(original)
                 continue
             if places is not None:
-                value = _moved_back(value, places[len(inputs) + number], keepdims)
-            returned.append(value[()] if library is HOST and shape_of(value) == () else value)
+                value = _moved_back(value, places[self._cores.inputs + number], keepdims)
+            returned.append(value[()] if library_of(value) is HOST and shape_of(value) == () else value)
         return returned[0] if len(returned) == 1 else tuple(returned)
+
+    def _twin(self, types: Sequence[np.dtype[Any]]) -> DeviceGufunc:
+        """The function of integers for these types, some of which are dates or durations."""
+        key = tuple(map(str, types))
+        found = self._twins.get(key)
+        if found is None:
+            count, arrays = self._cores.inputs, self._arrays()
+            names = tuple("i64" if is_date(each) else ir_name(each) for each in types)
+            dates = tuple(str(each) if is_date(each) else "" for each in types)
+            source = self._cores.for_types(Prototype(names[:count], names[count:], dates), arrays)
+            plain = ((Prototype(names[:count], names[count:]), arrays),)
+            found = DeviceGufunc(self._cores._replace(source=source, prototypes=plain), self._target)
+            self._twins[key] = found
+        return found
 
     def _settled(self, inputs: list[Any], outs: list[Any], casting: str, dtype: Any) -> tuple[Any, Shapes]:
         """The types of the loop and the shapes of a call, which are cached for calls with operands of the same kind."""

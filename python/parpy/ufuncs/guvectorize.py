@@ -14,9 +14,9 @@ from ..vocabulary.operators import NAME_OF
 from . import prototypes
 from .layouts import Layout, core_prototype, parse_layout
 from .loops import LoopSource, core_loop
-from .prototypes import Prototype
+from .prototypes import Prototype, date_of
 from .targets import Target, target_of
-from .vectorize import Keywords, with_dates
+from .vectorize import Keywords
 
 if TYPE_CHECKING:
     from .device_cores import DeviceGufunc
@@ -54,7 +54,7 @@ class Cores(NamedTuple):
         """NumPy's generalised ufunc of the function."""
 
         def loop_of(prototype: Prototype, arrays: tuple[bool, ...]) -> LoopSource:
-            return core_loop(self.source, prototype, self.layout, arrays, parallel, self.fast)
+            return core_loop(self.for_types(prototype, arrays), prototype, self.layout, arrays, parallel, self.fast)
 
         def loop_for(inputs: tuple[str, ...], outputs: tuple[str | None, ...]) -> LoopSource:
             return loop_of(*self.found(inputs, outputs))
@@ -72,15 +72,32 @@ class Cores(NamedTuple):
             list(self.writable),
         )
 
+    def for_types(self, types: Prototype, arrays: Sequence[bool]) -> FunctionSource:
+        """The function for operands of these types, with integers for dates and durations."""
+        if not types.dates:
+            return self.source
+        from .dates.rewriting import Elements, in_integers
+
+        kinds = [
+            Elements(kind, max(len(dimensions), 1)) if kind is not None and (dimensions or array) else kind
+            for kind, dimensions, array in zip(types.kinds, self.layout.operands, arrays, strict=True)
+        ]
+        return in_integers(self.source, kinds).source
+
     def found(self, inputs: Sequence[str], outputs: Sequence[str | None]) -> tuple[Prototype, tuple[bool, ...]]:
         """The types of a call without signatures. Outputs that are not given have the common type of the inputs.
         Operands without core dimensions are numbers, unless the function stores to them."""
-        common = np.result_type(*(np.dtype(_NUMPY_NAME[each]) for each in inputs))
-        chosen = tuple(NAME_OF[common.name] if each is None else each for each in outputs)
+        common = np.result_type(*(date_of(each) or np.dtype(_NUMPY_NAME[each]) for each in inputs))
+        missing = NAME_OF.get(common.name, str(common))
+        chosen = tuple(missing if each is None else each for each in outputs)
         arrays = [bool(each) for each in self.layout.inputs] + [True] * self.outputs
         for number in self.writable:
             arrays[number] = True
-        return Prototype(tuple(inputs), chosen), tuple(arrays)
+        dates = tuple(each if date_of(each) else "" for each in (*inputs, *chosen))
+        if not any(dates):
+            return Prototype(tuple(inputs), chosen), tuple(arrays)
+        names = tuple("i64" if date else each for each, date in zip((*inputs, *chosen), dates, strict=True))
+        return Prototype(names[: self.inputs], names[self.inputs :], dates), tuple(arrays)
 
 
 _NUMPY_NAME = {name: shown for shown, name in NAME_OF.items()}
@@ -168,8 +185,7 @@ def guvectorize(
             for number in writable:
                 if not arrays[number]:
                     raise TypeError(f"'{name}' cannot store to its argument '{parameters[number]}', a number")
-        made = _made(Cores(source, parsed, types, writable, identity, bool(fastmath)), chosen)
-        return with_dates(made, source.function, found)
+        return _made(Cores(source, parsed, types, writable, identity, bool(fastmath)), chosen)
 
     return decorated
 

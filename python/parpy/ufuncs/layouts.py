@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
 from ..vocabulary.signatures import Array, Scalar, Signature
-from .prototypes import Prototype
+from .prototypes import Prototype, dates_of
 
 _GROUP = re.compile(r"\s*\(([^()]*)\)\s*")
 _DIMENSION = re.compile(r"(?:([A-Za-z_]\w*)|([1-9]\d*))(\?)?")
@@ -116,7 +116,7 @@ def core_prototype(found: Signature, layout: Layout, name: str, parameters: int)
             raise TypeError(_misfit(kind, dimensions, number, name, wanted))
         arrays.append(isinstance(kind, Array))
     inputs = len(layout.inputs)
-    return Prototype(tuple(names[:inputs]), tuple(names[inputs:])), tuple(arrays)
+    return Prototype(tuple(names[:inputs]), tuple(names[inputs:]), dates_of(found)), tuple(arrays)
 
 
 def _misfit(kind: object, dimensions: Sequence[Dimension], number: int, name: str, wanted: str) -> str:

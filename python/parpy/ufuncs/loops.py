@@ -23,13 +23,15 @@ LOOP = "elements"
 
 @dataclass(frozen=True, slots=True)
 class LoopSource:
-    """The source of a loop that bindings/ufuncs compiles. ``types`` are those of all operands. ``mapped`` are the
+    """The source of a loop that bindings/ufuncs compiles. ``types`` are those of all operands, and ``dates``
+    NumPy's names of those that are dates or durations, as in ``Prototype``. ``mapped`` are the
     options if iterations touch different elements, and ``sequential`` those otherwise. ``reducing`` is a function of an
     accumulator, which is an array of one element, and the second input; ``reduced`` are its options if the compiler
     knows it as a reduction. ``indexed`` is a function of an array, numbers, the index of the element that each number
     updates, and the size of the array in an array of one element."""
 
     types: tuple[str, ...]
+    dates: tuple[str, ...]
     parsed: Surface
     parameters: tuple[str, ...]
     parallel: bool
@@ -66,6 +68,7 @@ def element_loop(
     one_worker = {LOOP: LoopPar().threads(1)}
     return LoopSource(
         prototype.inputs + prototype.outputs,
+        prototype.dates,
         parse(_source(text, "ufunc_loop", source)),
         (*inputs, *outputs),
         parallel,
@@ -125,6 +128,7 @@ def core_loop(
     options = CompileOptions(backend=CompileBackend.Cpu, fast_math=fast, automatic=True)
     return LoopSource(
         prototype.inputs + prototype.outputs,
+        prototype.dates,
         parse(_source(text, "gufunc_loop", source)),
         tuple(names),
         parallel,

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..calls.errors import CompileError
 from ..syntax.names import source_of
 from ..syntax.patterns import is_absent
@@ -15,10 +17,17 @@ from ..vocabulary.signatures import Array, Scalar, Signature, TupleType, argumen
 
 
 class Prototype(NamedTuple):
-    """The types of numbers in a loop, by their names in IR text."""
+    """The types of numbers in a loop, by their names in IR text. If some are dates or durations, which are integers
+    there, ``dates`` has NumPy's name of each operand's type or, for numbers, ""."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    dates: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> list[np.dtype[Any] | None]:
+        """The types of dates and durations; None for numbers."""
+        return [np.dtype(each) if each else None for each in self.dates]
 
     def __str__(self) -> str:
         return f"({', '.join(self.inputs)}) -> ({', '.join(self.outputs)})"
@@ -76,7 +85,7 @@ def element_prototype(found: Signature, name: str, parameters: int) -> Prototype
             )
     if len(found.arguments) != parameters:
         raise TypeError(f"'{name}' has {parameters} parameters, but its signature {found} has {len(found.arguments)}")
-    return Prototype(_names(found.arguments), _names(results))
+    return Prototype(_names(found.arguments), _names(results), dates_of(found))
 
 
 def elements_of(found: Signature) -> list[Scalar]:
@@ -84,6 +93,17 @@ def elements_of(found: Signature) -> list[Scalar]:
     results = found.result.parts if isinstance(found.result, TupleType) else (found.result,)
     kinds = [kind.element if isinstance(kind, Array) else kind for kind in (*found.arguments, *results)]
     return [kind for kind in kinds if isinstance(kind, Scalar)]
+
+
+def date_of(name: str) -> np.dtype[Any] | None:
+    """The type of dates or durations with this name; None for the name of another type."""
+    return np.dtype(name) if name.startswith(("datetime64", "timedelta64")) else None
+
+
+def dates_of(found: Signature) -> tuple[str, ...]:
+    """The names of the dates and durations of a signature, as in ``Prototype.dates``."""
+    kinds = elements_of(found)
+    return tuple(each.shown if each.is_date else "" for each in kinds) if any(each.is_date for each in kinds) else ()
 
 
 def _names(types: Sequence[Any]) -> tuple[str, ...]:

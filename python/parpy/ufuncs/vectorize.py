@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from copy import copy
-from functools import partial
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
@@ -17,7 +15,7 @@ from ..syntax.source import FunctionSource
 from ..vocabulary.signatures import BY_IR_NAME, Scalar, Signature, Tuple, from_dtype
 from . import prototypes
 from .loops import LoopSource, element_loop, result_types
-from .prototypes import Prototype
+from .prototypes import Prototype, date_of
 from .targets import Target, target_of
 
 if TYPE_CHECKING:
@@ -49,7 +47,9 @@ class Scalars(NamedTuple):
 
     def host_ufunc(self, parallel: bool, prepared: bool = True) -> Any:
         """NumPy's ufunc of the function. Loops that are not ``prepared`` are compiled when they first run."""
-        made = partial(element_loop, self.source, parallel=parallel, fast=self.fast)
+
+        def made(types: Prototype, prepared: bool) -> LoopSource:
+            return element_loop(self.for_types(types), types, parallel, self.fast, prepared)
 
         def loop_for(inputs: tuple[str, ...], _: tuple[str | None, ...]) -> LoopSource:
             return made(self.found(inputs), prepared=False)
@@ -86,14 +86,37 @@ class Scalars(NamedTuple):
         made.shown = str(types)
         return made
 
+    def for_types(self, types: Prototype) -> FunctionSource:
+        """The function for operands of these types, with integers for dates and durations."""
+        if not types.dates:
+            return self.source
+        from .dates.rewriting import in_integers
+
+        return in_integers(self.source, types.kinds[: self.inputs], types.kinds[self.inputs :]).source
+
     def found(self, inputs: tuple[str, ...]) -> Prototype:
         """The types of a call without signatures. Raises TypeError if the number of results is another one."""
-        outputs = result_types(self.source, inputs)
-        if len(outputs) != self.outputs:
+        made = prototype_for(self.source, inputs)
+        if len(made.outputs) != self.outputs:
             raise TypeError(
-                f"'{self.name}' returns {len(outputs)} numbers for ({', '.join(inputs)}), not {self.outputs}"
+                f"'{self.name}' returns {len(made.outputs)} numbers for ({', '.join(inputs)}), not {self.outputs}"
             )
-        return Prototype(inputs, outputs)
+        return made
+
+
+def prototype_for(source: FunctionSource, inputs: tuple[str, ...]) -> Prototype:
+    """The types of the function for inputs of these types, which compiled code determines. Dates and durations have
+    NumPy's names."""
+    kinds = [date_of(each) for each in inputs]
+    if not any(kinds):
+        return Prototype(inputs, result_types(source, inputs))
+    from .dates.rewriting import in_integers
+
+    made = in_integers(source, kinds)
+    given = tuple(each if kind is None else "i64" for each, kind in zip(inputs, kinds, strict=True))
+    outputs = result_types(made.source, given)
+    found = tuple("i64" if kind else each for each, kind in zip(outputs, made.results, strict=True))
+    return Prototype(given, found, tuple("" if kind is None else str(kind) for kind in (*kinds, *made.results)))
 
 
 @overload
@@ -169,43 +192,31 @@ def vectorize(
         outputs = len(types[0].outputs) if types else prototypes.result_count(source)
         if any(len(each.outputs) != outputs for each in types):
             raise TypeError(f"the signatures of '{source.function.__name__}' have results of different numbers")
-        made = _made(Scalars(source, types, count, outputs, identity, bool(fastmath)), chosen)
-        return with_dates(made, source.function, closed)
+        return _made(Scalars(source, types, count, outputs, identity, bool(fastmath)), chosen)
 
     return decorated
 
 
 def with_result(found: Signature, source: FunctionSource, parameters: int) -> Signature:
-    """The signature with the type of the result, which tuples of types leave out. Compiled code determines the type;
-    for dates it is that of a call by Python."""
+    """The signature with the type of the result, which tuples of types leave out. Compiled code determines the type."""
     if not found.open or found.result is not None or len(found.arguments) != parameters:
         return found
     numbers = [each for each in found.arguments if isinstance(each, Scalar)]
     if len(numbers) != parameters:
         return found
-    if any(each.is_date for each in numbers):
-        with suppress(Exception):
-            made = source.function(*(np.ones((), each.dtype)[()] for each in numbers))
-            return from_dtype(np.asarray(made).dtype)(*numbers)
-        return found
-    results = [BY_IR_NAME[each] for each in result_types(source, tuple(each.name for each in numbers))]
+    names = tuple(each.shown if each.is_date else each.name for each in numbers)
+    made = prototype_for(source, names)
+    dates = made.dates[parameters:] or ("",) * len(made.outputs)
+    results = [from_dtype(date) if date else BY_IR_NAME[each] for each, date in zip(made.outputs, dates, strict=True)]
     return (results[0] if len(results) == 1 else Tuple(results))(*numbers)
-
-
-def with_dates(made: Any, function: FunctionType, signatures: Sequence[Signature]) -> Any:
-    """The universal function itself, or one that converts the dates of its signatures to integers and back."""
-    if not any(kind.is_date for each in signatures for kind in prototypes.elements_of(each)):
-        return made
-    from .dates import DatedUfunc
-
-    return DatedUfunc(made, function, signatures)
 
 
 def _made(scalars: Scalars, target: Target) -> Any:
     if target in (Target.CPU, Target.PARALLEL):
         made = scalars.host_ufunc(target is Target.PARALLEL)
-        with suppress(AttributeError):  # the ufuncs of older NumPy have no attributes, so Python calls them
-            made.__parpy_source__ = scalars.called()
+        if not any(each.dates for each in scalars.prototypes):
+            with suppress(AttributeError):  # the ufuncs of older NumPy have no attributes, so Python calls them
+                made.__parpy_source__ = scalars.called()
         return made
     from .device import DeviceUfunc
 

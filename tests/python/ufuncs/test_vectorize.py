@@ -58,7 +58,7 @@ def test_types_found_at_the_call(target):
     check_same(on_host(add(np.arange(3.0), np.arange(3.0), dtype="f4")), np.arange(3, dtype="f4") * 2)
     with pytest.raises(TypeError):
         add(np.array(["a"]), 1)
-    with pytest.raises(TypeError, match="not supported for the input types"):
+    with pytest.raises(TypeError, match="cannot use operands with types"):
         add(np.array(["2020"], "M8[D]"), np.array(["2020"], "M8[D]"))
 
 

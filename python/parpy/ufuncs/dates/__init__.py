@@ -1,0 +1,1 @@
+"""Universal functions of dates and durations: the same functions on the integers that NumPy stores."""
