@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "arrays/buffer.h"
 #include "raise.h"
 #include "runtime/cpu/thread_pool.h"
 #include "ufuncs/loop.h"
@@ -12,6 +13,8 @@ namespace parpy {
 namespace {
 
 constexpr int kMostRanks = 64;  // of all operands together, kept on the stack
+constexpr std::size_t kInlineOperands = 12;
+constexpr std::size_t kInlineSlots = 40;
 
 }  // namespace
 
@@ -23,7 +26,8 @@ bool CoreLoop::run(char* const* data, const std::int64_t* dimensions, const std:
     if (dimensions[0] <= 0) return true;
     const std::size_t count = operand_count();
     std::int64_t extents[kMostRanks], strides[kMostRanks];
-    std::vector<ArgumentView> views(count);
+    const std::size_t captured = body_.captured.size();
+    Buffer<ArgumentView, kInlineOperands> views(count + captured);
     const std::int64_t* core_steps = steps + count;
     std::size_t used = 0, core = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -47,17 +51,18 @@ bool CoreLoop::run(char* const* data, const std::int64_t* dimensions, const std:
             strides[used - static_cast<std::size_t>(rank)] = bytes;
         }
     }
-    views.insert(views.end(), body_.captured.begin(), body_.captured.end());
+    std::copy(body_.captured.begin(), body_.captured.end(), views.data() + count);
+    const Arguments arguments(views.data(), count + captured);
     const std::optional<OneWorker> alone =
         parts_.parallel ? std::nullopt : std::optional<OneWorker>(std::in_place);
-    const Specialization* found = specializations_.find(views);
+    const Specialization* found = specializations_.find(arguments);
     if (found == nullptr) {
         const WithGil gil;
-        found = specialize(body_.surface, specializations_, views, false);
+        found = specialize(body_.surface, specializations_, arguments, false);
         if (found == nullptr) return false;
     }
-    std::vector<std::uint64_t> slots(found->slot_count());
-    found->fill(views, slots.data());
+    Buffer<std::uint64_t, kInlineSlots> slots(found->slot_count());
+    found->fill(arguments, slots.data());
     const RuntimeError error = found->executable().run(slots.data(), nullptr, nullptr);
     return !error.failed() || fail(error);
 }

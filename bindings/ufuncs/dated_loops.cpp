@@ -1,5 +1,5 @@
-// The loops of dates and durations. NumPy finds them by the classes of the types; the units determine
-// which of them runs. Without signatures a loop is made for each combination of units.
+// The loops of dates and durations. NumPy finds them by the classes of the types; the units
+// determine which of them runs. Without signatures a loop is made for each combination of units.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -128,8 +128,8 @@ int resolve_dates(PyArrayMethodObject_tag* method, PyArray_DTypeMeta* const*,
         const Registered* found = nullptr;
         if (owner.make.is_none()) {
             found = first_loop(owner, [&](const Registered& each, std::size_t i) {
-                return PyArray_CanCastTypeTo(inputs[i], descriptor_of(each, i),
-                                             NPY_SAFE_CASTING) != 0;
+                return PyArray_CanCastTypeTo(inputs[i], descriptor_of(each, i), NPY_SAFE_CASTING) !=
+                       0;
             });
             if (found == nullptr) raise_no_dates(ufunc, inputs);
         } else {
@@ -162,8 +162,8 @@ int resolve_types_of_dates(PyUFuncObject* ufunc, NPY_CASTING casting, PyArrayObj
     const Registered* found = nullptr;
     if (owner.make.is_none()) {
         found = first_loop(owner, [&](const Registered& each, std::size_t i) {
-            return PyArray_CanCastArrayTo(operands[i], descriptor_of(each, i),
-                                          NPY_SAFE_CASTING) != 0;
+            return PyArray_CanCastArrayTo(operands[i], descriptor_of(each, i), NPY_SAFE_CASTING) !=
+                   0;
         });
         if (found == nullptr) raise_no_dates(ufunc, inputs);
     } else {

@@ -36,6 +36,11 @@ public:
     static void raise(int flags) {
         if (flags != 0) std::feraiseexcept(flags);
     }
+    // The flags that the thread has, in either unit, and their removal.
+    [[nodiscard]] static int raised() { return std::fetestexcept(kAll); }
+    static void forget() {
+        if (raised() != 0) std::feclearexcept(kAll);
+    }
 
 private:
     static constexpr int kAll = FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW;

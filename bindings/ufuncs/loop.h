@@ -54,6 +54,9 @@ public:
         return false;
     }
 
+    // Whether a call of few elements may wait for other threads, which may need the interpreter.
+    [[nodiscard]] virtual bool uses_workers() const { return false; }
+
     [[nodiscard]] const std::vector<ir::Scalar>& types() const { return parts_.types; }
     virtual int traverse(visitproc visit, void* arg) const {  // for the garbage collector
         return body_.surface.traverse(visit, arg);
@@ -119,6 +122,7 @@ public:
     CoreLoop(PyObject* parsed, PyObject* parameters, LoopParts parts);
     bool run(char* const* data, const std::int64_t* dimensions, const std::int64_t* steps) override;
     bool prepare() override { return true; }
+    [[nodiscard]] bool uses_workers() const override { return parts_.parallel; }
     // Sets NumPy's numbers of the core dimensions of each operand, one operand after the other.
     void set_core_dimensions(std::vector<int> numbers) { numbers_ = std::move(numbers); }
 

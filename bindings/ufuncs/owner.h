@@ -24,7 +24,9 @@ struct Unit {
     bool operator==(const Unit&) const = default;
 };
 
-inline bool is_date(int number) { return number == NPY_DATETIME || number == NPY_TIMEDELTA; }
+inline bool is_date(int number) {
+    return number == NPY_DATETIME || number == NPY_TIMEDELTA;
+}
 
 // May be called without the interpreter lock.
 inline Unit unit_of(const PyArray_Descr* descriptor) {

@@ -16,6 +16,7 @@
 #include "raise.h"
 #include "runtime/cpu/fork_gate.h"
 #include "support/deep_stack.h"
+#include "ufuncs/direct_calls.h"
 #include "ufuncs/loop.h"
 #include "ufuncs/owner.h"
 
@@ -457,6 +458,7 @@ nb::object make_ufunc(const std::string& name, const std::string& doc, int input
         for (const int operand : writable)
             ufunc->op_flags[operand] = NPY_ITER_READWRITE | NPY_ITER_UPDATEIFCOPY;
     }
+    call_without_numpy(ufunc);
     return made;
 }
 
