@@ -432,8 +432,10 @@ class FunctionScope:
         return not self.conditions or not (name in self.variables or name in self.records)
 
     def is_function(self, found: object) -> bool:
-        """Whether calls of an object are those of a function that is compiled with this one."""
-        source = jit_source(found) if self.kernel else callable_source(found)
+        """Whether calls of an object are those of a function that is compiled with this one. Kernels call no plain
+        functions, but functions of the library, which kernels may call, do."""
+        of_library = str(self.source.function.__module__).startswith("parpy.library.")
+        source = callable_source(found) if of_library or not self.kernel else jit_source(found)
         is_own = found is self.source.function or source is not None or found in self.program.owners
         return is_own or isinstance(found, self.language.functions)
 

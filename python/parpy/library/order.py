@@ -253,6 +253,66 @@ def median(a):
     return middle
 
 
+def element(a, i):
+    """Element number i of an array of one to three dimensions."""
+    if a.ndim == 1:
+        return a[i]
+    if a.ndim == 2:
+        return a[i // a.shape[1], i % a.shape[1]]
+    if a.ndim != 3:
+        builtin.static_fail("np.median takes an array of one to three dimensions here")
+    return a[i // (a.shape[1] * a.shape[2]), i // a.shape[2] % a.shape[1], i % a.shape[2]]
+
+
+def ranked(a, k):
+    """The element that sorting would put at place k, without memory: a part of the elements between two bounds is
+    counted until the element is found. None of them is NaN."""
+    n = a.size
+    low = high = found = element(a, 0)
+    has_low = has_high = False
+    done = False
+    first = 0
+    while not done:
+        found = element(a, first)
+        while (has_low and found <= low) or (has_high and found >= high):
+            first += 1
+            found = element(a, first)
+        below, equal = 0, 0
+        for i in range(n):
+            each = element(a, i)
+            if each < found:
+                below += 1
+            elif each == found:
+                equal += 1
+        if k < below:
+            high, has_high = found, True
+        elif k < below + equal:
+            done = True
+        else:
+            low, has_low = found, True
+    return found
+
+
+def median_without_memory(a):
+    """The median, as `median`, for kernels."""
+    middle = np.sum(a[:0]) / 1 * np.nan
+    n = a.size
+    nan = False
+    for i in range(n):
+        each = element(a, i)
+        if each != each:
+            nan = True
+    if n > 0 and nan:
+        middle = middle + np.nan
+    elif n > 0:
+        upper = ranked(a, n // 2)
+        lower = upper
+        if n % 2 == 0:
+            lower = ranked(a, n // 2 - 1)
+        middle = (lower / 1 + upper / 1) / 2
+    return middle
+
+
 def quantile(a, q):
     """Interpolates between the two nearest elements by NumPy's formula for its method `linear`."""
     if a.ndim != 1:

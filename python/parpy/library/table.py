@@ -92,7 +92,9 @@ _FOR_LOOPS: frozenset[Any] = frozenset((
     np.kron, np.nonzero, np.take, np.unique,
 ))  # fmt: skip
 # Functions that allocate no memory, so that kernels may call them as well.
-_NUMBERS = frozenset((np.argmax, np.argmin, *_WITHOUT_NAN))
+_NUMBERS = frozenset((np.argmax, np.argmin, np.median, *_WITHOUT_NAN))
+# Implementations without memory, for kernels alone.
+_IN_KERNELS: dict[Any, tuple[Callable[..., Any], ...]] = {np.median: (order.median_without_memory,)}
 # Functions whose result is an array for all arguments.
 _ARRAYS: frozenset[Any] = frozenset((
     np.cumprod, np.cumsum, np.diff, np.flip, np.flipud, np.repeat, np.roll, np.sort, np.tile, np.tril, np.triu,
@@ -123,10 +125,13 @@ def functions() -> list[Any]:
     return [*_FUNCTIONS, *_UPDATES]
 
 
-def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
+def library_function(
+    function: object, node: ast.Call, in_kernel: bool = False
+) -> tuple[FunctionSource, ast.Call] | None:
     """The implementation for a call of a NumPy function, and the call with its arguments; None if nothing fits."""
     try:
         ours = _FUNCTIONS.get(function) if callable(function) else None
+        ours = _IN_KERNELS.get(function, ours) if in_kernel else ours
     except TypeError:  # the function has no hash
         return None
     if any(each.arg == "out" for each in node.keywords):  # the frontend stores the results of other functions
@@ -190,7 +195,7 @@ def gives_array(function: object) -> bool:
 
 
 def gives_number(function: object) -> bool:
-    """Whether a function of the library reduces all elements to a number without allocating memory."""
+    """Whether a function of the library, in kernels, reduces all elements to a number without allocating memory."""
     return callable(function) and any(function is each for each in _NUMBERS)
 
 

@@ -140,16 +140,34 @@ std::vector<Expr*> NameSubscripts::through(const std::vector<Part>& parts, const
     return result;
 }
 
-// The subscripts must be single elements: moves do not map slices to slices.
+namespace {
+
+bool is_part(const Expr& index) {
+    return index.op == Op::kSlice;
+}
+
+}  // namespace
+
+// One subscript may be a slice, which moves map to a slice if the elements of the array that they
+// reshape are counted in one dimension.
 std::vector<Expr*> NameSubscripts::through_moves(const Name& name, const Var& array,
                                                  const std::vector<Expr*>& indices,
                                                  Shapes& shapes) {
     const Scalar type = shapes.index_type();
+    const auto slices = std::ranges::count_if(indices, [](const Expr* e) { return is_part(*e); });
+    const bool counted = std::ranges::all_of(name.moves, [&](const Move& move) {
+        const auto k = static_cast<std::size_t>(&move - name.moves.data());
+        return !move.reshapes() || (k == 0 ? name.sizes : name.moves[k - 1].sizes).size() == 1;
+    });
+    const bool sliced = slices == 1 && counted;
+    std::vector<Subscript> own;
+    if (sliced) own = shapes.subscripts(array, indices);
     std::vector<Expr*> at;
     for (std::size_t axis = 0; axis < indices.size(); ++axis) {
         Expr* const index = indices[axis];
-        const bool slice = index->op == Op::kSlice || index->op == Op::kNewAxis;
-        if (slice || has_slices(*index) || has_effects(*index)) {
+        const bool slice = (is_part(*index) && !sliced) || index->op == Op::kNewAxis;
+        const bool inner = !is_part(*index) && has_slices(*index);
+        if (slice || inner || has_effects(*index)) {
             refuse(index->span,
                    "'" + array.shown() + "' is transposed or reshaped, and " +
                        (has_effects(*index) ? "this subscript has effects" : "sliced here"),
@@ -157,7 +175,13 @@ std::vector<Expr*> NameSubscripts::through_moves(const Name& name, const Var& ar
                                        : "take its elements in a loop, or slice the array itself");
             return indices;
         }
-        at.push_back(b_.convert(inside(index, array, axis), type));
+        if (is_part(*index)) {
+            const Subscript& s = own[axis];
+            const auto part = [&](const Expr* e) { return b_.convert(copy(e), type); };
+            at.push_back(part_of(part(s.begin), part(s.length.value), part(s.step), index->span));
+        } else {
+            at.push_back(b_.convert(inside(index, array, axis), type));
+        }
     }
     for (std::size_t k = name.moves.size(); k-- > 0;) {
         const Move& move = name.moves[k];
@@ -186,13 +210,25 @@ std::vector<Expr*> NameSubscripts::of_elements(const std::vector<Part>& parts,
             continue;
         }
         Expr* const index = indices[next++];
-        const Scalar type = index->type.scalar;
+        const Scalar type = (is_part(*index) ? index->operands[0] : index)->type.scalar;
         IndexMath math(b_, type);
         if (part.kind == Part::Kind::kWhole) {
             result.push_back(index);
+        } else if (part.kind == Part::Kind::kAdded && is_part(*index)) {
+            refuse(index->span, "a dimension of size 1 that was added is sliced",
+                   "take all of it: write ':'");
         } else if (part.kind == Part::Kind::kSome) {
-            result.push_back(math.add(math.multiply(index, b_.convert(copy(part.step), type)),
-                                      b_.convert(copy(part.begin), type)));
+            const auto element = [&](Expr* number) {
+                return math.add(math.multiply(number, b_.convert(copy(part.step), type)),
+                                b_.convert(copy(part.begin), type));
+            };
+            if (is_part(*index)) {
+                Expr* step = math.multiply(index->operands[2], b_.convert(copy(part.step), type));
+                result.push_back(
+                    part_of(element(index->operands[0]), index->operands[1], step, index->span));
+            } else {
+                result.push_back(element(index));
+            }
         }
     }
     return result;
@@ -204,10 +240,19 @@ std::vector<Expr*> NameSubscripts::reshaped(const std::vector<Dim>& from,
                                             const std::vector<Expr*>& indices, Scalar type) {
     IndexMath math(b_, type);
     Expr* number = math.number(0);
+    Expr *length = nullptr, *step = nullptr;  // of a slice, whose begin is `number`
     for (std::size_t k = 0; k < to.size(); ++k) {
         number = math.multiply(number, b_.extent(to[k], type));
-        if (to[k].extent != 1) number = math.add(number, indices[k]);
+        if (step != nullptr) step = math.multiply(step, b_.extent(to[k], type));
+        if (is_part(*indices[k])) {
+            number = math.add(number, indices[k]->operands[0]);
+            length = indices[k]->operands[1];
+            step = indices[k]->operands[2];
+        } else if (to[k].extent != 1) {
+            number = math.add(number, indices[k]);
+        }
     }
+    if (step != nullptr) return {part_of(number, length, step, b_.span)};
     std::vector<Expr*> result(from.size());
     Expr* inner = math.number(1);  // elements between neighbours
     for (std::size_t d = from.size(); d-- > 0;) {
@@ -273,16 +318,21 @@ int NameSubscripts::site(const Var& array, std::size_t axis) {
     return known->second;
 }
 
+// A slice whose begin counts from the start.
+Expr* NameSubscripts::part_of(Expr* begin, Expr* length, Expr* step, Span span) {
+    Expr* slice = context_.module.make_expr(Op::kSlice, Type::none(), span);
+    slice->index = kSliceBegin | kSliceLength | kSliceStep;
+    slice->operands = {begin, length, step};
+    return slice;
+}
+
 Expr* NameSubscripts::slice_of(const Part& part, const Subscript& s, const Dim& dim,
                                const Expr& index) {
     if (index.operands.empty()) return all_of(part, dim, index.span);
     IndexMath math(b_, part.begin->type.scalar);
-    Expr* slice = context_.module.make_expr(Op::kSlice, Type::none(), index.span);
-    slice->index = kSliceBegin | kSliceLength | kSliceStep;
     Expr* ahead = math.multiply(copy(s.begin), copy(part.step));
-    slice->operands = {math.add(ahead, copy(part.begin)), copy(s.length.value),
-                       math.multiply(copy(s.step), copy(part.step))};
-    return slice;
+    return part_of(math.add(ahead, copy(part.begin)), copy(s.length.value),
+                   math.multiply(copy(s.step), copy(part.step)), index.span);
 }
 
 // The slice that corresponds to a part of a dimension.

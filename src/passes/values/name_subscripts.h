@@ -51,6 +51,7 @@ private:
     void refuse(Span span, std::string message, std::string help);
     ir::Expr* place_of(const Part& part, ir::Expr* index, const ir::Var& array, std::size_t axis);
     ir::Expr* all_of(const Part& part, const ir::Dim& dim, Span span);
+    ir::Expr* part_of(ir::Expr* begin, ir::Expr* length, ir::Expr* step, Span span);
     ir::Expr* slice_of(const Part& part, const Subscript& s, const ir::Dim& dim,
                        const ir::Expr& index);
     int site(const ir::Var& array, std::size_t axis);

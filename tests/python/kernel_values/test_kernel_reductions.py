@@ -8,6 +8,7 @@ import pytest
 import kernel_places
 import parpy
 from backends import TARGETS, options
+from nvrtc import cubin
 from parpy import cuda
 
 backend = kernel_places.backend
@@ -66,6 +67,45 @@ def test_types_of_means():
 
     for kind in (np.float32, np.float64, np.int16):
         assert np.asarray(mean(np.ones(3, kind))).dtype == np.nanmean(np.ones(3, kind)).dtype
+
+
+@cuda.jit
+def medians(x, out):
+    i, j = cuda.grid(2)
+    if 0 < i < x.shape[0] - 1 and 0 < j < x.shape[1] - 1:
+        window = cuda.local.array(4, np.float64)
+        for k in range(4):
+            window[k] = x[i + k // 2, j + k % 2]
+        out[0, i, j] = np.median(x[i - 1 : i + 2, j - 1 : j + 2])
+        out[1, i, j] = np.median(x[i])
+        out[2, i, j] = np.median(x[:, j])
+        out[3, i, j] = np.median(window)
+        out[4, i, j] = np.median(x[i, j:j])
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "i4", "u1", "nan"])
+def test_medians_in_kernels(kind):
+    x = np.random.default_rng(1).integers(0, 9, (6, 7)).astype("f8" if kind == "nan" else kind)
+    if kind == "nan":
+        x[2, 3] = np.nan
+    out, wanted = np.zeros((5, 6, 7)), np.zeros((5, 6, 7))
+    medians[1, (6, 7)](x, out)
+    for i in range(1, 5):
+        for j in range(1, 6):
+            parts = x[i - 1 : i + 2, j - 1 : j + 2], x[i], x[:, j], x[i : i + 2, j : j + 2]
+            wanted[:, i, j] = *map(np.median, parts), np.nan
+    np.testing.assert_array_equal(out, wanted)
+    cubin(medians.inspect_source(x, out))
+
+
+def test_medians_of_three_dimensions():
+    @cuda.jit
+    def median(x, out):
+        out[0] = np.median(x)
+
+    x, out = np.random.default_rng(2).random((3, 4, 5)), np.zeros(1)
+    median[1, 1](x, out)
+    assert out[0] == np.median(x)
 
 
 @cuda.jit

@@ -117,7 +117,7 @@ def test_strides(make):
     [
         ("m = x.reshape(n, 5)\nm[0, 0] = 1", "an array of 12 elements cannot have a shape for 15"),
         ("m = x.reshape(n, 4)\nm[0, n + 1] = 1", "subscript 4 is out of bounds for axis 1 of 'm'"),
-        ("m = x.reshape(3, 4)\nm[:, 0] = 1", "'m' is transposed or reshaped, and sliced here"),
+        ("m = x.reshape(3, 4)\nm[1:, 1:] = 1", "'m' is transposed or reshaped, and sliced here"),
         ("m = x.reshape(3, 4)\nm[cuda.atomic.add(x, 0, 1), 0] = 1", "this subscript has effects"),
         ("m = x.reshape(3, 4)\nx[0] = m.strides[0]", "its elements have no such distances"),
         (
@@ -153,6 +153,57 @@ def test_arrays_of_no_dimension():
     assert x == 6
     read[1, 1](x, out)
     assert out[0] == 7
+
+
+# ---------------------------------------------------------------- slices
+
+SLICES = [
+    "y[i, 1:]", "y[i, ::-1]", "y[i]", "y[i, 3:0:-2]", "y[1:, i]", "y[:, -1 - i]", "y[i, i:]", "y.T[i]", "y.T[i, 1:]",
+    "y[1:][i % 2, 1::2]", "y[::-1, ::2][i]", "x[1:9].reshape(2, 4)[i % 2, 1:]", "x[::-2].reshape(3, 2)[i, i % 2:]",
+    "x.reshape(2, 3, 2)[1, i % 3]", "x.reshape(2, 3, 2)[:, i % 3, 1]", "x.reshape(m, n - 2, 2)[i, 1:, 1]",
+    "z.T[1:, i]", "z.T[i % 2, ::-1]", "z[1:].T[i % 2]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SLICES)
+def test_slices_of_moved_arrays(text):
+    def body(place):
+        return (
+            f"        row = {text}\n"
+            f"        out[i, 0] = ({text}).sum()\n"
+            "        out[i, 1] = row.sum() + 10 * row.shape[0]\n"
+            f"        out[i, 2] = np.max(2 * {text} + row)\n"
+            f"        {place}\n"
+        )
+
+    lines = "        y = x.reshape(m, n)\n" + body(f"part = {text}\n        part += 100 * (i + 1)")
+    given = "def kernel(x, z, m, n, out):\n    i = cuda.grid(1)\n    if i < m:\n" + lines
+    whole = "def kernel(x, z, m, n, out):\n    for i in range(m):\n" + lines
+    x, z, out = np.arange(12.0), np.arange(9.0).reshape(3, 3), np.zeros((3, 3))
+    wanted = x.copy(), z.copy(), np.zeros((3, 3))
+    own = function_of(given, "kernel", f"<moved {text}>", cuda=cuda)
+    cuda.jit(own)[3, 1](x, z, 3, 4, out)  # threads of the simulator run one after the other
+    function_of(whole, "kernel", f"<moved plain {text}>")(*wanted[:2], 3, 4, wanted[2])
+    for ours, theirs in zip((x, z, out), wanted, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_slices_of_moved_arrays_that_overlap():
+    @cuda.jit
+    def shifted(x, z):
+        i = cuda.grid(1)
+        y, w = x.reshape(3, 4), z.T
+        y[i, 1:] = y[i, :-1] * 2
+        w[i, :-1] += w[i, 1:]
+
+    x, z = np.arange(12.0), np.arange(9.0).reshape(3, 3)
+    wanted, turned = x.copy().reshape(3, 4), z.copy()
+    shifted[1, 3](x, z)
+    wanted[:, 1:] = wanted[:, :-1] * 2
+    turned[:-1] += turned[1:]
+    np.testing.assert_array_equal(x.reshape(3, 4), wanted)
+    np.testing.assert_array_equal(z, turned)
+    cubin(shifted.inspect_source(x, z))
 
 
 # ---------------------------------------------------------------- other elements

@@ -169,7 +169,7 @@ def _call_named(fn: FunctionScope, node: ast.Call) -> _native.Expr:
     if isinstance(binding.value, External):
         return call_external(fn, node, binding.value)
     known = not fn.kernel or (fn.names_arrays and gives_number(binding.value))
-    ours = library_function(binding.value, node) if known else None
+    ours = library_function(binding.value, node, fn.kernel) if known else None
     if ours is not None:
         return call_function(fn, ours[1], ours[0])
     _not_callable(fn, binding, node)

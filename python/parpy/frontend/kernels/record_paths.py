@@ -20,6 +20,7 @@ from ...syntax.walks import copy_of
 
 # Attributes of numbers and views, which are no fields of records.
 _OF_ELEMENTS = ("real", "imag", "conjugate", "dtype", "shape", "ndim")
+_OF_SLICES = ("size", "T", "flat", "strides", "itemsize", "nbytes")  # which a single record has as fields
 _OF_ARRAYS = frozenset(dir(np.ndarray))
 
 
@@ -87,7 +88,7 @@ class _Separate(ast.NodeTransformer):
 def _is_of_numpy(node: ast.Attribute) -> bool:
     if isinstance(node.value, ast.Name):
         return node.attr in _OF_ARRAYS
-    return node.attr in _OF_ELEMENTS or (node.attr == "size" and has_slice(node.value))
+    return node.attr in _OF_ELEMENTS or (node.attr in _OF_SLICES and has_slice(node.value))
 
 
 def is_whole(part: ast.expr) -> bool:
