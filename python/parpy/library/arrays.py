@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from .. import builtin
+from .order import insertion
 
 # ------------------------------------------------------------ running values
 
@@ -242,19 +243,13 @@ def diag(v):
 # ------------------------------------------------------------ functions of distances
 
 
-def interp(x, xp, fp):
-    if x.ndim > 1:
-        builtin.static_fail("np.interp takes numbers and arrays of one dimension here")
-    if x.ndim == 1:
-        values = np.empty(x.shape[0])
-        for i in range(x.shape[0]):
-            values[i] = np.interp(x[i], xp, fp)
-        return values
+def interpolated(x, xp, fp):
+    """The value of a piecewise linear function at a number."""
     n = xp.shape[0]
     if n == 0:
         raise ValueError("array of sample points is empty")
     value = fp[n - 1] / 1
-    k = np.searchsorted(xp, x, side="right") - 1
+    k = insertion(xp, x, "right") - 1
     if x != x:
         value = x / 1
     elif k < 0:
@@ -269,6 +264,17 @@ def interp(x, xp, fp):
             if value != value and fp[k] == fp[k + 1]:
                 value = fp[k] / 1
     return value
+
+
+def interp(x, xp, fp):
+    if x.ndim > 1:
+        builtin.static_fail("np.interp takes numbers and arrays of one dimension here")
+    if x.ndim == 1:
+        values = np.empty(x.shape[0])
+        for i in range(x.shape[0]):
+            values[i] = np.interp(x[i], xp, fp)
+        return values
+    return interpolated(x, xp, fp)
 
 
 def convolve(a, v, mode="full"):

@@ -253,66 +253,6 @@ def median(a):
     return middle
 
 
-def element(a, i):
-    """Element number i of an array of one to three dimensions."""
-    if a.ndim == 1:
-        return a[i]
-    if a.ndim == 2:
-        return a[i // a.shape[1], i % a.shape[1]]
-    if a.ndim != 3:
-        builtin.static_fail("np.median takes an array of one to three dimensions here")
-    return a[i // (a.shape[1] * a.shape[2]), i // a.shape[2] % a.shape[1], i % a.shape[2]]
-
-
-def ranked(a, k):
-    """The element that sorting would put at place k, without memory: a part of the elements between two bounds is
-    counted until the element is found. None of them is NaN."""
-    n = a.size
-    low = high = found = element(a, 0)
-    has_low = has_high = False
-    done = False
-    first = 0
-    while not done:
-        found = element(a, first)
-        while (has_low and found <= low) or (has_high and found >= high):
-            first += 1
-            found = element(a, first)
-        below, equal = 0, 0
-        for i in range(n):
-            each = element(a, i)
-            if each < found:
-                below += 1
-            elif each == found:
-                equal += 1
-        if k < below:
-            high, has_high = found, True
-        elif k < below + equal:
-            done = True
-        else:
-            low, has_low = found, True
-    return found
-
-
-def median_without_memory(a):
-    """The median, as `median`, for kernels."""
-    middle = np.sum(a[:0]) / 1 * np.nan
-    n = a.size
-    nan = False
-    for i in range(n):
-        each = element(a, i)
-        if each != each:
-            nan = True
-    if n > 0 and nan:
-        middle = middle + np.nan
-    elif n > 0:
-        upper = ranked(a, n // 2)
-        lower = upper
-        if n % 2 == 0:
-            lower = ranked(a, n // 2 - 1)
-        middle = (lower / 1 + upper / 1) / 2
-    return middle
-
-
 def quantile(a, q):
     """Interpolates between the two nearest elements by NumPy's formula for its method `linear`."""
     if a.ndim != 1:
@@ -335,9 +275,13 @@ def quantile(a, q):
             high = s[below + 1]
             for i in range(below + 2, n):
                 high = min(high, s[i])
-        step = high - low
-        between = high - step * (1 - t) if t >= 0.5 else low + step * t
+        between = blended(low, high, t)
     return between
+
+
+def blended(low, high, t):
+    step = high - low
+    return high - step * (1 - t) if t >= 0.5 else low + step * t
 
 
 def percentile(a, q):
@@ -346,16 +290,8 @@ def percentile(a, q):
     return np.quantile(a, q / 100)
 
 
-def searchsorted(a, v, side="left"):
-    """The place before (or for side="right" after) equal elements at which the number `v` would be inserted; for an
-    array `v`, the places of all its elements."""
-    if v.ndim > 1:
-        builtin.static_fail("np.searchsorted takes numbers and arrays of one dimension here")
-    if v.ndim == 1:
-        places = np.zeros(v.shape[0], np.int64)
-        for i in range(v.shape[0]):
-            places[i] = np.searchsorted(a, v[i], side)
-        return places
+def insertion(a, v, side):
+    """The place of a number in a sorted array, as `searchsorted`."""
     low, high = 0, a.shape[0]
     if side == "left":
         while low < high:
@@ -374,3 +310,16 @@ def searchsorted(a, v, side="left"):
     else:
         raise ValueError("side must be 'left' or 'right'")
     return np.int64(low)
+
+
+def searchsorted(a, v, side="left"):
+    """The place before (or for side="right" after) equal elements at which the number `v` would be inserted; for an
+    array `v`, the places of all its elements."""
+    if v.ndim > 1:
+        builtin.static_fail("np.searchsorted takes numbers and arrays of one dimension here")
+    if v.ndim == 1:
+        places = np.zeros(v.shape[0], np.int64)
+        for i in range(v.shape[0]):
+            places[i] = np.searchsorted(a, v[i], side)
+        return places
+    return insertion(a, v, side)

@@ -15,7 +15,7 @@ import numpy as np
 from ..syntax.names import callable_source
 from ..syntax.patterns import is_none
 from ..syntax.source import FunctionSource, capture
-from . import arrays, counting, joining, order, without_nan
+from . import arrays, counting, for_kernels, joining, order, without_nan
 from .along import along, at
 from .einsum import einsum, subscripts_of
 from .items import item
@@ -92,9 +92,25 @@ _FOR_LOOPS: frozenset[Any] = frozenset((
     np.kron, np.nonzero, np.take, np.unique,
 ))  # fmt: skip
 # Functions that allocate no memory, so that kernels may call them as well.
-_NUMBERS = frozenset((np.argmax, np.argmin, np.median, *_WITHOUT_NAN))
+_NUMBERS: frozenset[Any] = frozenset((
+    np.allclose, np.argmax, np.argmin, np.array_equal, np.average, np.inner, np.isclose, np.linalg.norm, np.polyval,
+    np.trace, np.vdot, *_WITHOUT_NAN,
+))  # fmt: skip
 # Implementations without memory, for kernels alone.
-_IN_KERNELS: dict[Any, tuple[Callable[..., Any], ...]] = {np.median: (order.median_without_memory,)}
+_IN_KERNELS: dict[Any, tuple[Callable[..., Any], ...]] = {
+    getattr(np, each): (getattr(for_kernels, each),)
+    for each in (
+        "angle",
+        "digitize",
+        "interp",
+        "median",
+        "nan_to_num",
+        "percentile",
+        "quantile",
+        "searchsorted",
+        "sinc",
+    )
+}
 # Functions whose result is an array for all arguments.
 _ARRAYS: frozenset[Any] = frozenset((
     np.cumprod, np.cumsum, np.diff, np.flip, np.flipud, np.repeat, np.roll, np.sort, np.tile, np.tril, np.triu,
@@ -107,6 +123,7 @@ _MOST_SUBSCRIPTS = 3
 for _name in ("trapezoid", "trapz"):  # the names since NumPy 2 and before
     if hasattr(np, _name):
         _FUNCTIONS[getattr(np, _name)] = (arrays.trapezoid, arrays.trapezoid_over)
+        _NUMBERS |= {getattr(np, _name)}
 # Methods that equal the functions of the same names.
 _METHODS = ("argmax", "argmin", "argsort", "cumprod", "cumsum", "repeat", "searchsorted", "trace")
 # Methods that store to their array.
@@ -196,7 +213,7 @@ def gives_array(function: object) -> bool:
 
 def gives_number(function: object) -> bool:
     """Whether a function of the library, in kernels, reduces all elements to a number without allocating memory."""
-    return callable(function) and any(function is each for each in _NUMBERS)
+    return callable(function) and any(function is each for each in (*_NUMBERS, *_IN_KERNELS))
 
 
 def for_loops() -> frozenset[Any]:
@@ -248,7 +265,9 @@ def is_in_library(function: object) -> bool:
         return False
 
 
-def library_method(name: str, owner: ast.expr, node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
+def library_method(
+    name: str, owner: ast.expr, node: ast.Call, in_kernel: bool = False
+) -> tuple[FunctionSource, ast.Call] | None:
     """The implementation for a call of an array method, and the call with its arguments; None if nothing fits."""
     if stores_method(name, node):
         return _source(_STORING_METHODS[name]), _with_arguments(node, [owner])
@@ -256,7 +275,7 @@ def library_method(name: str, owner: ast.expr, node: ast.Call) -> tuple[Function
         return _item(owner, node)
     if name not in _METHODS:
         return None
-    return library_function(getattr(np, name), _with_arguments(node, [owner, *node.args]))
+    return library_function(getattr(np, name), _with_arguments(node, [owner, *node.args]), in_kernel)
 
 
 def _item(owner: ast.expr, node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:

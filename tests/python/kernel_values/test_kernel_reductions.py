@@ -10,6 +10,7 @@ import parpy
 from backends import TARGETS, options
 from nvrtc import cubin
 from parpy import cuda
+from parpy.library.texts import function_of
 
 backend = kernel_places.backend
 
@@ -106,6 +107,34 @@ def test_medians_of_three_dimensions():
     x, out = np.random.default_rng(2).random((3, 4, 5)), np.zeros(1)
     median[1, 1](x, out)
     assert out[0] == np.median(x)
+
+
+EXPRESSIONS = [
+    "np.searchsorted(x, 0.5)", "np.searchsorted(x, x[3], side='right')", "x.searchsorted(y[2])", "np.digitize(0.5, x)",
+    "np.digitize(0.5, x[::-1], right=True)", "np.interp(0.5, x, y)", "np.interp(2.0, x, y)", "np.linalg.norm(x - y)",
+    "np.linalg.norm(m)", "np.trapezoid(y, x)", "np.vdot(x, y)", "np.inner(x, y)", "np.allclose(x, x + 1e-12)",
+    "np.array_equal(x, y)", "np.trace(m)", "m.trace()", "np.polyval(x[:3], 0.5)", "np.average(x)",
+    "np.isclose(x[0], y[0])",
+    "np.angle(x[1] - 1j)", "np.angle(-x[1])", "np.sinc(x[0])", "np.sinc(0.0)", "np.nan_to_num(1 / (x[0] - x[0]))",
+    "np.nan_to_num(np.nan * x[0])", "np.nan_to_num(-x[2])", "np.nan_to_num(7)", "np.quantile(x, 0.3)",
+    "np.quantile(m, 1)", "np.percentile(y[1:], 25)", "np.percentile(m[:, 1], 80)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_numbers_of_numpy_functions_in_kernels(text):
+    rng = np.random.default_rng(3)
+    x, y, m, out = np.sort(rng.random(8)), rng.random(8), rng.random((4, 4)), np.zeros(1)
+    kernel = cuda.jit(function_of(f"def kernel(x, y, m, out):\n    out[0] = {text}\n", "kernel", f"<{text}>"))
+    kernel[1, 1](x, y, m, out)
+    np.testing.assert_allclose(out[0], eval(text, {"np": np, "x": x, "y": y, "m": m}), rtol=1e-14)
+
+
+def test_numpy_functions_take_numbers_in_kernels():
+    kernel = cuda.jit(function_of("def kernel(x):\n    x[0] = np.interp(x, x, x)[0]\n", "kernel", "<arrays>"))
+    with pytest.raises(parpy.CompileError, match=r"np\.interp takes a number in kernels"):
+        kernel[1, 1](np.ones(3))
 
 
 @cuda.jit

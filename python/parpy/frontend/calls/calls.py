@@ -274,8 +274,8 @@ def _copy_or_conversion(fn: FunctionScope, node: ast.Call) -> _native.Expr | Non
 def _method_of_library(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
     """x.argmin(), x.cumsum(); None for other calls."""
     func = method_of_value(fn, node)
-    known = func is not None and (not fn.kernel or (fn.names_arrays and func.attr in ("argmax", "argmin")))
-    ours = library_method(func.attr, func.value, node) if func is not None and known else None
+    known = func is not None and (not fn.kernel or (fn.names_arrays and gives_number(getattr(np, func.attr, None))))
+    ours = library_method(func.attr, func.value, node, fn.kernel) if func is not None and known else None
     return None if ours is None else call_function(fn, ours[1], ours[0])
 
 
