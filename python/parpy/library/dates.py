@@ -54,21 +54,12 @@ def _truncated(a: Any, k: Any) -> Any:
 
 
 def divided(a: Any, x: Any) -> Any:
-    """A duration divided by a number."""
+    """A duration divided by a number. NumPy rounds towards zero, also where it calls the division `floor_divide`."""
     if isnat(a):
         return a
     if isinstance(x, (float, np.floating)):
         return _of_float(a / x)
     return _truncated(a, np.int64(x)) if x != 0 else -9223372036854775807 - 1
-
-
-def floored(a: Any, x: Any) -> Any:
-    """A duration divided by a number, rounded down for an integer and, as in NumPy, towards zero for a float."""
-    if isnat(a):
-        return a
-    if isinstance(x, (float, np.floating)):
-        return _of_float(a / x)
-    return a // np.int64(x) if x != 0 else -9223372036854775807 - 1
 
 
 def ratio(a: Any, b: Any) -> Any:

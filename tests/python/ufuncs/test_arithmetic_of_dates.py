@@ -16,7 +16,7 @@ MONTHS = np.array(["2020-02", "1969-11", "NaT", "1970-01", "2400-03"], "M8[M]")
 YEARS = np.array(["2020", "1969", "NaT", "1970", "2400"], "M8[Y]")
 HOURS = np.array([5, -7, 0, 24, "NaT"], "m8[h]")
 MINUTES = np.array([-3, 9, 7, "NaT", 60], "m8[m]")
-NUMBERS = np.array([2, -3, 0, 4, 5])
+NUMBERS = np.array([-2, -3, 0, 4, 5])
 FLOATS = np.array([0.5, -3.25, 0.0, np.nan, 7.0])
 DAY = np.timedelta64(1, "D")
 NEVER = np.timedelta64("NaT")
@@ -115,6 +115,16 @@ def next_month(a, b):
     return a.astype("M8[M]") + np.timedelta64(b, "M")
 
 
+def named(a, b):
+    first, last = a, b
+    if last < first:
+        first, last = last, first
+    later = max(first, last)
+    for _ in range(2):
+        later = later + DAY
+    return later
+
+
 def helped(a, b):
     return between(a, b) / np.timedelta64(1, "h")
 
@@ -131,13 +141,14 @@ MIXED = [(DAYS, DAYS[::-1].copy()), (DAYS, SECONDS), (SECONDS, MONTHS), (YEARS, 
 DURATIONS = [(HOURS, HOURS[::-1].copy()), (HOURS, MINUTES)]
 CASES = [
     *((f, case) for f in (minus, below, at_most, above, at_least, same, other, later, clipped) for case in MIXED),
-    *((f, case) for f in (counted, total, unless, helped, earlier, latest, chained) for case in MIXED[:3]),
+    *((f, case) for f in (counted, total, unless, helped, earlier, latest, chained, named) for case in MIXED[:3]),
     *((f, case) for f in (plus, minus, divided, floored, rest, below) for case in DURATIONS),
     *((f, case) for f in (same, other, unless, later) for case in DURATIONS),
     *((plus, case) for case in [(DAYS, HOURS), (MINUTES, SECONDS), (MONTHS, MINUTES)]),
     *((plus, case) for case in [(DAYS, NUMBERS), (NUMBERS, HOURS)]),
     *((times, case) for case in [(HOURS, NUMBERS), (NUMBERS, MINUTES), (HOURS, FLOATS), (FLOATS, HOURS)]),
     *((f, (HOURS, b)) for f in (divided, floored) for b in (NUMBERS, FLOATS, NUMBERS.astype(np.int8))),
+    (floored, (HOURS[:4] + np.timedelta64(2, "h"), np.array([-3, 3, 3, -5]))),
     (next_month, (DAYS, NUMBERS)),
     (month, (DAYS[[0, 2, 3, 4]], DAYS[[0, 2, 3, 4]])),
     (month, (SECONDS[[0, 1, 3, 4]], DAYS[[0, 2, 3, 4]])),
@@ -255,6 +266,13 @@ def scaled(a, b):
     return a * b + 1.5
 
 
+def one_of_two(a, b):
+    found = 0
+    if b > 0:
+        found = a
+    return found
+
+
 def either(a, b):
     return a if b > 0 else 3
 
@@ -267,6 +285,7 @@ def either(a, b):
         (divided, HOURS, DAYS, "'divide' cannot use operands"),
         (indexed, DAYS, NUMBERS, "a date has no elements"),
         (either, DAYS, NUMBERS, "both a number and datetime64"),
+        (one_of_two, DAYS, NUMBERS, "both a number and datetime64"),
         (scaled, HOURS, NUMBERS, "a float is no duration"),
         (plus, DAYS, FLOATS, "a float is no duration"),
         (plus, HOURS, np.array([1], "m8[Y]"), "Cannot get a common metadata divisor|cannot use operands"),
@@ -276,8 +295,10 @@ def test_operations_that_dates_do_not_have(function, a, b, text):
     with pytest.raises((TypeError, parpy.CompileError), match=text) as caught:
         parpy.vectorize(function)(a, b)
     if isinstance(caught.value, TypeError):
-        line = function.__code__.co_firstlineno + 1
-        assert f"in '{function.__name__}', line {line} of {__file__}" in caught.value.__notes__
+        first = function.__code__.co_firstlineno
+        lines = range(first + 1, first + 4)
+        shown = {f"in '{function.__name__}', line {line} of {__file__}" for line in lines}
+        assert shown & {*caught.value.__notes__}
 
 
 def test_a_ufunc_of_numbers_and_dates():

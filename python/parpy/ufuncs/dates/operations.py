@@ -114,7 +114,7 @@ _BINARY: dict[Any, Any] = {
     np.equal: dates.equal, np.not_equal: dates.not_equal, np.maximum: dates.maximum, np.minimum: dates.minimum,
     np.fmax: dates.fmax, np.fmin: dates.fmin, np.remainder: dates.remainder,
 }  # fmt: skip
-_OF_NUMBER: dict[Any, Any] = {np.multiply: dates.times, np.divide: dates.divided, np.floor_divide: dates.floored}
+_OF_NUMBER: dict[Any, Any] = {np.multiply: dates.times, np.divide: dates.divided, np.floor_divide: dates.divided}
 _RATIOS: dict[Any, Any] = {np.divide: dates.ratio, np.floor_divide: dates.whole_ratio}
 _SWAPPED: dict[Any, Any] = {np.greater: np.less, np.greater_equal: np.less_equal}
 _UNARY: dict[Any, Any] = {

@@ -84,6 +84,8 @@ class _Pass:
         self.kinds, self.results, self._fixed = dict(kinds), results, fixed
         self.called: dict[str, Any] = {}
         self._known = known
+        parameters = source.function.__code__.co_varnames[: source.function.__code__.co_argcount]
+        self._numbers = {name for name in parameters if name not in kinds}  # variables with values that are numbers
 
     def function(self, node: Function) -> Function:
         node.body = self._block(node.body)
@@ -158,18 +160,23 @@ class _Pass:
         return self._value(_loaded(target)).kind
 
     def _for_target(self, target: ast.expr, value: Value) -> ast.expr:
-        kind = self._stored(target)
         if isinstance(target, ast.Name):
-            kind = self._common(target.id, kind, value.kind)
-        else:
-            assert isinstance(target, ast.Subscript)
-            target.slice = self._number(target.slice)
+            return converted(value, self._kind_of_variable(target.id, value.kind))
+        kind = self._stored(target)
+        assert isinstance(target, ast.Subscript)
+        target.slice = self._number(target.slice)
         return converted(value, kind)
 
-    def _common(self, name: str, known: Kind, found: Kind) -> Kind:
-        kind = common(known, found) if known is not None or found is not None else None
-        if kind is not None:
-            self.kinds[name] = kind
+    def _kind_of_variable(self, name: str, found: Kind) -> Kind:
+        """The type of a variable that gets a value of this type, and had values of others before."""
+        known = self._stored(ast.Name(name))
+        is_number = name in self._numbers
+        if found is None and known is None:
+            self._numbers.add(name)
+            return None
+        kind = found if known is None and not is_number else common(known, found)
+        assert kind is not None
+        self.kinds[name] = kind
         return kind
 
     def _loop(self, target: ast.expr, over: ast.expr) -> None:
