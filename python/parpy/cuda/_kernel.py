@@ -45,7 +45,7 @@ from ._options import KernelOptions
 from ._overloads import Overload, Overloads, asked_types, of_each, sample
 from ._streams import Stream, handle_of
 from .arguments import matching
-from .arguments.dates import as_integers, is_date
+from .arguments.dates import as_integers, is_date, kind_of_type, kinds_of, of_integers, viewed
 from .arguments.directed import Directed, In, InOut, prepared, type_of, with_records
 from .arguments.kinds import Fields, has_records, kind_of
 
@@ -63,7 +63,7 @@ class Kernel(Launchable, ByReference):
         options: KernelOptions,
         link: tuple[str, ...] = (),
     ) -> None:
-        given = source_of(function)
+        given = self._given_source = source_of(function)
         source, self._written_records = written_records(without_star(given))
         source, self._views = with_views(source)
         self.py_func: FunctionType = given.function
@@ -94,6 +94,7 @@ class Kernel(Launchable, ByReference):
         self._takes_tuples = False  # whether a launch has passed a tuple
         self._refused: CompileError | None = None  # the error of launches without a tuple among the arguments
         self._variants: dict[tuple[Kind | Composed | None, ...], Kernel] = {}
+        self._dated: dict[Any, Kernel | None] = {}  # the kernels of integers by the types of dates and durations
         self._by_stream: dict[Any, CompileOptions] = {}
         self._launchers: dict[Any, Launcher] = {}
         self._blocks: dict[Any, int] = {}
@@ -255,7 +256,7 @@ class Kernel(Launchable, ByReference):
         The parsed kernel is discarded, because a launch reads the globals of its own time.
         """
         for each in self.declared:
-            probe = self._anew()
+            probe = self._of_integers((*map(kind_of_type, each.arguments),)) or self._anew()
             try:
                 samples = [sample(kind) for kind in each.arguments]
             except TypeError:  # NumPy has no type for the elements
@@ -393,7 +394,8 @@ class Kernel(Launchable, ByReference):
             PreparingLauncher(self, (*sizes,), options)(*arguments)
             return None
         if any(map(is_date, arguments)):
-            self.native(*sizes, *as_integers(self.with_views(arguments)), opts=options)
+            if not self.launched_with_dates(sizes, arguments, options.stream or 0):
+                self.native(*sizes, *as_integers(self.with_views(arguments)), opts=options)
             return None
         if not isinstance(error, CompileError):
             return NotImplemented
@@ -412,6 +414,21 @@ class Kernel(Launchable, ByReference):
         kernel = self.variant(arguments)
         kernel.launch(sizes, arguments, kernel.options_on(options.stream or 0))
         return None
+
+    def launched_with_dates(self, sizes: Sequence[int], arguments: Sequence[Any], stream: int) -> bool:
+        """Launches the kernel of integers for these arguments. False if there are no dates or durations among them, or
+        if the kernel does more with them than NumPy's operations."""
+        kernel = self._of_integers(kinds_of(arguments))
+        if kernel is not None:
+            kernel[sizes[:3], sizes[3:6], stream, sizes[6]](*viewed(arguments))
+        return kernel is not None
+
+    def _of_integers(self, kinds: tuple[Any, ...]) -> Kernel | None:
+        """The kernel of integers for parameters of these types, which are None for numbers; None if it needs none."""
+        if any(kinds) and kinds not in self._dated:
+            source = of_integers(self._given_source, kinds)
+            self._dated[kinds] = None if source is None else Kernel(source, (), self._options, self._link)
+        return self._dated.get(kinds)
 
     def inspect_source(self, *arguments: Any) -> Any:
         """Returns the CUDA C++ and host text for arguments like these, or for a tuple of their types. A kernel with a

@@ -47,9 +47,11 @@ class PreparingLauncher(Launcher):
         arguments, behind = kernel.taken(matching.bound(kernel.py_func, arguments, keywords), stream)
         if kernel.declared:
             arguments = kernel.matched(arguments)
-        given = kernel.with_views(arguments)
-        chosen = kernel.variant(given)
-        chosen.launch(self.args, given, options if chosen is kernel else chosen.options_on(stream))
+        # Kernels with signatures look for dates only if the launch fails without.
+        if kernel.declared or not kernel.launched_with_dates(self.args, arguments, stream):
+            given = kernel.with_views(arguments)
+            chosen = kernel.variant(given)
+            chosen.launch(self.args, given, options if chosen is kernel else chosen.options_on(stream))
         if not (self.noted or kernel.declared):
             self.noted = True
             kernel.overloads.note(map(type_of, arguments))

@@ -24,10 +24,10 @@ from ..arrays.libraries import (
 )
 from ..calls.pickling import give_reference
 from ..calls.tracebacks import hides_frames
+from ..dates.operations import is_date
 from . import reductions
 from .choices import Choices
-from .dates.on_device import are_dates, as_integers, reduced, with_dates
-from .dates.operations import is_date
+from .dates import are_dates, as_integers, reduced, with_dates
 from .element_kernels import Operand, conversion, dimensions_in, elementwise, ir_name
 from .operands import OnDevice, library_of_results, outputs_of, refuse_read_only, resolved_types
 from .plans import Plan, as_number, key_of

@@ -24,9 +24,9 @@ from ..arrays.libraries import (
     with_type,
 )
 from ..calls.pickling import give_reference
+from ..dates.operations import is_date
 from .core_shapes import Shapes, shapes_of
-from .dates.on_device import are_dates, with_dates
-from .dates.operations import is_date
+from .dates import are_dates, with_dates
 from .element_kernels import compiled, dimensions_in, ir_name
 from .operands import OnDevice, library_of_results, outputs_of, refuse_read_only, resolved_types
 from .plans import key_of

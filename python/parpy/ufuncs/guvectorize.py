@@ -76,7 +76,7 @@ class Cores(NamedTuple):
         """The function for operands of these types, with integers for dates and durations."""
         if not types.dates:
             return self.source
-        from .dates.rewriting import Elements, in_integers
+        from ..dates.rewriting import Elements, in_integers
 
         kinds = [
             Elements(kind, max(len(dimensions), 1)) if kind is not None and (dimensions or array) else kind

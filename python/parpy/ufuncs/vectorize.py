@@ -90,7 +90,7 @@ class Scalars(NamedTuple):
         """The function for operands of these types, with integers for dates and durations."""
         if not types.dates:
             return self.source
-        from .dates.rewriting import in_integers
+        from ..dates.rewriting import in_integers
 
         return in_integers(self.source, types.kinds[: self.inputs], types.kinds[self.inputs :]).source
 
@@ -110,7 +110,7 @@ def prototype_for(source: FunctionSource, inputs: tuple[str, ...]) -> Prototype:
     kinds = [date_of(each) for each in inputs]
     if not any(kinds):
         return Prototype(inputs, result_types(source, inputs))
-    from .dates.rewriting import in_integers
+    from ..dates.rewriting import in_integers
 
     made = in_integers(source, kinds)
     given = tuple(each if kind is None else "i64" for each, kind in zip(inputs, kinds, strict=True))

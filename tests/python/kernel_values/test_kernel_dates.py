@@ -30,10 +30,62 @@ def test_device_arrays_of_dates():
     assert (cuda.as_cuda_array(x).view("i8").copy_to_host() == FIRST.view("i8")).all()
 
 
-def test_no_date_in_a_device_array():
-    x = cuda.to_device(np.array(["NaT", "NaT"], "M8[D]"))
+WITH_NAT = np.array(["2020-01-01", "NaT", "1969-12-31", "2021-05-05"], "M8[D]")
+TIMES = np.array(["2020-02-01T01", "2000-01-01", "NaT", "2021-01-01"], "M8[s]")
+
+
+@cuda.jit(device=True)
+def later(a, n):
+    return a + np.timedelta64(n, "D")
+
+
+@cuda.jit
+def compared(a, b, step, gap, below, hours, moved):
+    i = cuda.grid(1)
+    if i < a.size:
+        gap[i] = b[i] - a[i]
+        below[i] = a[i] < b[i]
+        found = np.timedelta64(0, "D")
+        if a[i] != b[i] and not np.isnat(a[i]):
+            found = gap[i]
+        hours[i] = found / np.timedelta64(1, "h")
+        moved[i] = later(a[i], i) + step
+
+
+@pytest.mark.parametrize("place", [np.asarray, cuda.to_device])
+def test_units_and_nat_in_kernels(place):
+    gap, below, hours, moved = np.zeros(4, "m8[s]"), np.zeros(4, bool), np.zeros(4), np.zeros(4, "M8[h]")
+    step = np.timedelta64(180, "m")
+    there = place(gap)
+    compared[1, 32](place(WITH_NAT), place(TIMES), step, there, below, hours, moved)
+    wanted = TIMES - WITH_NAT
+    np.testing.assert_array_equal(there if there is gap else there.copy_to_host(), wanted)
+    np.testing.assert_array_equal(below, WITH_NAT < TIMES)
+    np.testing.assert_array_equal(hours, np.where(np.isnat(WITH_NAT), 0, wanted / np.timedelta64(1, "h")))
+    np.testing.assert_array_equal(moved, WITH_NAT + np.arange(4) * np.timedelta64(1, "D") + step)
+
+
+def test_kernels_that_do_more_with_dates_get_integers():
+    @cuda.jit
+    def latest(a, out):
+        i = cuda.grid(1)
+        if i < a.size:
+            cuda.atomic.max(out, 0, a[i])
+
+    found = np.zeros(1, "M8[D]")
+    latest[1, 32](FIRST, found)
+    assert found[0] == FIRST.max()
     with pytest.raises(TypeError, match="argument 1 contains NaT"):
-        cuda.jit(between)[1, 32](x, x, cuda.device_array(2, "m8[D]"))
+        latest[1, 32](cuda.to_device(WITH_NAT), found)
+
+
+def test_operations_that_dates_do_not_have_in_kernels():
+    @cuda.jit
+    def added(a, b, out):
+        out[0] = a[0] + b[0]
+
+    with pytest.raises(TypeError, match="'add' cannot use operands with types"):
+        added[1, 1](FIRST, SECOND, np.zeros(1, "M8[D]"))
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...calls.jit import jit_of_source
-from ...syntax.names import Scope, callable_source
-from ...syntax.patterns import Function
-from ...syntax.source import FunctionSource
-from ...syntax.walks import copy_of, walk
+from ..calls.jit import jit_of_source
+from ..syntax.names import Scope, callable_source
+from ..syntax.patterns import Function
+from ..syntax.source import FunctionSource
+from ..syntax.walks import copy_of, walk
 from .operations import HELPERS, OPERATORS, Kind, Value, combined, common, constant, converted, is_date
 
 

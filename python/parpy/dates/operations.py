@@ -8,12 +8,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...library import dates
+from ..calls.jit import jit_of_source
+from ..library import dates
+from ..syntax.names import source_of
 
 Kind = np.dtype[Any] | None
 """The type of a date or duration; None for a number."""
 
 _NUMBER = np.dtype(np.int64)
+
+
+class NoOperationError(TypeError):
+    """NumPy has no such operation for the types of the operands."""
 
 
 class Value(NamedTuple):
@@ -35,7 +41,9 @@ def call(helper: Any, *arguments: ast.expr) -> ast.expr:
 
 _PREFIX = "dates_"
 HELPERS = {
-    _PREFIX + name: found for name, found in vars(dates).items() if getattr(found, "__module__", "") == dates.__name__
+    _PREFIX + name: jit_of_source(source_of(found))  # kernels call no plain functions
+    for name, found in vars(dates).items()
+    if getattr(found, "__module__", "") == dates.__name__
 }
 """The functions of the library by the names that texts use."""
 
@@ -143,7 +151,10 @@ def combined(function: Any, *values: Value) -> Value:
         function, values = _SWAPPED[function], values[::-1]
     if not isinstance(function, np.ufunc) or len(values) != function.nin:
         raise TypeError(f"'{getattr(function, '__name__', function)}' is not supported for dates and durations")
-    kinds = function.resolve_dtypes((*(each.kind or _NUMBER for each in values), None))
+    try:
+        kinds = function.resolve_dtypes((*(each.kind or _NUMBER for each in values), None))
+    except TypeError as error:
+        raise NoOperationError(str(error)) from None
     nodes = [_operand(each, kind) for each, kind in zip(values, kinds, strict=False)]
     result = kinds[-1] if is_date(kinds[-1]) else None
     if function is np.positive:

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays.libraries import dtype_of, is_number, library_of, with_type
-from ...calls.options import CompileOptions
-from ...library.texts import function_of
-from ...syntax.names import source_of
-from ..element_kernels import Operand, elementwise
-from .operations import HELPERS, Value, converted, is_date
+from ..arrays.libraries import dtype_of, is_number, library_of, with_type
+from ..calls.options import CompileOptions
+from ..dates.operations import HELPERS, Value, converted, is_date
+from ..library.texts import function_of
+from ..syntax.names import source_of
+from .element_kernels import Operand, elementwise
 
 _INTEGER = np.dtype(np.int64)
 

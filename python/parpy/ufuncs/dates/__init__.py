@@ -1,1 +1,0 @@
-"""Universal functions of dates and durations: the same functions on the integers that NumPy stores."""
