@@ -147,11 +147,11 @@ def generalised() -> list[dict[str, Any]]:
     rows = []
     multiply = parpy.guvectorize(["void(f8[:,:], f8[:,:], f8[:,:])"], "(m,n),(n,p)->(m,p)", target="parallel")(products)
     normalize = parpy.guvectorize(["void(f8[:], f8[:])"], "(n)->(n)", target="parallel")(normalized)
-    for count, size in ((10_000, 4), (100, 64), (1, 512)):
+    for count, size in ((1, 4), (100, 4), (10_000, 4), (100, 64), (1, 512)):
         a, b, c = np.random.rand(3, count, size, size)
         times = best({"gufunc": partial(multiply, a, b, c), "jit": partial(product_loops, a, b, c)})
         rows.append({"case": f"{count} products of {size} x {size}", **times})
-    for count, size in ((100_000, 8), (1000, 1000)):
+    for count, size in ((10, 8), (1000, 8), (100_000, 8), (1000, 1000)):
         a, c = np.random.rand(2, count, size)
         times = best({"gufunc": partial(normalize, a, c), "jit": partial(normalizing_loops, a, c)})
         rows.append({"case": f"{count} rows of {size} normalised", **times})

@@ -6,7 +6,6 @@ A launch is a call of a native jit function whose first seven parameters are the
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -21,7 +20,6 @@ from ..arrays.device_arrays import is_int
 from ..calls.elements import Elements, comes_apart, composed_kind
 from ..calls.errors import CompileError
 from ..calls.interface import HOST, source_text
-from ..calls.made import twin
 from ..calls.options import CompileBackend, CompileOptions
 from ..calls.pickling import ByReference, give_reference
 from ..calls.tracebacks import hides_frames
@@ -39,7 +37,7 @@ from ..vocabulary.signatures import Signature, signature
 from ._arrays import constant_of, to_device
 from ._backend import on_gpu
 from ._devices import get_current_device, launch_limits
-from ._launches import ForAll, Launcher, PreparingLauncher, launch_sizes, sizes_of
+from ._launches import ForAll, Launcher, PreparingLauncher, launch_sizes, native_kernel, sizes_of
 from ._linking import DEVICE_CODE
 from ._options import KernelOptions
 from ._overloads import Overload, Overloads, asked_types, of_each, sample
@@ -83,6 +81,9 @@ class Kernel(Launchable, ByReference):
         self._surface: Surface | None = None  # a parsed module that the native function has not fetched yet
         self._device_code: list[str] = []
         self._folders: list[str] = []  # the folders of linked sources that include files beside them
+        self.may_have_dates = not signatures or any(
+            kind_of_type(kind) is not None for each in signatures for kind in each.arguments
+        )
         self._fields: dict[str, list[str]] = {}  # the record fields that the kernel uses, by parameter
         # The kernel is parsed for the kinds of the parameters in `_asked`, or of all parameters if `_asks_all`.
         # `_known` has the kinds that are given, and `_variants` the kernels by these kinds.
@@ -98,7 +99,7 @@ class Kernel(Launchable, ByReference):
         self._by_stream: dict[Any, CompileOptions] = {}
         self._launchers: dict[Any, Launcher] = {}
         self._blocks: dict[Any, int] = {}
-        self.native = _native_kernel(source.function, self.parse)
+        self.native = native_kernel(source.function, self.parse)
         self.native.on_misfit = self._relaunch
         if not signatures:
             self.native.on_compiled = self._note
@@ -310,10 +311,16 @@ class Kernel(Launchable, ByReference):
         """The variant for such arguments, and the arguments in its form. Without arguments they are samples of the
         types of the first signature."""
         given = asked_types(arguments)
-        arguments, _ = self.taken((*(arguments if given is None else map(sample, given)),), 0)
-        if self.declared:
-            samples = [sample(each) for each in self.declared[0].arguments]
-            arguments = self.matched(arguments) if arguments else samples
+        types = self.declared[0].arguments if self.declared and not arguments else given
+        if types is not None:
+            arguments, kinds = [*map(sample, types)], (*map(kind_of_type, types),)
+        else:
+            arguments, _ = self.taken((*arguments,), 0)
+            arguments = self.matched(arguments) if self.declared else arguments
+            kinds, arguments = kinds_of(arguments), viewed(arguments)
+        kernel = self._of_integers(kinds)
+        if kernel is not None:
+            return kernel.prepared(arguments)
         arguments = self.with_views(arguments)
         kernel = self.variant(arguments)
         return kernel, kernel.with_fields(arguments)
@@ -568,20 +575,6 @@ def check_count(function: FunctionType, wanted: Signature) -> None:
     count = function.__code__.co_argcount
     if len(wanted.arguments) != count:
         raise TypeError(f"'{function.__name__}' has {count} parameters, but its signature is {wanted}")
-
-
-def _native_kernel(function: FunctionType, parse_again: Callable[[], Surface]) -> _native.JitFunction:
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    bind_own = twin(function, names)
-
-    def bind(*given: Any, **keywords: Any) -> tuple[Any, ...]:
-        sizes = given[: len(GEOMETRY)]
-        return (*sizes, *bind_own(*given[len(GEOMETRY) :], **keywords))
-
-    plain = not code.co_kwonlyargcount and not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-    parameters = (*GEOMETRY, *names)
-    return _native.JitFunction(function, parse_again, bind, parameters, len(parameters) if plain else -1)
 
 
 def _places_records(options: CompileOptions) -> bool:

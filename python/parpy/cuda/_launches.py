@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from functools import partial
 from math import prod
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from .. import _native
 from ..arrays.device_arrays import is_int
+from ..calls.made import twin
 from ..calls.options import CompileBackend, CompileOptions
 from ..calls.tracebacks import hides_frames
+from ..frontend.parse import Surface
+from ..vocabulary.device import GEOMETRY
 from ._devices import launch_limits
 from .arguments import matching
 from .arguments.directed import type_of
@@ -47,8 +54,7 @@ class PreparingLauncher(Launcher):
         arguments, behind = kernel.taken(matching.bound(kernel.py_func, arguments, keywords), stream)
         if kernel.declared:
             arguments = kernel.matched(arguments)
-        # Kernels with signatures look for dates only if the launch fails without.
-        if kernel.declared or not kernel.launched_with_dates(self.args, arguments, stream):
+        if not (kernel.may_have_dates and kernel.launched_with_dates(self.args, arguments, stream)):
             given = kernel.with_views(arguments)
             chosen = kernel.variant(given)
             chosen.launch(self.args, given, options if chosen is kernel else chosen.options_on(stream))
@@ -120,3 +126,18 @@ def sizes_of(given: Any, what: str, limits: tuple[int, int, int]) -> tuple[int, 
         if not least <= size <= limit:
             raise ValueError(f"the {what}'s size in {axis} is {least} to {limit}, not {size}")
     return sizes[0], sizes[1], sizes[2]
+
+
+def native_kernel(function: FunctionType, parse_again: Callable[[], Surface]) -> _native.JitFunction:
+    """The jit function of a kernel, whose first parameters are the sizes of a launch."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    bind_own = twin(function, names)
+
+    def bind(*given: Any, **keywords: Any) -> tuple[Any, ...]:
+        sizes = given[: len(GEOMETRY)]
+        return (*sizes, *bind_own(*given[len(GEOMETRY) :], **keywords))
+
+    plain = not code.co_kwonlyargcount and not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    parameters = (*GEOMETRY, *names)
+    return _native.JitFunction(function, parse_again, bind, parameters, len(parameters) if plain else -1)

@@ -22,7 +22,7 @@ class Overload:
 
     def samples(self) -> tuple[Any, ...]:
         """Arguments of these types, which serve to compile the kernel."""
-        return tuple(map(sample, self.argument_types))
+        return tuple(map(_with_date, map(sample, self.argument_types), self.argument_types))
 
     def _fact(self, name: str) -> int:
         return self._kernel.facts(self.samples())[name]
@@ -100,6 +100,12 @@ def sample(kind: Any) -> Any:
         return tuple(map(sample, kind.parts))
     order = "F" if getattr(kind, "layout", "A") == "F" else "C"
     return np.zeros((1,) * getattr(kind, "ndim", 1), _plain(kind.element), order)  # type: ignore[call-overload]
+
+
+def _with_date(value: Any, kind: Any) -> Any:
+    """A sample with the type of dates or durations, if `kind` is one of them."""
+    element = getattr(kind, "element", kind)
+    return value.view(element.dtype) if isinstance(element, Scalar) and element.is_date else value
 
 
 def _plain(kind: Scalar | Record) -> np.dtype[Any]:

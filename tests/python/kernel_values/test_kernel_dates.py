@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from nvrtc import cubin
 from parpy import cuda
 from parpy.cuda import NPDatetime, NPTimedelta, types
 
@@ -65,6 +66,26 @@ def test_units_and_nat_in_kernels(place):
     np.testing.assert_array_equal(moved, WITH_NAT + np.arange(4) * np.timedelta64(1, "D") + step)
 
 
+@cuda.jit("void(NPDatetime('D')[:], NPDatetime('s')[:], NPTimedelta('s')[:])")
+def known_gaps(a, b, out):
+    i = cuda.grid(1)
+    if i < a.size and not np.isnat(a[i]):
+        out[i] = b[i] - a[i]
+
+
+def test_inspections_of_kernels_with_dates():
+    gap = np.ones(4, "m8[s]")
+    known_gaps[1, 32](WITH_NAT, TIMES, gap)
+    np.testing.assert_array_equal(gap, np.where(np.isnat(WITH_NAT), np.timedelta64(1, "s"), TIMES - WITH_NAT))
+    cubin(known_gaps.inspect_source())
+    assert known_gaps.get_regs_per_thread() == known_gaps.get_regs_per_thread(WITH_NAT, TIMES, gap)
+    plain = cuda.jit(known_gaps.py_func)
+    plain.forall(4)(WITH_NAT, TIMES, gap)
+    (types_of_launch,) = plain.signatures
+    assert types_of_launch[1] == NPDatetime("s")[::1] and [*plain.get_regs_per_thread()] == [types_of_launch]
+    cubin(plain.inspect_source(WITH_NAT, TIMES, gap))
+
+
 def test_kernels_that_do_more_with_dates_get_integers():
     @cuda.jit
     def latest(a, out):
@@ -75,6 +96,7 @@ def test_kernels_that_do_more_with_dates_get_integers():
     found = np.zeros(1, "M8[D]")
     latest[1, 32](FIRST, found)
     assert found[0] == FIRST.max()
+    assert "atomicMax" in latest.inspect_source(FIRST, found)
     with pytest.raises(TypeError, match="argument 1 contains NaT"):
         latest[1, 32](cuda.to_device(WITH_NAT), found)
 
