@@ -142,7 +142,7 @@ private:
         // Replaces the loop while the copy is judged.
         auto* whole = clone(module_, static_cast<const Stmt*>(&loop))->as<For>();
         place = whole;
-        const SumsInElements sums(module_, *whole);
+        const SumsInElements sums(module_, *whole, deterministic_);
         std::optional<StepVersions> versions;
         const auto free = [&](For* each) { return independent(*each); };
         loops_ = nullptr;
