@@ -18,6 +18,7 @@ from ..host.driver import Driver
 from ..host.structures import Structures
 from ..scale.halo import halo_found
 from ..scale.halo_text import summary
+from .explain_accesses import accesses_of
 from .explain_picture import picture
 from .explain_pragmas import pragmas_of
 from .explain_text import in_turns, page, remarks_of, shortened, table, width, wrapped
@@ -29,6 +30,8 @@ _ROOFLINES = {
     "Cuda": ("one NVIDIA H200", 4.2e12, 30e12),
     "Metal": ("one Apple M2 Max", 400e9, 13e12),
 }
+
+_CACHED = 32e6  # bytes that the caches of such cores may keep
 
 # Colours of the marks beside the verdicts, visible on white and on black.
 _COLOURS = {"proved": "#2e9e4f", "reduction": "#2a7fd4", "refuted": "#d64545", "unknown": "#b8860b"}
@@ -159,7 +162,8 @@ class Explanation:
             block = " × ".join(str(n) for n in kernel["block"] if n != 1) or "1"
             cluster = " × ".join(str(n) for n in kernel["cluster"] if n != 1)
             together = f", {cluster} blocks a cluster" if cluster else ""
-            lines.append(f"kernel {kernel['name']}: {grid} blocks of {block} threads{together}")
+            blocks = f"{grid} block{'' if grid == '1' else 's'} of {block} thread{'' if block == '1' else 's'}"
+            lines.append(f"kernel {kernel['name']}: {blocks}{together}")
         return lines
 
     def _inlined(self) -> list[str]:
@@ -200,7 +204,16 @@ class Explanation:
 
     def svg(self) -> str:
         """A picture of the nests as they run, as SVG: blocks and threads of a GPU, threads and lanes of the CPU."""
-        return picture(self.facts, self._head())
+        return picture(self.facts, self._head(), self._limit())
+
+    def _limit(self) -> str:
+        """Tells from how many cores on memory limits a call; '' if its arrays fit into caches."""
+        if self._machine != "Cpu" or self.bytes < _CACHED:
+            return ""
+        machine, bandwidth, rate = _ROOFLINES["Cpu"]
+        cores = max(8, round(8 * self.facts["flops"] / rate * bandwidth / self.bytes))
+        speed = f"{_amount(bandwidth, 'B')} a second, as {machine} have"
+        return f"memory of {speed}, limits the call from about {cores} cores on"
 
     # ---------------------------------------------------------------- HTML
 
@@ -259,12 +272,19 @@ def explain(
     compiled = _as_jit(function)
     args, opts = arguments_of(compiled, args, opts)
     explanation: Explanation = looked_at(compiled, args, partial(_explained, compiled, opts))
+    explanation.facts["cores"] = int(str(_native.configuration()["threads"]))
+    explanation.facts["accesses"] = _accesses(compiled, args, explanation.facts["loops"])
     explanation.facts["pragmas"] = bool(compiled.__parpy_source__.pragmas)
     explanation.facts["halo"] = summary(looked_at(compiled, args, partial(halo_found, compiled, opts)))
     if measured:
         seconds, runs = time_of_call(compiled, args, opts)
         explanation.facts["measured"] = {"seconds": seconds, "runs": runs}
     return explanation
+
+
+def _accesses(compiled: _native.JitFunction, args: tuple[Any, ...], loops: list[Any]) -> list[dict[str, Any]]:
+    source = compiled.__parpy_source__
+    return [] if source.unparsed else accesses_of(source.written(), args, loops, source.line_shift)
 
 
 _NOTHING_COMPILED = {
