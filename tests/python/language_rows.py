@@ -220,8 +220,8 @@ EXPRESSIONS = [
     Row(
         ast.Dict,
         '`{"a": b}`, `[a for b in c]`, `found.append(a)`',
-        "Python keeps dicts, sets and lists, and runs the statements around them; loops in which lists of numbers grow "
-        "are compiled",
+        "Python keeps dicts, sets and lists, and runs the statements around them; loops in which lists of numbers, or "
+        "dicts and sets with integers as keys, grow are compiled",
         "found, total = [], 0\nfor v in x:\n    total += v\n    found.append(total)\n"
         "found.append(total)\nreturn {'total': found, 'twice': x * 2}",
     ),

@@ -19,7 +19,8 @@ from .. import _native
 from ..arrays.device_arrays import described, pointer_of
 from ..buffer import Buffer, from_raw
 from ..calls.objects import is_object
-from ..calls.options import SIZES, CompileBackend, CompileOptions
+from ..calls.options import CompileBackend, CompileOptions
+from ..vocabulary.sizes import SIZES
 
 _LINE = 64  # bytes of a cache line
 _Key = tuple[int, Any]  # the index of a parameter, and the key of an entry if the parameter is a dict
