@@ -99,8 +99,8 @@ class _Reader:
         return bool(loop["line"] == node.lineno + self._shift and not loop["text"].startswith("for "))
 
     def _chosen(self, indices: list[int]) -> int | None:
-        """The innermost of the loops whose iterations run at the same time, or in turn in a thread of the CPU. None in a
-        nest that is computed in tiles or runs sequentially."""
+        """The innermost of the loops whose iterations run at the same time or, on the CPU, in turn in one thread; None
+        in a nest that is computed in tiles or runs sequentially."""
         levels = {index: self._loops[index]["level"] for index in indices}
         if any(self._loops[index]["contraction"] for index in indices):
             return None
