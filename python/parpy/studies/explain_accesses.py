@@ -14,8 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-Loop = dict[str, Any]
+from .explain_text import Loop, applies
+
 _NEIGHBOURS = ("vector", "threads")  # the levels whose neighbouring iterations run at the same time
+
+
+_Nest = list[tuple[int | None, ast.For]]  # the loops around a statement: the index, None if it is not listed, the node
 
 
 class _Layout(NamedTuple):
@@ -63,7 +67,7 @@ def _layout(value: Any) -> _Layout | None:
 
 
 class _Reader:
-    """Reads the accesses of statements. A nest is a list of pairs: the loop's index and its node in the tree."""
+    """Reads the accesses of statements."""
 
     def __init__(
         self, loops: list[Loop], shift: int, values: dict[str, Any], layouts: dict[str, _Layout], counters: set[str]
@@ -71,11 +75,9 @@ class _Reader:
         self._loops, self._shift, self._values, self._layouts = loops, shift, values, layouts
         self._counters = counters  # the names that only loops store to
 
-    def statement(self, node: ast.stmt, nest: list[tuple[int, ast.For]]) -> Iterator[dict[str, Any]]:
+    def statement(self, node: ast.stmt, nest: _Nest) -> Iterator[dict[str, Any]]:
         if isinstance(node, ast.For):
-            if (index := self._index(node)) is not None:
-                nest = [*nest, (index, node)]
-            yield from self._bodies(node.body, nest)
+            yield from self._bodies(node.body, [*nest, (self._index(node), node)])
         elif isinstance(node, ast.If | ast.While):
             yield from self._expression(node.test, nest)
             yield from self._bodies([*node.body, *node.orelse], nest)
@@ -85,7 +87,7 @@ class _Reader:
             slices = [i for i, loop in enumerate(self._loops) if self._is_over_slices(loop, node)]
             yield from self._over_slices(node, slices) if slices else self._expression(node, nest)
 
-    def _bodies(self, body: Iterable[ast.stmt], nest: list[tuple[int, ast.For]]) -> Iterator[dict[str, Any]]:
+    def _bodies(self, body: Iterable[ast.stmt], nest: _Nest) -> Iterator[dict[str, Any]]:
         for statement in body:
             yield from self.statement(statement, nest)
 
@@ -102,14 +104,14 @@ class _Reader:
         """The innermost of the loops whose iterations run at the same time or, on the CPU, in turn in one thread; None
         in a nest that is computed in tiles or runs sequentially."""
         levels = {index: self._loops[index]["level"] for index in indices}
-        if any(self._loops[index]["contraction"] for index in indices):
+        if any(applies(self._loops[index], "contraction") for index in indices):
             return None
         if together := [index for index, level in levels.items() if level in _NEIGHBOURS]:
             return max(together)
         return max(indices) if "workers" in levels.values() else None
 
-    def _expression(self, node: ast.AST, nest: list[tuple[int, ast.For]]) -> Iterator[dict[str, Any]]:
-        loop = self._chosen([index for index, _ in nest])
+    def _expression(self, node: ast.AST, nest: _Nest) -> Iterator[dict[str, Any]]:
+        loop = self._chosen([index for index, _ in nest if index is not None])
         if loop is None:
             return
         name = self._loops[loop]["variable"]

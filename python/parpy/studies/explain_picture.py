@@ -13,6 +13,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from .explain_text import Loop, applies
+
 _COLOURS = {
     "blocks": "#2a7fd4",
     "threads": "#2e9e4f",
@@ -30,8 +32,6 @@ _PIECES = 4  # the pieces for each thread in a loop of enough work (kChunksPerWo
 _MOST_ACCESSES = 8
 _OTHER_SPLITS = ("contraction", "steps", "waves", "time_tiles", "flattened")  # the split is not that of one loop
 _BAR = 120  # the length of the bar of all iterations
-
-Loop = dict[str, Any]
 
 
 class _Canvas:
@@ -348,8 +348,8 @@ def _on_cpu(canvas: _Canvas, facts: dict[str, Any], index: int) -> None:
         canvas.line_of_text(0, f"started for each {around}, one after the other")
     outside = _outside(loops, index)
     for loop in outside:
-        if loop["time_tiles"]:
-            canvas.line_of_text(0, f"time tiles: {loop['time_tiles'].removeprefix('time tiles: ')}")
+        if applies(loop, "time_tiles"):
+            canvas.line_of_text(0, loop["time_tiles"])
     words = {
         "workers": "consecutive ones in one thread",
         "vector": "consecutive ones in the lanes of a vector",
@@ -375,7 +375,7 @@ def _on_cpu(canvas: _Canvas, facts: dict[str, Any], index: int) -> None:
             canvas.y -= 2
         canvas.y += 24
     _memory(canvas, loops, accesses, _LANES)
-    if not any(loop[kind] for kind in _OTHER_SPLITS for loop in [*outside, *nest]):
+    if not any(applies(loop, kind) for kind in _OTHER_SPLITS for loop in [*outside, *nest]):
         _shares(canvas, root, many, facts.get("cores", 1))
     canvas.y += _LINE / 2
 

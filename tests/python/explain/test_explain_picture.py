@@ -281,6 +281,27 @@ def test_memory_of_neighbours():
 
 
 @parpy.jit
+def products(m, x, y, a, b, c):
+    for i in range(m.shape[0]):
+        for j in range(m.shape[1]):
+            y[i] += m[i, j] * x[j]
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def test_tiles_have_an_order_of_their_own():
+    """A nest that is no contraction has the picture of its loops, a nest that is computed in tiles has not."""
+    square = [np.zeros((300, 300)) for _ in range(4)]
+    found = parpy.explain(products, square[0], np.zeros(300), np.zeros(300), *square[1:], opts=parpy.auto(backend=CPU))
+    notes = [loop["contraction"].partition(" of ")[0].partition(":")[0] for loop in found.facts["loops"]]
+    assert notes.count("no contraction") == notes.count("a contraction") == 1
+    assert {each["text"] for each in found.facts["accesses"]} == {"m[i, j]", "x[j]", "y[i]"}
+    assert sum(word == "cores" for word in texts(found)) == 1
+
+
+@parpy.jit
 def sparse(v, p, y, n):
     for i in range(n - 1, -1, -2):
         for k in range(p[i], p[i + 1]):
