@@ -31,7 +31,7 @@ _ROOFLINES = {
     "Metal": ("one Apple M2 Max", 400e9, 13e12),
 }
 
-_CACHED = 32e6  # bytes that the caches of such cores may keep
+_CACHED = 32e6  # bytes that the caches of 8 cores of a server may keep
 
 # Colours of the marks beside the verdicts, visible on white and on black.
 _COLOURS = {"proved": "#2e9e4f", "reduction": "#2a7fd4", "refuted": "#d64545", "unknown": "#b8860b"}
@@ -210,10 +210,9 @@ class Explanation:
         """Tells from how many cores on memory limits a call; '' if its arrays fit into caches."""
         if self._machine != "Cpu" or self.bytes < _CACHED:
             return ""
-        machine, bandwidth, rate = _ROOFLINES["Cpu"]
+        _, bandwidth, rate = _ROOFLINES["Cpu"]
         cores = max(8, round(8 * self.facts["flops"] / rate * bandwidth / self.bytes))
-        speed = f"{_amount(bandwidth, 'B')} a second, as {machine} have"
-        return f"memory of {speed}, limits the call from about {cores} cores on"
+        return f"from about {cores} cores on, memory traffic limits the call (at {_amount(bandwidth, 'B')} a second)"
 
     # ---------------------------------------------------------------- HTML
 

@@ -236,7 +236,7 @@ def test_cores():
     shown = texts(by_hand(rows, rows_of(3000, 700), CPU, i=parpy.threads(8))[0])
     assert sum(word.startswith("32 pieces, 375 of 3000 iterations") for word in shown) >= 3  # 8, 16 and more cores
     shown = texts(by_hand(rows, rows_of(3000, 3000), CPU, i=parpy.threads(8))[0])
-    assert shown[-1] == "memory of 100 GB a second, as 8 cores of a server have, limits the call from about 8 cores on"
+    assert shown[-1] == "from about 8 cores on, memory traffic limits the call (at 100 GB a second)"
 
 
 @parpy.jit
