@@ -223,7 +223,8 @@ class Explanation:
         python = "\n".join(self._python())
         if python:
             python = f"<div>Python runs:</div><pre>{html.escape(python)}</pre>"
-        return f"<div><b>{html.escape(self._head())}</b>{self._tree()}{self.svg()}{lines}{python}{notes}</div>"
+        picture = f'<div style="overflow-x:auto">{self.svg()}</div>'
+        return f"<div><b>{html.escape(self._head())}</b>{self._tree()}{picture}{lines}{python}{notes}</div>"
 
     def html(self) -> str:
         """A complete HTML page: it loads no other files, and follows the reader's light or dark mode."""

@@ -26,6 +26,7 @@ _SIZE = 12  # font size
 _WIDE = 7.3  # width of a character
 _LINE = 18  # distance of two lines
 _WARP = 32
+_NARROW = 600  # pixels below which a picture is not shrunk, so that its text is legible
 _LANES = 8  # number of lanes that are drawn
 _CORES = (2, 4, 8, 16, 32, 64, 128)  # numbers of cores that are drawn, beside that of this machine
 _PIECES = 4  # the pieces for each thread in a loop of enough work (kChunksPerWorker of thread_pool.cpp)
@@ -71,7 +72,8 @@ class _Canvas:
         label = html.escape(title, quote=True)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{label}" viewBox="0 0 {wide:g} {high:g}" '
-            f'width="{wide:g}" style="max-width:100%;height:auto" font-family="monospace" font-size="{_SIZE}" '
+            f'width="{wide:g}" style="max-width:100%;min-width:{min(wide, _NARROW):g}px;height:auto" '
+            f'font-family="monospace" font-size="{_SIZE}" '
             f'fill="currentColor"><title>{label}</title>{"".join(self._parts)}</svg>'
         )
 
