@@ -205,6 +205,10 @@ class Driver:
         them unless they are compiled as a whole."""
         return [*_not_compiled(self._splitter.body)]
 
+    def grown(self) -> dict[str, str]:
+        """The names of the lists, dicts and sets that grow in compiled loops, each with the name of its class."""
+        return {each.name: each.kind.__name__ for region in self._splitter.lists for each in region.grown}
+
     @lazy
     def _named_places(self) -> list[Place]:
         """The places of the regions, with the labels from the symbols of annotations."""

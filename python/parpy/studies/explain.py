@@ -19,9 +19,10 @@ from ..host.structures import Structures
 from ..scale.halo import halo_found
 from ..scale.halo_text import summary
 from .explain_accesses import accesses_of
+from .explain_library import hide_memory, mark_library
 from .explain_picture import picture
 from .explain_pragmas import pragmas_of
-from .explain_text import in_turns, page, remarks_of, shortened, table, width, wrapped
+from .explain_text import in_turns, page, remarks_of, shortened, shown_text, table, width, wrapped
 from .tune_arguments import time_of_call
 
 # Nominal bytes and float64 operations per second of the machine that estimates assume (Metal: float32 operations).
@@ -86,7 +87,7 @@ class Explanation:
     def pragmas(self) -> list[tuple[int, str]]:
         """The mapping as pragmas: pairs of a line of the program and the pragma to insert before it. Statements over
         slices get one only if the program writes the upper bounds of the slices."""
-        return pragmas_of(self.facts["loops"])
+        return pragmas_of([loop for loop in self.facts["loops"] if not loop["library"]])
 
     @property
     def bytes(self) -> float:
@@ -129,7 +130,8 @@ class Explanation:
             trips = f"{'' if loop['exact'] else '~'}{loop['trips']:.0f}"
             verdict = loop["verdict"] + (", atomic" if loop["atomic"] else "")
             level = loop["level"] + (f" ({loop['threads']}{self._shape(index)})" if loop["threads"] > 1 else "")
-            rows.append((str(loop["line"]), "  " * loop["depth"] + loop["text"], trips, verdict, level))
+            line = "" if loop["library"] else str(loop["line"])
+            rows.append((line, "  " * loop["depth"] + shown_text(loop), trips, verdict, level))
         return rows
 
     def _shape(self, index: int) -> str:
@@ -240,7 +242,7 @@ class Explanation:
                 out.append("</details>")
             depths.append(loop["depth"])
             colour = _COLOURS[loop["verdict"]]
-            where = f"line {line}, iterations: {trips}, {level}"
+            where = f"{f'line {line}, ' if line else ''}iterations: {trips}, {level}"
             out.append(
                 '<details open style="margin-left:1.2em"><summary style="cursor:pointer;display:list-item">'
                 f'<span style="font-family:monospace;white-space:pre">{html.escape(text.strip())}</span> '
@@ -272,6 +274,7 @@ def explain(
     compiled = _as_jit(function)
     args, opts = arguments_of(compiled, args, opts)
     explanation: Explanation = looked_at(compiled, args, partial(_explained, compiled, opts))
+    mark_library(explanation.facts["loops"], compiled.__parpy_source__.function.__code__.co_filename)
     explanation.facts["cores"] = int(str(_native.configuration()["threads"]))
     explanation.facts["accesses"] = _accesses(compiled, args, explanation.facts["loops"])
     explanation.facts["pragmas"] = bool(compiled.__parpy_source__.pragmas)
@@ -317,6 +320,8 @@ def _explained(compiled: _native.JitFunction, opts: CompileOptions | None, args:
                 facts[name] = facts[name] or value
     facts["function"] = compiled.__name__
     facts["python"] = _run_by_python(compiled, driver, found)
+    if isinstance(driver, Driver):
+        hide_memory(facts, driver.grown())
     return Explanation(facts)
 
 

@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from .explain_text import Loop, applies
+from .explain_text import Loop, applies, shown_text
 
 _COLOURS = {
     "blocks": "#2a7fd4",
@@ -289,7 +289,7 @@ def _memory(canvas: _Canvas, loops: Sequence[Loop], accesses: Sequence[dict[str,
 def _nest_line(canvas: _Canvas, loop: Loop, depth: int, level: str, where: str) -> None:
     x = 12.0 * depth
     canvas.box(x, canvas.y + 2, 8, 8, level)
-    end = canvas.text(x + 14, canvas.y, loop["text"])
+    end = canvas.text(x + 14, canvas.y, shown_text(loop))
     canvas.text(end + 12, canvas.y, f"{_times(loop)} iterations: {where}", 10)
     canvas.y += _LINE
 
