@@ -292,3 +292,26 @@ def test_objects_do_not_change():
     assert log.lines == [] and log.count == 0 and not log.values.any()
     log.note(3.0)
     assert log.lines == [3.0] and log.count == 1 and (log.values == 1).all()
+
+
+@parpy.cuda.jit
+def kernel(x):
+    i = parpy.cuda.grid(1)
+    if i < x.size:
+        x[i] = 1
+
+
+@parpy.cuda.jit(device=True)
+def device(x):
+    return x + 1
+
+
+@pytest.mark.parametrize("study", [parpy.explain, parpy.print_compiled, parpy.halo])
+def test_functions_that_have_no_loops_to_study(study):
+    text = parpy.print_compiled(of_tuple, (np.ones(5), np.zeros(5)), 5)
+    made = parpy.compile_string("of_tuple", text)
+    with pytest.raises(TypeError, match="'of_tuple' runs generated text"):
+        study(made, (np.ones(5), np.zeros(5)), 5)
+    for function in (kernel, device):
+        with pytest.raises(TypeError, match="is a kernel or device function"):
+            study(function, np.zeros(5))
