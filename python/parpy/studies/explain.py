@@ -62,7 +62,9 @@ class Explanation:
 
     def __init__(self, facts: dict[str, Any]) -> None:
         self.facts = facts
-        """All facts, as dicts, lists, strings and numbers."""
+        """All facts, as dicts, lists, strings and numbers: the ``loops`` in the order in which they run, the
+        ``kernels``, the bytes of each of the ``arrays``, the ``accesses`` to arguments, ``flops``, ``notes``, the lines
+        that ``python`` runs, and others."""
 
     @property
     def mapping(self) -> dict[str, LoopPar]:
@@ -205,7 +207,8 @@ class Explanation:
     # ---------------------------------------------------------------- picture
 
     def svg(self) -> str:
-        """A picture of the nests as they run, as SVG: blocks and threads of a GPU, threads and lanes of the CPU."""
+        """A picture of the nests as they run, as SVG: blocks and threads of a GPU, threads and lanes of the CPU, the
+        lines of memory that neighbouring iterations touch, and the shares of several numbers of cores."""
         return picture(self.facts, self._head(), self._limit())
 
     def _limit(self) -> str:
