@@ -179,7 +179,7 @@ def _for_kinds(source: FunctionSource, kinds: Mapping[str, Composed]) -> tuple[_
     first: list[Surface] = [parsed()]
     places = [(capture.container, capture.key) for capture in first[0].captures]
     made = _native.JitFunction.__new__(_native.JitFunction)
-    begin(made, source, lambda: first.pop() if first else parsed(), fill)
+    begin(made, source, lambda: first.pop() if first else parsed(), fill, gets_all=True)
     return made, places
 
 

@@ -186,7 +186,8 @@ def _text(compiled: _native.JitFunction, opts: CompileOptions | None, args: tupl
     driver = driver_behind(compiled, args)
     if driver is None:
         return source_text(compiled, args, opts, python)
-    look: Any = partial(source_text, part_of=python.__name__) if isinstance(driver, Driver) else print_compiled
+    part = partial(source_text, part_of=python.__name__)
+    look: Any = part if isinstance(driver, Driver) else lambda function, given, opts: _text(function, opts, given)
     return "\n".join(driver.inspect(args, opts, look))
 
 

@@ -215,6 +215,30 @@ def test_functions_with_named_arguments_are_refused():
 
 
 @parpy.jit
+def with_keywords(x, *, mask=None, mode="sum", factor=2.0):
+    for i in range(len(x)):
+        x[i] += factor if mask is None and mode == "sum" else 0.0
+
+
+@parpy.jit
+def starred_with_keywords(both, *rest, mask=None, factor=2.0):
+    for i in range(len(both[0])):
+        both[0][i] += both[1][i] * rest[0] if mask is None else factor
+
+
+@pytest.mark.parametrize("study", [parpy.explain, measured, parpy.print_compiled, parpy.halo, tuned])
+def test_keywords_have_their_defaults(study):
+    x, y = np.ones(50), np.zeros(50)
+    assert "i" in str(study(with_keywords, y)) and "i" in str(study(starred_with_keywords, (y, x), 3.0))
+    assert not y.any()
+    with_keywords(y, factor=3.0)
+    starred_with_keywords((y, x), 3.0)
+    assert (y == 6).all()
+    starred_with_keywords((y, x), 3.0, mask=x, factor=1.0)
+    assert (y == 7).all()
+
+
+@parpy.jit
 def of_tuple(both, n):
     x, y = both
     for i in range(n):
