@@ -47,6 +47,7 @@ def test_numba_cuda():
         "has_records",
         "is_callable",
         "launch",
+        "launched_with_dates",
         "matched",
         "native",
         "options",
