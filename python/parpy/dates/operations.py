@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -35,17 +36,22 @@ def is_date(kind: Any) -> bool:
 
 
 def call(helper: Any, *arguments: ast.expr) -> ast.expr:
-    """A call of a function of the library by the name that `HELPERS` gives to it."""
+    """A call of a function of the library by the name that `helpers` gives to it."""
     return ast.Call(ast.Name(_PREFIX + helper.__name__, ast.Load()), list(arguments), [])
 
 
 _PREFIX = "dates_"
-HELPERS = {
-    _PREFIX + name: jit_of_source(source_of(found))  # kernels call no plain functions
-    for name, found in vars(dates).items()
-    if getattr(found, "__module__", "") == dates.__name__
-}
-"""The functions of the library by the names that texts use."""
+
+
+@functools.cache
+def helpers() -> dict[str, Any]:
+    """The functions of the library by the names that texts use. They are jit functions, because kernels call no plain
+    functions."""
+    return {
+        _PREFIX + name: jit_of_source(source_of(found))
+        for name, found in vars(dates).items()
+        if getattr(found, "__module__", "") == dates.__name__
+    }
 
 
 def constant(value: np.datetime64 | np.timedelta64) -> Value:

@@ -15,7 +15,7 @@ from ..syntax.names import Scope, callable_source
 from ..syntax.patterns import Function
 from ..syntax.source import FunctionSource
 from ..syntax.walks import copy_of, walk
-from .operations import HELPERS, OPERATORS, Kind, Value, combined, common, constant, converted, is_date
+from .operations import OPERATORS, Kind, Value, combined, common, constant, converted, helpers, is_date
 
 
 class Elements(NamedTuple):
@@ -62,7 +62,7 @@ def _rewritten(
         kinds, found = dict(pass_.kinds), pass_.results
     plain = source.function
     function = FunctionType(
-        plain.__code__, {**plain.__globals__, **HELPERS, **pass_.called}, plain.__name__, plain.__defaults__,
+        plain.__code__, {**plain.__globals__, **helpers(), **pass_.called}, plain.__name__, plain.__defaults__,
         plain.__closure__,
     )  # fmt: skip
     made = FunctionSource(function, source.name, source.text, source.first_line, tree)

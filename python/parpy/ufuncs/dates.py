@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays.libraries import dtype_of, is_number, library_of, with_type
 from ..calls.options import CompileOptions
-from ..dates.operations import HELPERS, Value, converted, is_date
+from ..dates.operations import Value, converted, helpers, is_date
 from ..library.texts import function_of
 from ..syntax.names import source_of
 from .element_kernels import Operand, elementwise
@@ -51,7 +51,7 @@ def _conversion(given: str, wanted: str, rank: int) -> Any:
     """A function that converts the elements of an array to another unit."""
     node = converted(Value(ast.Name("a", ast.Load()), np.dtype(given)), np.dtype(wanted))
     text = f"def in_other_units(a):\n    return {ast.unparse(node)}\n"
-    source = source_of(function_of(text, "in_other_units", "<units of dates>", **HELPERS))
+    source = source_of(function_of(text, "in_other_units", "<units of dates>", **helpers()))
     return elementwise(source, [Operand(tuple(range(rank)), "")], 1, rank, None)
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ...dates.operations import NoOperationError
-from ...dates.rewriting import Elements, in_integers
 from ...syntax.source import FunctionSource
 from ...vocabulary.signatures import Array, Scalar
 from .._arrays import DeviceNDArray
@@ -24,9 +22,15 @@ def is_date(value: Any) -> bool:
 def kinds_of(arguments: Sequence[Any]) -> tuple[Any, ...]:
     """The types of dates and durations among the arguments, and of arrays of them; None for all others."""
     return tuple(
-        None if not is_date(each) else Elements(each.dtype, each.ndim) if each.ndim else each.dtype
+        None if not is_date(each) else _of_elements(each.dtype, each.ndim) if each.ndim else each.dtype
         for each in arguments
     )
+
+
+def _of_elements(dtype: np.dtype[Any], ndim: int) -> Any:
+    from ...dates.rewriting import Elements
+
+    return Elements(dtype, ndim)
 
 
 def kind_of_type(kind: Any) -> Any:
@@ -34,12 +38,15 @@ def kind_of_type(kind: Any) -> Any:
     element = kind.element if isinstance(kind, Array) else kind
     if not isinstance(element, Scalar) or not element.is_date:
         return None
-    return Elements(element.dtype, kind.ndim) if isinstance(kind, Array) else element.dtype
+    return _of_elements(element.dtype, kind.ndim) if isinstance(kind, Array) else element.dtype
 
 
 def of_integers(source: FunctionSource, kinds: Sequence[Any]) -> FunctionSource | None:
     """The kernel of integers for parameters of these types; None if it does more with dates than NumPy's operations.
     Raises TypeError for an operation that NumPy does not have for these types."""
+    from ...dates.operations import NoOperationError
+    from ...dates.rewriting import in_integers
+
     try:
         return in_integers(source, kinds).source
     except NoOperationError:
