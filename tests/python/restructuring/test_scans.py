@@ -427,5 +427,5 @@ def test_mappings_by_hand_name_the_loop_that_is_written():
     opts = parpy.CompileOptions(
         parallelize={"i": parpy.threads(1024)}, restructure=True, backend=parpy.CompileBackend.Sim
     )
-    with pytest.raises(parpy.CompileError, match="P401|P402|'s' carries a value"):
+    with pytest.raises(parpy.CompileError, match=r"P401|P402|'s' carries a value"):
         labelled(x, x.copy(), opts=opts)
