@@ -26,10 +26,10 @@ from ...vocabulary.operators import scalar_name
 from ..expressions.arrays import is_array_name, subscripts_array
 from ..expressions.conditions import choose, lower_ternary
 from ..expressions.constants import whole_number
+from ..expressions.dtypes import converted_to_elements, is_dtype, type_operand
 from ..expressions.effects import acts, has_effects
 from ..expressions.entries import entry_or_default, names_in
 from ..expressions.evaluation import lower_arguments, lower_settled
-from ..expressions.expressions import is_dtype, type_operand
 from ..expressions.function_values import default_of
 from ..expressions.objects import has, initialized_object, is_made_of_fields, new_object
 from ..expressions.outputs import Output, accumulated, output_of
@@ -84,6 +84,8 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         return method
     if (entry := entry_or_default(fn, node)) is not None:
         return lower(fn, entry)
+    if (made := converted_to_elements(fn, node)) is not None:
+        return made
     return _apply(fn, node) if fn.is_applied(node) else _call_named(fn, node)
 
 
