@@ -24,7 +24,7 @@ from ..host.structures import Places, Structures
 from ..syntax.names import Guard, is_array, is_scalar
 from ..syntax.source import FunctionSource
 from ..syntax.starred import without_star
-from .elements import attribute_of, comes_apart, has_other_keys, is_misused
+from .elements import attribute_of, comes_apart, has_operators, has_other_keys, is_misused
 from .errors import CompileError
 from .made import begin
 from .misfits import is_wrong_elsewhere, numbers_taken
@@ -95,20 +95,24 @@ class Compiling:
             and not error.says("run", "argument")
         )
         fits = error.says("apart") or unclear
-        keeping.refused = keeping.refused or error.python_may_call
+        if error.python_may_call:
+            keeping.refuse(values)
         # "by key": an object that computes the attribute once may fail to, which matters only if that is read, and
         # an entry of a dict may be there behind an assignment.
-        may_fit = fits or keeping.refused or error.says("by key") or bool(keeping.tests.texts)
+        may_fit = fits or keeping.is_refused(values) or error.says("by key") or bool(keeping.tests.texts)
         by_python = may_fit and not keeping.wanted and keeping.kept(values) != NOTHING_KEPT
         if structures.wanted or keeping.wanted or not (by_python or (fits and structures.are_for(values))):
             return NotImplemented
         try:
             result = (keeping if by_python else structures)(values, options, False)
         except CompileError as other:
-            by_keys = any(map(has_other_keys, values))
-            may_be_kept = by_keys or (other.python_may_call and any(map(is_object, values)))
+            as_wholes = any(map(has_other_keys, values)) or (
+                other.says_only("as number") and any(map(has_operators, values))
+            )
+            may_be_kept = as_wholes or (other.python_may_call and any(map(is_object, values)))
             if may_be_kept and not self._source.part and not keeping.keeps_objects:
-                keeping.refused, keeping.keeps_objects = True, keeping.refused or by_keys
+                keeping.keeps_objects = keeping.is_refused(values) or as_wholes
+                keeping.refuse(values)
                 return self.on_misfit(error, values, options)
             if other.says("run") or not is_misused(values, other):
                 raise
@@ -145,8 +149,9 @@ def jit_of_part(source: FunctionSource, part: str) -> _native.JitFunction:
     return made
 
 
-def looked_at(compiled: _native.JitFunction, args: tuple[Any, ...], look: Callable[[tuple[Any, ...]], Any]) -> Any:
-    """`look(args)`, repeated for the parts of the function that can be compiled if the whole cannot."""
+def looked_at(compiled: _native.JitFunction, args: tuple[Any, ...], look: Callable[..., Any]) -> Any:
+    """`look(args)`, repeated for the parts of the function that can be compiled if the whole cannot: with `refused` if
+    Python makes calls that compiled code refuses."""
     try:
         return look(args)
     except CompileError as error:
@@ -156,9 +161,11 @@ def looked_at(compiled: _native.JitFunction, args: tuple[Any, ...], look: Callab
             _native.parse_anew(compiled)
             return look(args)
         repeated = numbers_taken(source, error, args)
-        if repeated is None:
+        if repeated is not None:
+            return look(tuple(repeated[0]))
+        if not error.python_may_call or driver_behind(compiled, args, refused=True) is None:
             raise
-        return look(tuple(repeated[0]))
+        return look(args, refused=True)
 
 
 def _structures_of(source: FunctionSource) -> Structures:
@@ -206,11 +213,16 @@ def _driver_of(
         raise
 
 
-def driver_behind(function: _native.JitFunction, args: Sequence[Any]) -> Driver | Structures | None:
-    """The driver for a call of these arguments; None if the compiled function itself runs."""
+def driver_behind(
+    function: _native.JitFunction, args: Sequence[Any], refused: bool = False
+) -> Driver | Structures | None:
+    """The driver for a call of these arguments; None if the compiled function itself runs. With `refused`, compiled
+    code has refused a call that Python can make."""
     source: FunctionSource = function.__parpy_source__
     structures = _structures_of(source)
     keeping = KeptDrivers(source, structures, _driver_of, _structures_of)
+    if refused:
+        keeping.refuse(args)
     if not isinstance(source, RegionSource) and keeping.kept(args) != NOTHING_KEPT:
         return keeping.of(args)
     driver = _driver(source)

@@ -31,6 +31,7 @@ class Kept(NamedTuple):
     # NumPy functions that compiled code supports only for some dimensions, and user functions that return one of
     # several arrays or a part of one.
     refused: bool = False
+    objects: frozenset[str] = frozenset()  # those of `names` that are objects which Python uses as a whole
     answers: tuple[bool, ...] = ()  # the answers to its tests of the classes of arguments (frontend/class_tests.py)
 
     def assigned_by(self, node: ast.AST) -> bool:

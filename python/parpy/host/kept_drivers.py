@@ -15,7 +15,7 @@ from ..syntax.lazy import lazy
 from ..syntax.names import is_array
 from ..syntax.patterns import node_parameters
 from ..syntax.source import FunctionSource
-from .alike import Alike
+from .alike import Alike, forms_of
 from .kept import NOTHING_KEPT, Kept, is_list, kept_for
 from .python_parts import is_driven
 from .returns import returned_parts
@@ -23,6 +23,8 @@ from .structures import Structures
 
 if TYPE_CHECKING:
     from .driver import Driver
+
+_MOST_REFUSED = 256
 
 
 class KeptDrivers:
@@ -38,7 +40,7 @@ class KeptDrivers:
     ) -> None:
         """`driver_of` makes the driver for a source, its kept attributes and the methods that Python calls."""
         self.wanted = False
-        self.refused = False  # the value of Kept.refused for later calls
+        self._refused: set[tuple[Any, ...]] = set()  # the forms of the arguments of calls with Kept.refused
         self.keeps_objects = False  # whether Python runs statements that use an object among the arguments as a whole
         self.guarded = False  # whether the caller checks the guards of the driver without kept attributes
         self._source, self._structures, self._driver_of = source, structures, driver_of
@@ -51,6 +53,15 @@ class KeptDrivers:
         self._drivers.clear()
         self._structures.forget()
 
+    def refuse(self, values: Iterable[Any]) -> None:
+        """Sets Kept.refused for calls with arguments of these types and dimensions."""
+        if len(self._refused) == _MOST_REFUSED:
+            self._refused.clear()
+        self._refused.add(forms_of(values))
+
+    def is_refused(self, values: Iterable[Any]) -> bool:
+        return bool(self._refused) and forms_of(values) in self._refused
+
     def begin_with(self, usual: Driver) -> None:
         """Drops all drivers but this new one, for calls in which Python keeps no attributes."""
         self._drivers = {NOTHING_KEPT: usual}
@@ -61,9 +72,9 @@ class KeptDrivers:
         if not WHOLE.issuperset(map(type, values)):
             reads = self._structures.reads
             kept = self._alike.find(reads, values, lambda: self._kept_for(values))
-        if self.refused:
-            names = self._objects(values) if self.keeps_objects else kept.names
-            kept = kept._replace(refused=True, names=kept.names | names)
+        if self.is_refused(values):
+            objects = self._objects(values) if self.keeps_objects else frozenset()
+            kept = kept._replace(refused=True, names=kept.names | objects, objects=objects)
         if self.tests.texts:
             kept = kept._replace(answers=self.tests.answers(values))
         return kept._replace(rows=self._rows(values)) if self._returned else kept
@@ -106,7 +117,7 @@ class KeptDrivers:
         return driver
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
-        key = None if self._returned or self.refused or self.tests.texts else self._structures.key(values)
+        key = None if self._returned or self._refused or self.tests.texts else self._structures.key(values)
         if key is None:
             return self._run(values, opts, debug)
         result = self._structures.repeat(key, values, opts, debug)
@@ -120,15 +131,26 @@ class KeptDrivers:
 
     def _run(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
         usual = self._drivers.get(NOTHING_KEPT)
-        if usual is self._structures:
+        if usual is self._structures and not self.is_refused(values):
             # The function is compiled as a whole, so nothing has run if that fails.
             reads = self._structures.reads
             if not reads.assigns and not self._returned and not any(map(is_list, values)):
                 try:
                     return usual(values, opts, debug)
-                except CompileError:
-                    if not reads.assigns:  # still no class whose methods assign to attributes
+                except CompileError as error:
+                    if error.python_may_call:
+                        self.refuse(values)
+                    elif not reads.assigns:  # still no class whose methods assign to attributes
                         raise
         elif usual is not None and self.guarded and not self._returned and WHOLE.issuperset(map(type, values)):
             return usual(values, opts, debug)
-        return self.of(values)(values, opts, debug)
+        driver = self.of(values)
+        if driver is not self._structures:
+            return driver(values, opts, debug)
+        try:  # nothing has run if this fails
+            return driver(values, opts, debug)
+        except CompileError as error:
+            if not error.python_may_call or self.is_refused(values):
+                raise
+            self.refuse(values)
+            return self.of(values)(values, opts, debug)
