@@ -163,9 +163,10 @@ def looked_at(compiled: _native.JitFunction, args: tuple[Any, ...], look: Callab
         repeated = numbers_taken(source, error, args)
         if repeated is not None:
             return look(tuple(repeated[0]))
-        if not error.python_may_call or driver_behind(compiled, args, refused=True) is None:
-            raise
-        return look(args, refused=True)
+        if error.python_may_call and driver_behind(compiled, args, refused=True) is not None:
+            with suppress(Exception):  # the first error says more
+                return look(args, refused=True)
+        raise
 
 
 def _structures_of(source: FunctionSource) -> Structures:

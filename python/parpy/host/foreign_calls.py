@@ -90,12 +90,17 @@ def gives_container(value: Any) -> bool:
 
 def is_for_python(call: ast.Call) -> bool:
     """Whether the call cannot be compiled for any callee, because it has starred arguments, arguments from a dict, or a
-    comprehension as an argument."""
+    comprehension as an argument, or is a method of a dict or set that is written out."""
     if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
         return True
-    listed = any(isinstance(each, ast.ListComp | ast.SetComp | ast.DictComp) for each in call.args)
-    folds = isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id)  # sum, min, max, any, all
-    return listed and not folds
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if any(isinstance(each, ast.Set | ast.SetComp | ast.DictComp) for each in (*call.args, owner)):
+        return True
+    listed = [each for each in call.args if isinstance(each, ast.ListComp)]
+    name = call.func.id if isinstance(call.func, ast.Name) else ""
+    if name == "len":
+        return any(not isinstance(each.elt, ast.Name | ast.Constant) for each in listed)
+    return bool(listed) and not hasattr(builtins, name)  # not sum, min, max, any, all
 
 
 _STATEMENTS = ast.Try | ast.TryStar | ast.Match | ast.Delete | ast.Import | ast.ImportFrom | ast.Yield | ast.YieldFrom

@@ -45,7 +45,11 @@ def _why_python(part: ast.AST, resolver: Resolver) -> tuple[str, str] | None:
     if resolver.kept.assigned_by(part):
         return "it assigns to attributes that are not numbers", "change elements instead, self.x[:] = …"
     if isinstance(part, ast.Call) and (is_for_python(part) or resolver.kept.is_called(part)):
-        return f"compiled code cannot call '{ast.unparse(part)}'", "write the arguments out"
+        starred = any(isinstance(each, ast.Starred) for each in part.args) or any(
+            each.arg is None for each in part.keywords
+        )
+        fix = "write the arguments out" if starred else "compute it in a for loop"
+        return f"compiled code cannot call '{ast.unparse(part)}'", fix
     if isinstance(part, ast.Subscript) and resolver.is_of_list(part):
         return f"'{ast.unparse(part.value)}' is a list outside of the function", "make it an array, or a tuple"
     if isinstance(part, ast.Assign) and resolver.resizes(part):

@@ -110,3 +110,28 @@ def with_first_axes(x):
 @pytest.mark.parametrize("shape", [(5,), (3, 4), (2, 3, 4)])
 def test_shapes_made_of_shapes(shape):
     np.testing.assert_array_equal(with_first_axes(np.ones(shape)), with_first_axes.__wrapped__(np.ones(shape)))
+
+
+@parpy.jit
+def rows_joined(x, y, out):
+    for k in range(3):
+        d = x.T - y
+        row = np.hstack((d[0] * k, y))
+        out[k] = np.concatenate((row, d[k])).sum()
+
+
+@pytest.mark.parametrize("mapping", [parpy.CompileOptions, parpy.auto], ids=["sequential", "automatic"])
+@pytest.mark.parametrize("backend", TARGETS)
+def test_types_of_computed_arrays(backend, mapping):
+    opts = mapping(backend=parpy.CompileBackend(backend))
+    for x, y in ((rng.random((3, 3)), rng.random(3)), (MATRIX[:, :3], COUNTS[:3]), (WHOLE[:, :3], COUNTS[:3])):
+        got, want = np.zeros(3), np.zeros(3)
+        rows_joined(x, y, got, opts=opts)
+        rows_joined.__wrapped__(x, y, want)
+        np.testing.assert_allclose(got, want)
+
+
+def test_explain_knows_the_types_of_computed_arrays():
+    found = parpy.explain(rows_joined, rng.random((3, 3)), rng.random(3), np.zeros(3))
+    assert not found.facts["refused"]
+    assert not any("P313" in note for note in found.facts["notes"])

@@ -381,6 +381,8 @@ def lower_inline(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Exp
 def lower_len(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
     argument = node.args[0]
     span = fn.span(node)
+    if isinstance(argument, ast.ListComp) and isinstance(argument.elt, ast.Name | ast.Constant):
+        return _count(fn, argument, node)
     if isinstance(argument, ast.Attribute) and argument.attr == "shape" and is_array_name(fn, argument.value):
         if is_record(fn, argument.value):
             record = record_of(fn, argument.value)
@@ -396,6 +398,14 @@ def lower_len(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
         return extent_of(fn, argument, 0, node)
     array = array_of(fn, argument)
     return fn.poison(node) if array is None else fn.op("length", node, fn.module.read(array, span))
+
+
+def _count(fn: FunctionScope, listed: ast.ListComp, node: ast.Call) -> _native.Expr:
+    """len([v for v in x if v > 0]), as sum(1 for v in x if v > 0)"""
+    ones = ast.copy_location(ast.GeneratorExp(ast.copy_location(ast.Constant(1), node), listed.generators), listed)
+    total = intrinsic_of(sum)
+    assert total is not None
+    return fn.language.intrinsics[total.lowering](fn, ast.copy_location(ast.Call(node.func, [ones], []), node), total)
 
 
 def lower_misplaced_label(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
