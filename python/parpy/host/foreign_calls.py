@@ -17,6 +17,7 @@ from ..frontend.calls.intrinsics import intrinsic_of
 from ..frontend.draws import OTHERS
 from ..frontend.expressions.objects import is_made_of_fields
 from ..syntax.names import callable_source
+from ..syntax.patterns import is_c_order
 from ..syntax.walks import children, walk
 from ..vocabulary import operators
 from ..vocabulary.generators import is_generator
@@ -117,10 +118,18 @@ _REDUCTIONS = frozenset((
 ))  # fmt: skip
 
 
+_ORDERED = ("copy", "flatten", "ravel", "reshape")
+
+
 def has_open_keyword(call: ast.Call) -> bool:
-    """Whether the call is a reduction with a keyword that compiled code supports only as a constant or not at all."""
+    """Whether the call has a keyword that compiled code supports only as a constant or not at all: a reduction, a
+    conversion, or a copy in another order."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     if name in ("argmax", "argmin") and any(each.arg == "out" for each in call.keywords):  # the type of out matters
+        return True
+    if name == "astype" and any(each.arg != "dtype" for each in call.keywords):
+        return True
+    if name in _ORDERED and any(each.arg == "order" and not is_c_order(each.value) for each in call.keywords):
         return True
     return name in _REDUCTIONS and any(
         each.arg in ("where", "initial")

@@ -54,7 +54,7 @@ class Kept(NamedTuple):
 
 
 NOTHING_KEPT = Kept()
-_LISTS = (list, set, frozenset, deque, bytearray)
+_LISTS = (list, set, frozenset, deque, bytes, bytearray)
 
 
 def is_long(value: object) -> bool:

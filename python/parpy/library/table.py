@@ -109,6 +109,8 @@ for _name in ("trapezoid", "trapz"):  # the names since NumPy 2 and before
 _METHODS = ("argmax", "argmin", "argsort", "cumprod", "cumsum", "repeat", "searchsorted", "trace")
 # Methods that store to their array.
 _STORING_METHODS = {"sort": order.sort_in_place}
+# Functions whose lists of numbers are arrays.
+_OF_ARRAYS: frozenset[Any] = frozenset((np.digitize, np.interp, np.isin, np.polyval, np.searchsorted))
 # Functions for which `axis=None` means all elements, as a missing `axis` does.
 _WITHOUT_AXIS = {np.argmax, np.argmin, np.cumprod, np.cumsum, np.median}
 _ALONG_AXIS = {*_WITHOUT_AXIS, np.argsort, np.sort}
@@ -141,6 +143,8 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
         return _update(_UPDATES[function], node)
     if ours is None or (function in _OF_NUMBERS_ALONE and any(map(_is_tuple, _given(node)))):
         return None
+    if function in _OF_ARRAYS:
+        node = _with_arguments(node, [_as_array(each) for each in node.args])
     arguments = node.args
     if function in _OF_TUPLES and arguments:
         named = [ast.keyword("axis", each) for each in arguments[1:2]]
@@ -241,6 +245,18 @@ def is_in_library(function: object) -> bool:
         return callable(function) and (function in _FUNCTIONS or is_update(function))
     except TypeError:
         return False
+
+
+class ListedArray(ast.List):
+    """A list of numbers that is an argument where NumPy expects an array."""
+
+
+def _as_array(argument: ast.expr) -> ast.expr:
+    if not isinstance(argument, ast.List) or not argument.elts:
+        return argument
+    if any(isinstance(part, ast.Starred | ast.List | ast.Tuple) for part in argument.elts):
+        return argument
+    return ast.copy_location(ListedArray(argument.elts, argument.ctx), argument)
 
 
 def library_method(name: str, owner: ast.expr, node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:

@@ -408,3 +408,36 @@ def test_dicts_in_tuples_that_functions_return():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", parpy.PerformanceWarning)
         np.testing.assert_array_equal(parpy.jit(sums_of_cells)(x), sums_of_cells(x))
+
+
+def letters(data):
+    counts = np.zeros(26, dtype=np.int64)
+    for c in data:
+        if 65 <= c <= 90:
+            counts[c - 65] += 1
+    return counts
+
+
+def differences(a, b):
+    n = 0
+    for i in range(min(len(a), len(b))):
+        n += a[i] != b[i]
+    return n + abs(len(a) - len(b))
+
+
+@pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")
+def test_bytes_as_arguments():
+    for data in (b"ABZA", b"", bytearray(b"QQ")):
+        np.testing.assert_array_equal(parpy.jit(letters)(data), letters(data))
+    assert parpy.jit(differences)(b"kitten", b"sitting") == differences(b"kitten", b"sitting")
+
+
+def test_a_warning_tells_of_bytes():
+    def sum_of(data):
+        total = 0
+        for c in data:
+            total += c * 2
+        return total
+
+    with pytest.warns(parpy.PerformanceWarning, match=r"P315\]: Python runs this loop: 'data' is of type 'bytes'"):
+        assert parpy.jit(sum_of)(b"AB") == sum_of(b"AB")

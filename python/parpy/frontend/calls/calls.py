@@ -14,10 +14,10 @@ from ... import _native
 from ...calls.callback import Callback
 from ...calls.external import External
 from ...calls.options import CompileBackend
-from ...library import gives_number, library_function, library_method
+from ...library import ListedArray, gives_number, library_function, library_method
 from ...syntax.fields import as_call_of_object
 from ...syntax.names import Binding, is_of_library, source_of
-from ...syntax.patterns import chooses_place, operator_methods
+from ...syntax.patterns import chooses_place, is_c_order, operator_methods
 from ...syntax.source import FunctionSource
 from ...syntax.starred import packed, takes_rest, without_star
 from ...syntax.walks import walk
@@ -34,6 +34,7 @@ from ..expressions.function_values import default_of
 from ..expressions.objects import has, initialized_object, is_made_of_fields, new_object
 from ..expressions.outputs import Output, accumulated, output_of
 from ..expressions.subscripts import array_of, extent_of
+from ..expressions.tuples import new_array
 from ..forms import Forms, RecordForm
 from ..initializers import initialized
 from ..kernels.record_paths import has_slice
@@ -261,12 +262,14 @@ def _method_of_numpy(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
 def _copy_or_conversion(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
     """x.copy() and x.astype(np.float32); None for other calls."""
     func = method_of_value(fn, node)
-    if func is None or not fn.names_arrays or node.keywords:
+    if func is None or not fn.names_arrays:
         return None
-    if func.attr == "copy" and not node.args:
+    given = [*node.args, *(each.value for each in node.keywords)]
+    names = {each.arg for each in node.keywords}
+    if func.attr == "copy" and (not given or (len(given) == 1 and names <= {"order"} and is_c_order(given[0]))):
         value = by_numpy(fn, lower(fn, func.value), node)
-    elif func.attr == "astype" and len(node.args) == 1:
-        value = by_numpy(fn, converted(fn, lower(fn, func.value), node.args[0]), node)
+    elif func.attr == "astype" and len(given) == 1 and names <= {"dtype"}:
+        value = by_numpy(fn, converted(fn, lower(fn, func.value), given[0]), node)
     else:
         return None
     # The copy is made now, so that later stores of the same statement do not change it.
@@ -533,6 +536,8 @@ def _reads_in_subscripts(node: ast.Subscript) -> bool:
 def _argument(fn: FunctionScope, node: ast.expr) -> _native.Expr:
     """An argument as a value. Under a condition, a part of an array is held under a name, unless it is an element whose
     subscripts may be evaluated speculatively. In kernels, subscripts that read elements require a name as well."""
+    if isinstance(node, ListedArray):
+        return new_array(fn, node)
     if isinstance(node, ast.IfExp) and chooses_place(node) and not fn.kernel:
         return lower_ternary(fn, node, named=True)
     value = lower(fn, node)

@@ -84,6 +84,9 @@ class ListRegion:
                     "it computes with elements of a list, dict or set, which may be Python's integers, and with "
                     "NumPy's integers of another type than int64"
                 )
+            other = next((each for each in zip(self.grown, given, strict=True) if _is_other(*each)), None)
+            if other is not None:
+                return self._leave(f"'{other[0].name}' is of type '{type(other[1]).__name__}'")
             likes = self._likes(given, inputs, memory)
             if likes is None:
                 return self._leave(
@@ -168,6 +171,10 @@ def _parts(grown: list[GrownList], memory: list[list[_Memory]], likes: list[Any]
         for (kind, column), like in zip(columns, likes, strict=True)
         for part in (*(getattr(column, name) for name in PARTS[kind][:-1]), like)
     ]
+
+
+def _is_other(grown: GrownList, value: Any) -> bool:
+    return not grown.is_made and type(value) is not grown.kind
 
 
 def _type_of(value: Any) -> Any:
