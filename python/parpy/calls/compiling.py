@@ -17,7 +17,7 @@ from ..frontend.languages import LOOPS
 from ..frontend.parse import Surface, parse
 from ..frontend.program import Program
 from ..host.driver import Driver, driver_of
-from ..host.kept import NOTHING_KEPT, Kept, is_list
+from ..host.kept import NOTHING_KEPT, Kept, has_objects, is_list
 from ..host.kept_drivers import KeptDrivers
 from ..host.regions import RegionSource
 from ..host.structures import Places, Structures
@@ -106,14 +106,19 @@ class Compiling:
         try:
             result = (keeping if by_python else structures)(values, options, False)
         except CompileError as other:
-            as_wholes = any(map(has_other_keys, values)) or (
-                other.says_only("as number") and any(map(has_operators, values))
-            )
-            may_be_kept = as_wholes or (other.python_may_call and any(map(is_object, values)))
+            computes = other.says_only("as number") and any(map(has_operators, values))
+            as_wholes = computes or any(map(has_other_keys, values)) or keeping.takes_texts_apart(values)
+            has_them = any(is_object(each) or has_objects(each) for each in values)
+            may_be_kept = as_wholes or (other.python_may_call and has_them)
             if may_be_kept and not self._source.part and not keeping.keeps_objects:
                 keeping.keeps_objects = keeping.is_refused(values) or as_wholes
                 keeping.refuse(values)
-                return self.on_misfit(error, values, options)
+                try:
+                    return self.on_misfit(error, values, options)
+                except TypeError as failed:
+                    if not computes or isinstance(failed, CompileError):
+                        raise
+                    raise other from failed  # Python cannot compute with the object either
             if other.says("run") or not is_misused(values, other):
                 raise
             return NotImplemented  # the first message is the more exact one

@@ -56,7 +56,7 @@ _METHODS = (*_CONVERSIONS, *(f"__{side}{name}__" for name in _OPERATORS for side
 
 def has_operators(value: object) -> bool:
     """Whether the argument is an object that Python can compute with."""
-    return is_object(value) and any(hasattr(type(value), name) for name in _METHODS)
+    return is_object(value) and any(not vars(base).keys().isdisjoint(_METHODS) for base in type(value).__mro__)
 
 
 def is_misused(values: Iterable[object], error: CompileError) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..calls.elements import WHOLE
@@ -15,8 +15,9 @@ from ..syntax.lazy import lazy
 from ..syntax.names import is_array
 from ..syntax.patterns import node_parameters
 from ..syntax.source import FunctionSource
+from ..syntax.walks import walk
 from .alike import Alike, forms_of
-from .kept import NOTHING_KEPT, Kept, is_list, kept_for
+from .kept import NOTHING_KEPT, Kept, has_objects, is_list, kept_for
 from .python_parts import is_driven
 from .returns import returned_parts
 from .structures import Structures
@@ -90,8 +91,18 @@ class KeptDrivers:
         return ClassTests(self._source)
 
     def _objects(self, values: tuple[Any, ...]) -> frozenset[str]:
-        given = zip(node_parameters(self._source.tree()), values, strict=False)
-        return frozenset(name for name, value in given if is_object(value))
+        given = zip(node_parameters(self._tree()), values, strict=False)
+        return frozenset(
+            name for name, value in given if is_object(value) or has_objects(value) or isinstance(value, str)
+        )
+
+    def takes_texts_apart(self, values: Iterable[Any]) -> bool:
+        """Whether the function reads the characters of a text among the arguments, or calls a method of it."""
+        names = {name for name, value in zip(node_parameters(self._tree()), values, strict=False) if type(value) is str}
+        return bool(names) and any(_takes_apart(part, names) for part in walk(self._tree()))
+
+    def _tree(self) -> Any:
+        return self._source.tree()
 
     @lazy
     def _returned(self) -> dict[str, int]:
@@ -154,3 +165,20 @@ class KeptDrivers:
                 raise
             self.refuse(values)
             return self.of(values)(values, opts, debug)
+
+
+_READERS = frozenset(("len", "enumerate", "zip", "reversed", "sorted", "list", "tuple", "set", "ord"))
+
+
+def _takes_apart(part: ast.AST, names: Container[str]) -> bool:
+    """Whether the node reads characters, or calls a method, of a text with one of these names."""
+    match part:
+        case ast.For(iter=ast.Name(id=name)) | ast.comprehension(iter=ast.Name(id=name)):
+            return name in names
+        case ast.Subscript(value=ast.Name(id=name)) | ast.Attribute(value=ast.Name(id=name)):
+            return name in names
+        case ast.Call(func=ast.Name(id=reader), args=args):
+            return reader in _READERS and any(isinstance(each, ast.Name) and each.id in names for each in args)
+        case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=name)]):
+            return name in names
+    return False

@@ -34,7 +34,7 @@ def slow_loops(source: FunctionSource, resolver: Resolver, listed: Container[ast
 
 def _why_python(part: ast.AST, resolver: Resolver) -> tuple[str, str] | None:
     """The reason why Python runs a part of a loop, and a remedy; None if Python does not run it."""
-    if isinstance(part, ast.Call) and resolver.calls_unknown(part):
+    if isinstance(part, ast.Call) and not is_for_python(part) and resolver.calls_unknown(part):
         shown = ast.unparse(part.func)
         found = resolver.find(part.func)
         what = "make this call of" if found is not None and is_in_library(found.value) else "know"

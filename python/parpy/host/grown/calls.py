@@ -87,6 +87,11 @@ class ListRegion:
             other = next((each for each in zip(self.grown, given, strict=True) if _is_other(*each)), None)
             if other is not None:
                 return self._leave(f"'{other[0].name}' is of type '{type(other[1]).__name__}'")
+            small = next((each for each in map(_type_of, inputs) if each in _SMALL), None)
+            if small is not None:
+                return self._leave(
+                    f"Python's floats in a list, dict or set are weak beside numbers of type {np.dtype(small).name}"
+                )
             likes = self._likes(given, inputs, memory)
             if likes is None:
                 return self._leave(
