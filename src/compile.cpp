@@ -62,10 +62,11 @@
 #include "passes/nests/fuse_outer_loops.h"
 #include "passes/nests/inline_producers.h"
 #include "passes/nests/interchange_loops.h"
-#include "passes/nests/split_searches.h"
 #include "passes/parts/part_text.h"
 #include "passes/parts/partition_loops.h"
 #include "passes/pass.h"
+#include "passes/scans/split_scans.h"
+#include "passes/scans/split_searches.h"
 #include "passes/slices/lower_slices.h"
 #include "passes/slices/order_calls.h"
 #include "passes/stencils/tile_time.h"
@@ -210,6 +211,8 @@ const std::vector<Row>& table() {
           "after collapse-loops, which may merge several loops over columns into one", factors}, On::kCuda},
         {{"split-searches", split_searches, kLoops,
           "after every pass that moves loops, because its cost model judges a search where it will run; before choose-mapping, which maps the two reductions", searches}, On::kCuda},
+        {{"split-scans", split_scans, kLoops,
+          "after split-searches, for the same reasons; before choose-mapping, which maps the blocks of iterations", searches}, On::kCuda},
         {{"normalize-returns", normalize_cpu_returns, kLoops,
           "before choose-mapping and map-loops put code into Gpu blocks, which no return may leave"}, On::kAll, normalize_cuda_returns},
         {{"choose-mapping", choose_cpu_mapping, kLoops,

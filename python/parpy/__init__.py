@@ -23,7 +23,6 @@ from .calls.jit import clear_cache, jit, njit, print_compiled, sync
 from .calls.options import (
     CompileBackend,
     CompileOptions,
-    ElemSize,
     LoopPar,
     Target,
     auto,
@@ -37,6 +36,7 @@ from .calls.warnings import ConfigurationWarning, ParPyWarning
 from .reduce import Reduce
 from .syntax.lazy import imported as _imported
 from .vocabulary.reductions import all, any, max, mean, min, prod, sum
+from .vocabulary.sizes import ElemSize
 
 __version__: str = _native.version
 reduce: Reduce = cast(Reduce, _reduce)

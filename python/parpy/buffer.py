@@ -31,9 +31,10 @@ from .arrays.device_arrays import (
 from .backend import is_enabled
 from .calls.errors import BackendError
 from .calls.jit import sync as wait_for
-from .calls.options import CompileBackend, ElemSize, Size
+from .calls.options import CompileBackend
 from .calls.tracebacks import hides_frames
 from .types import bf16, elem_size
+from .vocabulary.sizes import ElemSize, Size
 
 if TYPE_CHECKING:
     from .scale.partitioned import Partitioned

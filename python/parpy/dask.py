@@ -23,13 +23,14 @@ import numpy as np
 from . import _native
 from .calls.errors import CompileError, ParallelError
 from .calls.jit import _as_jit
-from .calls.options import SIZES, CompileOptions
+from .calls.options import CompileOptions
 from .calls.tracebacks import hides_frames
 from .scale.chunks import Chunks, Refused, Shapes, directions_of
 from .scale.facts import Touched
 from .scale.groups import touched_by
 from .scale.halo import Halo, halo_found
 from .scale.results import returned_names
+from .vocabulary.sizes import SIZES
 
 try:
     import dask.array as da

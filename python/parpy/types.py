@@ -23,8 +23,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from .calls.options import SIZES, ElemSize, MoreSizes, Size
 from .vocabulary.operators import is_torch_dtype, scalar_name
+from .vocabulary.sizes import SIZES, ElemSize, MoreSizes, Size
 
 __all__ = [
     "BF16", "C64", "C128", "F16", "F32", "F64", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64",

@@ -21,6 +21,7 @@ constexpr double kOpen = std::numeric_limits<double>::infinity();
 constexpr double kUnbounded = 0x1p31 - 1;  // as far as 32 bits reach
 // Chains of definitions are followed to this depth.
 constexpr int kDeepest = 50;
+constexpr int kDeepestData = 5;  // definitions within each other, where data are looked for
 
 std::size_t index(int i) {
     return static_cast<std::size_t>(i);
@@ -70,10 +71,8 @@ std::optional<double> Traffic::estimate(int loop, Of which) const {
             const auto length = sum(bound.value, low, factor);
             if (!length) continue;
             for (const Affine& alternative : alternatives(*length)) {
-                if (depends_on_data(alternative)) {
-                    open = true;
-                    continue;
-                }
+                open = open || depends_on_data(alternative);
+                if (depends_on_data(alternative, kDeepestData)) continue;  // nothing limits it
                 const auto value = value_of(alternative, which);
                 if (!value) continue;
                 const double count = std::floor(*value / static_cast<double>(factor)) + 1;
@@ -81,12 +80,12 @@ std::optional<double> Traffic::estimate(int loop, Of which) const {
             }
         }
     }
-    const std::optional<double> fit = open ? elements_passed(loop) : std::nullopt;
-    if (fit) {
-        const double most = *fit;
+    const std::optional<Walk> passed = open ? walk(loop) : std::nullopt;
+    if (passed) {
+        const double most = passed->iterations;
         // Whether data decide where each execution begins.
         const bool parts =
-            depends_on_data(instance.value) ||
+            passed->from_data || depends_on_data(instance.value) ||
             std::ranges::any_of(above, [&](const Affine& begin) { return depends_on_data(begin); });
         const double count = which == Of::kMost ? most
                              : parts ? std::ceil(most / std::max(1.0, runs(instance.parent)))
@@ -96,17 +95,28 @@ std::optional<double> Traffic::estimate(int loop, Of which) const {
     return best;
 }
 
-bool Traffic::depends_on_data(const Affine& value) const {
+bool Traffic::depends_on_data(const Affine& value, int depth) const {
     return std::ranges::any_of(value.terms, [&](const auto& term) {
         const Symbol& symbol = accesses_.symbols()[index(term.first)];
-        return symbol.kind == Symbol::Kind::kOpaque && !symbol.general;
+        if (symbol.kind == Symbol::Kind::kOpaque) return !symbol.general;
+        // Definitions mention their own symbol, too.
+        return depth < kDeepestData &&
+               std::ranges::any_of(
+                   symbol.definition,
+                   [&](const Alternatives& alternatives) {
+                       return std::ranges::any_of(alternatives, [&](const auto& conjunction) {
+                           return std::ranges::any_of(conjunction, [&](const Condition& condition) {
+                               return depends_on_data(condition.value, depth + 1);
+                           });
+                       });
+                   });
     });
 }
 
-// How many iterations the arrays that `loop` walks through have room for.
-std::optional<double> Traffic::elements_passed(int loop) const {
+std::optional<Traffic::Walk> Traffic::walk(int loop) const {
     const int counter = accesses_.loops()[index(loop)].counter;
     std::optional<double> least;
+    bool from_data = false;
     for (const Access& access : accesses_.all()) {
         const bool known = !access.anywhere && accesses_.inside(access.loop, loop) &&
                            access.array->dims.size() == access.indices.size();
@@ -117,9 +127,10 @@ std::optional<double> Traffic::elements_passed(int loop) const {
             const double fit =
                 static_cast<double>(*dim.extent) / std::abs(static_cast<double>(step));
             least = std::min(least.value_or(fit), fit);
+            from_data = from_data || depends_on_data(access.unwrapped[axis]);
         }
     }
-    return least;
+    return least ? std::optional(Walk{*least, from_data}) : std::nullopt;
 }
 
 // `value`, and its upper bounds by definitions of a symbol in it: for `min(i + 64, n) - i` 64 is

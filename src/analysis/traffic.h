@@ -47,8 +47,14 @@ private:
     [[nodiscard]] std::optional<std::int64_t> change(const Affine& value, int loop) const;
     [[nodiscard]] std::optional<std::int64_t> change_of_symbol(int number, int loop) const;
     [[nodiscard]] bool jumps(const Affine& value, int loop) const;
-    [[nodiscard]] bool depends_on_data(const Affine& value) const;
-    [[nodiscard]] std::optional<double> elements_passed(int loop) const;
+    [[nodiscard]] bool depends_on_data(const Affine& value, int depth = 0) const;
+    // For how many iterations the arrays that the loop walks through have room, and whether data
+    // decide from which element on it does.
+    struct Walk {
+        double iterations;
+        bool from_data;
+    };
+    [[nodiscard]] std::optional<Walk> walk(int loop) const;
     [[nodiscard]] std::vector<Affine> alternatives(const Affine& value) const;
     [[nodiscard]] std::optional<std::int64_t> most_between_quotients(int symbol, int other) const;
     [[nodiscard]] std::vector<Affine> ends_of(int symbol, std::int64_t sign) const;

@@ -334,6 +334,9 @@ struct For : StmtOf<StmtKind::kFor> {
     // Nanoseconds of an iteration, an f64 that is known before the loop; null: not estimated. Only
     // the division of iterations among workers uses it.
     Expr* cost = nullptr;
+    // Arrays to which no two iterations store one element, although subscripts do not show it: the
+    // pass that made the loop knows. Until check_legality has judged the loop.
+    std::vector<Var*> disjoint;
     // Host code of a device program: the note, in Module::sites, that a call launches many kernels
     // from this loop, whose iterations are independent (note_host_loops).
     std::optional<std::size_t> noted;

@@ -175,6 +175,9 @@ void for_each_var(S& stmt, F&& fn) {
             for (auto& reduction : loop.mapping.reductions) {
                 fn(reduction.var);
             }
+            for (auto& array : loop.disjoint) {
+                fn(array);
+            }
             break;
         }
         case StmtKind::kLaunch: {

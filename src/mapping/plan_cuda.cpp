@@ -41,6 +41,7 @@ constexpr std::int64_t kMostReducing = kMultiprocessors * kResidentThreads;  // 
 // is busy in any case; threads of other blocks.
 constexpr std::int64_t kPerReducingThread = 64;
 constexpr std::int64_t kPerSpreadThread = 16;
+constexpr double kUneven = 4;                    // times the mean number of iterations are rare
 constexpr double kUnknownReduced = 64;           // iterations of a reduction if nothing is known
 constexpr std::int64_t kMostReducingBusy = 512;  // threads of a block: several fit a processor
 
@@ -258,7 +259,8 @@ private:
 
     // Threads per block of a reduction: as few as keep the card busy, for they wait the least.
     [[nodiscard]] std::int64_t reducing_threads(const For& loop, double blocks) const {
-        const double trips = traffic_.known_trips(loop).value_or(kUnknownReduced);
+        const double most = traffic_.known_trips(loop).value_or(kUnknownReduced);
+        const double trips = std::min(most, kUneven * traffic_.trips(loop));
         std::int64_t threads = kWarpSize;
         const auto enough = [&] {
             const bool busy = blocks * static_cast<double>(threads) >= kThreadsAtOnce;
@@ -318,7 +320,8 @@ private:
     }
 
     Plan timed(For& loop, double around, const LoopPar& request) {
-        const double own = static_cast<double>(request.threads);
+        const double own = std::min(static_cast<double>(request.threads),
+                                    std::max(1.0, kUneven * traffic_.trips(loop)));
         const double idle =
             static_cast<double>((request.threads + kWarpSize - 1) / kWarpSize * kWarpSize) / own;
         const double busy = around * own;

@@ -34,7 +34,8 @@ def work(backend: str, first: int, end: int, stride: int, smaller: bool) -> None
     from random_programs.compare import Comparison, case_of, fault_of
     from random_programs.minimise import minimise
 
-    os.environ.setdefault("PARPY_WAVES", "2")  # the nests of random programs are too small to gain time
+    for pass_ in ("PARPY_WAVES", "PARPY_SCANS"):  # the nests of random programs are too small to gain time
+        os.environ.setdefault(pass_, "2")
     for seed in range(first, end, stride):
         print(json.dumps({"begin": seed}), flush=True)
         case = case_of(seed, backend)

@@ -1,4 +1,4 @@
-"""Checks an installed ParPy, in an environment that has only the wheel and its dependencies.
+"""Checks an installed ParPy, in an environment that has only the wheel and its dependencies; runs the tutorial there.
 
 python tests/installed/check.py
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tempfile
 from importlib import metadata
 from pathlib import Path
 
@@ -84,6 +85,20 @@ def check_programs() -> None:
     assert "proved" in str(parpy.explain(sum_rows, x, y, 300, 200))
 
 
+def check_tutorial() -> None:
+    """Runs the Python blocks of the tutorial in order; other lines are blank, so that errors have the page's lines."""
+    page = Path(__file__).parents[2] / "docs" / "tutorial" / "ten_minutes.md"
+    lines, inside = [], False
+    for line in page.read_text(encoding="utf-8").splitlines():
+        fence = line.startswith("```")
+        lines.append(line if inside and not fence else "")
+        inside = line == "```python" if fence else inside
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder, "ten_minutes.py")
+        program.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        subprocess.run([sys.executable, program], check=True, stdout=subprocess.DEVNULL, cwd=folder)
+
+
 def check_module() -> None:
     run = subprocess.run([sys.executable, "-m", "parpy"], capture_output=True, text=True, check=True)
     assert f"version: {parpy.__version__}" in run.stdout
@@ -93,5 +108,6 @@ if __name__ == "__main__":
     check_files()
     check_platform()
     check_programs()
+    check_tutorial()
     check_module()
     print(f"parpy {parpy.__version__} works under Python {sys.version.split()[0]}")

@@ -220,8 +220,8 @@ EXPRESSIONS = [
     Row(
         ast.Dict,
         '`{"a": b}`, `[a for b in c]`, `found.append(a)`',
-        "Python keeps dicts, sets and lists, and runs the statements around them; loops in which lists of numbers grow "
-        "are compiled",
+        "Python keeps dicts, sets and lists, and runs the statements around them; loops in which lists of numbers, or "
+        "dicts and sets with integers as keys, grow are compiled",
         "found, total = [], 0\nfor v in x:\n    total += v\n    found.append(total)\n"
         "found.append(total)\nreturn {'total': found, 'twice': x * 2}",
     ),
@@ -338,7 +338,10 @@ def page() -> str:
         "Python calls all other functions of NumPy and SciPy between the compiled parts, outside of compiled loops.",
         "Your own functions are compiled together with the functions that call them.",
         "",
-        "## Refused constructs and their replacements",
+        "## Constructs that are not compiled, and their replacements",
+        "",
+        "Python runs statements with some of these between the compiled parts ([What Python",
+        "runs](loops.md#what-python-runs)), unless a mapping names a loop around them. All others are refused.",
         "",
         "| found | instead |",
         "|---|---|",

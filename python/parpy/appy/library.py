@@ -36,6 +36,6 @@ def debug_barrier() -> None:
 
 
 rsqrt.__doc__ = "1 / sqrt(x)."
-cdiv.__doc__ = "a / b, rounded up: how many blocks of b hold a."
+cdiv.__doc__ = "a / b, rounded up: the number of blocks of b elements that hold a elements."
 atomic_add.__doc__ = "Adds `b` to an element atomically, also if several workers do so."
 debug_barrier.__doc__ = "Does nothing: within a worker the compiler keeps the order."

@@ -70,9 +70,9 @@ class DeviceArray:
 
     # ------------------------------------------------------------ attributes
 
-    shape = property(lambda self: self._view.shape, doc="The extents.")
+    shape = property(lambda self: self._view.shape, doc="The sizes of the dimensions.")
     strides = property(lambda self: self._view.strides, doc="Bytes from one element to the next, per dimension.")
-    ndim = property(lambda self: self._view.ndim, doc="How many dimensions.")
+    ndim = property(lambda self: self._view.ndim, doc="The number of dimensions.")
     nbytes = property(lambda self: self._view.nbytes, doc="Bytes of all elements.")
 
     def __len__(self) -> int:

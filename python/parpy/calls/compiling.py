@@ -23,7 +23,7 @@ from ..host.regions import RegionSource
 from ..host.structures import Places, Structures
 from ..syntax.names import Guard, is_array, is_scalar
 from ..syntax.source import FunctionSource
-from ..syntax.starred import without_star
+from ..syntax.starred import packed_values, takes_rest_alone, without_star
 from .elements import attribute_of, comes_apart, has_operators, has_other_keys, is_misused
 from .errors import CompileError
 from .made import begin
@@ -156,7 +156,9 @@ def jit_of_part(source: FunctionSource, part: str) -> _native.JitFunction:
 
 def looked_at(compiled: _native.JitFunction, args: tuple[Any, ...], look: Callable[..., Any]) -> Any:
     """`look(args)`, repeated for the parts of the function that can be compiled if the whole cannot: with `refused` if
-    Python makes calls that compiled code refuses."""
+    Python makes calls that compiled code refuses. `args` are the positional arguments of a call; `look` gets those of a
+    starred parameter as one tuple."""
+    args = packed_values(compiled.__parpy_source__.function, args)
     try:
         return look(args)
     except CompileError as error:
@@ -190,7 +192,7 @@ def _for_kinds(source: FunctionSource, kinds: Mapping[str, Composed]) -> tuple[_
     first: list[Surface] = [parsed()]
     places = [(capture.container, capture.key) for capture in first[0].captures]
     made = _native.JitFunction.__new__(_native.JitFunction)
-    begin(made, source, lambda: first.pop() if first else parsed(), fill)
+    begin(made, source, lambda: first.pop() if first else parsed(), fill, gets_all=True)
     return made, places
 
 
@@ -225,6 +227,8 @@ def driver_behind(
     """The driver for a call of these arguments; None if the compiled function itself runs. With `refused`, compiled
     code has refused a call that Python can make."""
     source: FunctionSource = function.__parpy_source__
+    if takes_rest_alone(source.function):
+        source = without_star(source)
     structures = _structures_of(source)
     keeping = KeptDrivers(source, structures, _driver_of, _structures_of)
     if refused:

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from ..syntax.source import CallDefaults, FunctionSource
 from ..types import BufferType, symbol
 from ..vocabulary.signatures import Array, Scalar, Signature, signature
-from .options import SIZES
+from ..vocabulary.sizes import SIZES
 
 
 class Decoration(NamedTuple):

@@ -9,7 +9,8 @@ from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
 from ..types import BufferType, elem_size
-from .options import CompileBackend, LoopPar, Size, Target
+from ..vocabulary.sizes import Size
+from .options import CompileBackend, LoopPar, Target
 from .tracebacks import hides_frames
 
 # The name and the header are copied to the generated text without changes.

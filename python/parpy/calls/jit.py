@@ -143,7 +143,20 @@ class _Later:
 
 
 def _as_jit(function: Callable[..., Any]) -> _native.JitFunction:
-    return function if isinstance(function, _native.JitFunction) else jit(function)
+    """The jit function of a function. Raises TypeError for kernels and functions of generated text."""
+    if isinstance(function, _native.JitFunction):
+        return function
+    module = (function if isinstance(function, FunctionType) else type(function)).__module__
+    name = getattr(function, "__name__", type(function).__name__)
+    if module == "parpy.calls.compile_string":
+        raise TypeError(f"'{name}' runs generated text, which has no Python loops: pass the Python function instead")
+    if module.startswith("parpy.cuda."):
+        raise TypeError(
+            f"'{name}' is a kernel or device function, whose threads the program maps itself: "
+            "inspect_source(…) of a kernel shows its code"
+        )
+    made: _native.JitFunction = jit(function)
+    return made
 
 
 @hides_frames
@@ -175,7 +188,8 @@ def _text(
     driver = driver_behind(compiled, args, refused)
     if driver is None:
         return source_text(compiled, args, opts, python)
-    look: Any = partial(source_text, part_of=python.__name__) if isinstance(driver, Driver) else print_compiled
+    part = partial(source_text, part_of=python.__name__)
+    look: Any = part if isinstance(driver, Driver) else lambda function, given, opts: _text(function, opts, given)
     return "\n".join(driver.inspect(args, opts, look))
 
 

@@ -19,26 +19,40 @@ _STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
 def begin(
-    made: _native.JitFunction, source: FunctionSource, parse_again: Callable[[], Any], fill: Callable[..., None]
+    made: _native.JitFunction,
+    source: FunctionSource,
+    parse_again: Callable[[], Any],
+    fill: Callable[..., None],
+    gets_all: bool = False,
 ) -> None:
     """Makes `made` the jit function of the source. `parse_again` returns the program for its calls, and
-    `fill(empty, source)` makes an empty jit function equal to this one, for pickles."""
+    `fill(empty, source)` makes an empty jit function equal to this one, for pickles. A function that `gets_all`
+    arguments in every call accepts keyword-only arguments by their places as well."""
     code = source.function.__code__
     plain = without_star(source).function.__code__
     names = plain.co_varnames[: plain.co_argcount + plain.co_kwonlyargcount]
-    bind = twin(source.function, names)
+    is_plain = gets_all or not (code.co_kwonlyargcount or code.co_posonlyargcount or code.co_flags & _STARS)
+    bind = _listed(names) if gets_all else twin(source.function, names)
     made.__init__(  # type: ignore[misc]
         _with_symbols(source.function, names),
         parse_again,
         bind,
         names,
-        -1 if code.co_kwonlyargcount or code.co_posonlyargcount or code.co_flags & _STARS else len(names),
+        len(names) if is_plain else -1,
         *source.defaults,
     )
     update_wrapper(made, source.function)
     made.__parpy_source__ = source
     made.py_func = source.function
     give_reference(made, source.function, fill, source)
+
+
+def _listed(names: tuple[str, ...]) -> FunctionType:
+    """A function with these parameters that returns the tuple of its arguments."""
+    space: dict[str, Any] = {"__name__": __name__}
+    exec(f"def listed({', '.join(names)}): return ({', '.join(names)}{',' if names else ''})", space)
+    listed: FunctionType = space["listed"]
+    return listed
 
 
 def _with_symbols(function: FunctionType, names: tuple[str, ...]) -> FunctionType:

@@ -67,7 +67,7 @@ class DeviceNDArray(DeviceArray):
     # ------------------------------------------------------------ type, interfaces and layout
 
     dtype = property(lambda self: self._view.dtype, doc="The type of the elements.")
-    size = property(lambda self: self._view.size, doc="How many elements.")
+    size = property(lambda self: self._view.size, doc="The number of elements.")
     itemsize = property(lambda self: self._view.itemsize, doc="Bytes of an element.")
     flags = property(lambda self: self._view.flags, doc="NumPy's flags of the layout.")
 

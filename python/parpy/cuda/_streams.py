@@ -143,7 +143,7 @@ def per_thread_default_stream() -> Stream:
 
 
 def external_stream(ptr: int) -> Stream:
-    """Returns a Stream for the handle of another library's stream. Raises TypeError or ValueError if it is none."""
+    """Returns a Stream for the handle of another library's stream. Raises TypeError or ValueError for other values."""
     if isinstance(ptr, bool) or not isinstance(ptr, int):
         raise TypeError(f"the handle of a stream is an int, not {ptr!r}")
     if not 0 <= ptr < 2**64:

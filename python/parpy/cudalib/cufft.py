@@ -149,7 +149,7 @@ def _plan_for(shape: tuple[int, ...], batch: int, kind: _Kind, device: int, stre
 
 
 def plan_cache_size() -> int:
-    """Returns how many plans of cuFFT are kept for further calls: an int from 0 to 32. The plans that were used last
+    """Returns the number of plans of cuFFT that are kept for further calls: from 0 to 32. The plans that were used last
     are kept."""
     return len(_plans)
 

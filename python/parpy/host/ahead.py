@@ -28,8 +28,29 @@ def nothing(*_: Any, **__: Any) -> int:
     return 0
 
 
+# The methods by which Python's containers change.
+_CHANGES = {
+    *("add", "append", "appendleft", "clear", "discard", "extend", "extendleft", "insert", "pop", "popitem", "popleft"),
+    *("remove", "reverse", "setdefault", "sort", "update"),
+}
+
+
 class Once(ast.NodeTransformer):
-    """Rewrites a driver so that each loop runs once and small statements are regions."""
+    """Rewrites a driver so that each loop runs once and small statements are regions. Containers in attributes and
+    entries, `self.log.append(x)`, do not change."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        self.generic_visit(node)
+        nothing_else: ast.AST = at(ast.Pass(), node)
+        called = node.value.func if isinstance(node.value, ast.Call) else None
+        if isinstance(called, ast.Call) and called.args:  # the driver decides about the call
+            called = called.args[0]
+        match called:  # attributes of arguments are entries (syntax/fields.py)
+            case ast.Attribute(ast.Attribute() | ast.Subscript(), name) if name in _CHANGES:
+                return nothing_else
+            case ast.Subscript(ast.Attribute() | ast.Subscript(), ast.Constant(str(name))) if name in _CHANGES:
+                return nothing_else
+        return node
 
     def visit_Small(self, node: Small) -> list[ast.stmt]:
         self.generic_visit(node)

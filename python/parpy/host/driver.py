@@ -141,9 +141,10 @@ class Driver:
 
     def inspect(self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., Any]) -> list[Any]:
         """`look(region, arguments, opts)` for each region that a call reaches, without running any region. If Python
-        needs the result of a region, the inspection ends there."""
+        needs the result of a region, the inspection ends there. Statements that Python runs change copies of lists,
+        dicts and sets."""
         found: list[Any] = []
-        given = _bound(self._splitter.source, values, {})
+        given = _bound(self._splitter.source, with_own_containers(values, {}), {})
         try:
             self._visit(given, opts, lambda *region: found.append(look(*region)), Seen())
         except CompileError:
@@ -204,6 +205,10 @@ class Driver:
         them unless they are compiled as a whole."""
         return [*_not_compiled(self._splitter.body)]
 
+    def grown(self) -> dict[str, str]:
+        """The names of the lists, dicts and sets that grow in compiled loops, each with the name of its class."""
+        return {each.name: each.kind.__name__ for region in self._splitter.lists for each in region.grown}
+
     @lazy
     def _named_places(self) -> list[Place]:
         """The places of the regions, with the labels from the symbols of annotations."""
@@ -232,6 +237,23 @@ class Driver:
         if missed is not None:
             self._splitter.refuse_near_miss(*missed)
         return per_region(opts, places, self._splitter.nested)
+
+
+def with_own_containers(value: Any, known: dict[int, Any]) -> Any:
+    """The value with copies of the lists, dicts and sets in it, but with the same arrays and objects. `known` has the
+    copies by the identity of the originals."""
+    if id(value) in known:
+        return known[id(value)]
+    if type(value) is tuple:
+        return tuple(with_own_containers(each, known) for each in value)
+    if type(value) not in (list, dict, set):
+        return value
+    made = known[id(value)] = value.copy()
+    if type(value) is list:
+        made[:] = [with_own_containers(each, known) for each in value]
+    elif type(value) is dict:
+        made.update({key: with_own_containers(each, known) for key, each in value.items()})
+    return made
 
 
 def _allocated(region: Region, inputs: tuple[Any, ...], space: dict[str, Any]) -> dict[str, Any]:

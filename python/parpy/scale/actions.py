@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.device_arrays import described
-from ..calls.options import SIZES
+from ..vocabulary.sizes import SIZES
 from .plan import Action, Plan
 
 _Array = np.ndarray[Any, Any]

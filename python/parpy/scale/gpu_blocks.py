@@ -10,8 +10,9 @@ import numpy as np
 from .. import _native
 from ..arrays.device_arrays import described, fetch, store
 from ..buffer import Buffer
-from ..calls.options import CompileBackend, ElemSize
+from ..calls.options import CompileBackend
 from ..types import elem_size
+from ..vocabulary.sizes import ElemSize
 from .partitioned import Partitioned, blocks_of, rows
 
 _Array = np.ndarray[Any, Any]

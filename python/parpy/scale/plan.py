@@ -17,7 +17,7 @@ from functools import cached_property
 from math import prod
 from typing import Any, Literal, NamedTuple
 
-from ..calls.options import SIZES
+from ..vocabulary.sizes import SIZES
 from .cuts import Cut, Transfer
 from .facts import LoopHalo, Step, Touched, flat
 from .groups import group_of, touched_by

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..calls.options import SIZES
+from ..vocabulary.sizes import SIZES
 from .cuts import Cut
 from .facts import Step, Touched
 

@@ -6,6 +6,7 @@ import ast
 import html
 import shlex
 import time
+from types import MethodType
 from typing import Any
 
 from .. import _native
@@ -65,6 +66,8 @@ def run_cell(shell: Any, line: str, cell: str) -> None:
     seen: list[tuple[_native.JitFunction, tuple[Any, ...], dict[str, Any], float]] = []
 
     def call(function: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        if isinstance(function, MethodType) and isinstance(function.__func__, _native.JitFunction):
+            function, arguments = function.__func__, (function.__self__, *arguments)
         if not isinstance(function, _native.JitFunction):
             return function(*arguments, **keywords)
         begin = time.perf_counter()

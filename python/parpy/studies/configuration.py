@@ -14,7 +14,10 @@ import numpy as np
 from .. import _native
 from ..calls.options import CompileBackend
 
-_OTHERS = ("numba", "cupy", "torch", "jax", "tqdm", "ml_dtypes", "nvidia-cuda-nvrtc", "nvidia-nvjitlink")
+_OTHERS = (
+    *("numba", "cupy", "torch", "jax", "dask", "mpi4py", "xarray", "tqdm", "ml_dtypes"),
+    *("nvidia-cuda-nvrtc", "nvidia-nvjitlink"),
+)
 
 
 def facts() -> dict[str, dict[str, str]]:

@@ -18,9 +18,11 @@ from ..host.driver import Driver
 from ..host.structures import Structures
 from ..scale.halo import halo_found
 from ..scale.halo_text import summary
+from .explain_accesses import accesses_of
+from .explain_library import hide_memory, mark_library
 from .explain_picture import picture
 from .explain_pragmas import pragmas_of
-from .explain_text import in_turns, page, remarks_of, shortened, table, width, wrapped
+from .explain_text import in_turns, page, remarks_of, shortened, shown_text, table, width, wrapped
 from .tune_arguments import time_of_call
 
 # Nominal bytes and float64 operations per second of the machine that estimates assume (Metal: float32 operations).
@@ -29,6 +31,8 @@ _ROOFLINES = {
     "Cuda": ("one NVIDIA H200", 4.2e12, 30e12),
     "Metal": ("one Apple M2 Max", 400e9, 13e12),
 }
+
+_CACHED = 32e6  # bytes that the caches of 8 cores of a server may keep
 
 # Colours of the marks beside the verdicts, visible on white and on black.
 _COLOURS = {"proved": "#2e9e4f", "reduction": "#2a7fd4", "refuted": "#d64545", "unknown": "#b8860b"}
@@ -58,7 +62,9 @@ class Explanation:
 
     def __init__(self, facts: dict[str, Any]) -> None:
         self.facts = facts
-        """All facts, as dicts, lists, strings and numbers."""
+        """All facts, as dicts, lists, strings and numbers: the ``loops`` in the order in which they run, the
+        ``kernels``, the bytes of each of the ``arrays``, the ``accesses`` to arguments, ``flops``, ``notes``, the lines
+        that ``python`` runs, and others."""
 
     @property
     def mapping(self) -> dict[str, LoopPar]:
@@ -83,7 +89,7 @@ class Explanation:
     def pragmas(self) -> list[tuple[int, str]]:
         """The mapping as pragmas: pairs of a line of the program and the pragma to insert before it. Statements over
         slices get one only if the program writes the upper bounds of the slices."""
-        return pragmas_of(self.facts["loops"])
+        return pragmas_of([loop for loop in self.facts["loops"] if not loop["library"]])
 
     @property
     def bytes(self) -> float:
@@ -126,7 +132,8 @@ class Explanation:
             trips = f"{'' if loop['exact'] else '~'}{loop['trips']:.0f}"
             verdict = loop["verdict"] + (", atomic" if loop["atomic"] else "")
             level = loop["level"] + (f" ({loop['threads']}{self._shape(index)})" if loop["threads"] > 1 else "")
-            rows.append((str(loop["line"]), "  " * loop["depth"] + loop["text"], trips, verdict, level))
+            line = "" if loop["library"] else str(loop["line"])
+            rows.append((line, "  " * loop["depth"] + shown_text(loop), trips, verdict, level))
         return rows
 
     def _shape(self, index: int) -> str:
@@ -159,7 +166,8 @@ class Explanation:
             block = " × ".join(str(n) for n in kernel["block"] if n != 1) or "1"
             cluster = " × ".join(str(n) for n in kernel["cluster"] if n != 1)
             together = f", {cluster} blocks a cluster" if cluster else ""
-            lines.append(f"kernel {kernel['name']}: {grid} blocks of {block} threads{together}")
+            blocks = f"{grid} block{'' if grid == '1' else 's'} of {block} thread{'' if block == '1' else 's'}"
+            lines.append(f"kernel {kernel['name']}: {blocks}{together}")
         return lines
 
     def _inlined(self) -> list[str]:
@@ -199,8 +207,17 @@ class Explanation:
     # ---------------------------------------------------------------- picture
 
     def svg(self) -> str:
-        """A picture of the nests as they run, as SVG: blocks and threads of a GPU, threads and lanes of the CPU."""
-        return picture(self.facts, self._head())
+        """A picture of the nests as they run, as SVG: blocks and threads of a GPU, threads and lanes of the CPU, the
+        lines of memory that neighbouring iterations touch, and the shares of several numbers of cores."""
+        return picture(self.facts, self._head(), self._limit())
+
+    def _limit(self) -> str:
+        """Tells from how many cores on memory limits a call; '' if its arrays fit into caches."""
+        if self._machine != "Cpu" or self.bytes < _CACHED:
+            return ""
+        _, bandwidth, rate = _ROOFLINES["Cpu"]
+        cores = max(8, round(8 * self.facts["flops"] / rate * bandwidth / self.bytes))
+        return f"from about {cores} cores on, memory traffic limits the call (at {_amount(bandwidth, 'B')} a second)"
 
     # ---------------------------------------------------------------- HTML
 
@@ -211,7 +228,8 @@ class Explanation:
         python = "\n".join(self._python())
         if python:
             python = f"<div>Python runs:</div><pre>{html.escape(python)}</pre>"
-        return f"<div><b>{html.escape(self._head())}</b>{self._tree()}{self.svg()}{lines}{python}{notes}</div>"
+        picture = f'<div style="overflow-x:auto">{self.svg()}</div>'
+        return f"<div><b>{html.escape(self._head())}</b>{self._tree()}{picture}{lines}{python}{notes}</div>"
 
     def html(self) -> str:
         """A complete HTML page: it loads no other files, and follows the reader's light or dark mode."""
@@ -227,7 +245,7 @@ class Explanation:
                 out.append("</details>")
             depths.append(loop["depth"])
             colour = _COLOURS[loop["verdict"]]
-            where = f"line {line}, iterations: {trips}, {level}"
+            where = f"{f'line {line}, ' if line else ''}iterations: {trips}, {level}"
             out.append(
                 '<details open style="margin-left:1.2em"><summary style="cursor:pointer;display:list-item">'
                 f'<span style="font-family:monospace;white-space:pre">{html.escape(text.strip())}</span> '
@@ -259,12 +277,20 @@ def explain(
     compiled = _as_jit(function)
     args, opts = arguments_of(compiled, args, opts)
     explanation: Explanation = looked_at(compiled, args, partial(_explained, compiled, opts))
+    mark_library(explanation.facts["loops"], compiled.__parpy_source__.function.__code__.co_filename)
+    explanation.facts["cores"] = int(str(_native.configuration()["threads"]))
+    explanation.facts["accesses"] = _accesses(compiled, args, explanation.facts["loops"])
     explanation.facts["pragmas"] = bool(compiled.__parpy_source__.pragmas)
     explanation.facts["halo"] = summary(looked_at(compiled, args, partial(halo_found, compiled, opts)))
     if measured:
         seconds, runs = time_of_call(compiled, args, opts)
         explanation.facts["measured"] = {"seconds": seconds, "runs": runs}
     return explanation
+
+
+def _accesses(compiled: _native.JitFunction, args: tuple[Any, ...], loops: list[Any]) -> list[dict[str, Any]]:
+    source = compiled.__parpy_source__
+    return [] if source.unparsed else accesses_of(source.written(), args, loops, source.line_shift)
 
 
 _NOTHING_COMPILED = {
@@ -299,6 +325,8 @@ def _explained(
                 facts[name] = facts[name] or value
     facts["function"] = compiled.__name__
     facts["python"] = _run_by_python(compiled, driver, found)
+    if isinstance(driver, Driver):
+        hide_memory(facts, driver.grown())
     return Explanation(facts)
 
 

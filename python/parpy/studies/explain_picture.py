@@ -2,7 +2,8 @@
 
 The SVG has no scripts or style sheets and loads nothing. Text has the colour of the page around it, over translucent
 colours of the levels, so that it is legible on light and on dark pages. The iterations that are named in a thread or
-lane are those that it runs: on a GPU iterations with a stride, on the CPU consecutive ones.
+lane are those that it runs: on a GPU iterations with a stride, on the CPU consecutive ones. Below each nest are the
+lines of memory that neighbouring iterations touch and, on the CPU, the share of a core for several numbers of cores.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import html
 import math
 from collections.abc import Sequence
 from typing import Any
+
+from .explain_text import Loop, applies, shown_text
 
 _COLOURS = {
     "blocks": "#2a7fd4",
@@ -23,9 +26,13 @@ _SIZE = 12  # font size
 _WIDE = 7.3  # width of a character
 _LINE = 18  # distance of two lines
 _WARP = 32
+_NARROW = 600  # pixels below which a picture is not shrunk, so that its text is legible
 _LANES = 8  # number of lanes that are drawn
-
-Loop = dict[str, Any]
+_CORES = (2, 4, 8, 16, 32, 64, 128)  # numbers of cores that are drawn, beside that of this machine
+_PIECES = 4  # the pieces for each thread in a loop of enough work (kChunksPerWorker of thread_pool.cpp)
+_MOST_ACCESSES = 8
+_OTHER_SPLITS = ("contraction", "steps", "waves", "time_tiles", "flattened")  # the split is not that of one loop
+_BAR = 120  # the length of the bar of all iterations
 
 
 class _Canvas:
@@ -65,7 +72,8 @@ class _Canvas:
         label = html.escape(title, quote=True)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{label}" viewBox="0 0 {wide:g} {high:g}" '
-            f'width="{wide:g}" style="max-width:100%;height:auto" font-family="monospace" font-size="{_SIZE}" '
+            f'width="{wide:g}" style="max-width:100%;min-width:{min(wide, _NARROW):g}px;height:auto" '
+            f'font-family="monospace" font-size="{_SIZE}" '
             f'fill="currentColor"><title>{label}</title>{"".join(self._parts)}</svg>'
         )
 
@@ -120,8 +128,9 @@ def _plural(count: int, what: str) -> str:
 class _Kernel:
     """Draws one kernel: its grid and one of its blocks, warp by warp."""
 
-    def __init__(self, canvas: _Canvas, kernel: dict[str, Any], loops: Sequence[Loop]) -> None:
-        self._canvas, self._kernel = canvas, kernel
+    def __init__(self, canvas: _Canvas, kernel: dict[str, Any], facts: dict[str, Any]) -> None:
+        loops: list[Loop] = facts["loops"]
+        self._canvas, self._kernel, self._accesses = canvas, kernel, facts.get("accesses", [])
         self._placed = [(loops[each["loop"]], each) for each in kernel["loops"]]
         self._all = loops
 
@@ -138,6 +147,8 @@ class _Kernel:
             _nest_line(canvas, loop, loop["depth"] - least, placed["level"], self._where(placed))
         self._grid()
         self._block(block)
+        inside = {each["loop"] for each in kernel["loops"] if each["level"] == "threads"}
+        _memory(canvas, self._all, [each for each in self._accesses if each["loop"] in inside], _WARP)
         canvas.y += _LINE / 2
 
     def _started_by(self) -> None:
@@ -231,26 +242,72 @@ class _Kernel:
             canvas.line_of_text(60, f"thread 0 {which}runs {_strided(loop, 0, placed['threads'])}")
 
 
+# ---------------------------------------------------------------- memory
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 24 else text[:23] + "…"
+
+
+def _memory(canvas: _Canvas, loops: Sequence[Loop], accesses: Sequence[dict[str, Any]], neighbours: int) -> None:
+    """Draws for each access the lines of memory that neighbouring iterations touch: lines of 64 bytes, which a CPU
+    fetches, for eight lanes, or sectors of 32 bytes, which a GPU fetches, for the threads of a warp."""
+    line, noun = (32, "sector") if neighbours == _WARP else (64, "line")
+    shown = [(f"{_cut(each['text'])}{' =' if each['stored'] else ''}", each) for each in accesses[:_MOST_ACCESSES]]
+    left = 70 + _WIDE * max((len(text) for text, _ in shown), default=0)
+    if shown:
+        canvas.text(0, canvas.y, "memory")
+    for text, access in shown:
+        canvas.text(60, canvas.y, text)
+        loop, apart, x = loops[access["loop"]], access["apart"], left
+        if apart is None:
+            canvas.text(x, canvas.y + 1, f"the distance of neighbours in {loop['variable']} is not known", 10)
+            canvas.y += _LINE
+            continue
+        count = min(neighbours, _count(loop) or neighbours)
+        touched = sorted({abs(apart) * k for k in range(count)})
+        lines = sorted({each // line for each in touched})
+        for each in lines[:4]:
+            canvas.box(x, canvas.y + 1, line, 11, "sequential", idle=True)
+            for at in touched:
+                if at // line == each:
+                    canvas.box(x + at % line, canvas.y + 1, min(access["size"], line - at % line), 11, "vector")
+            x += line + 4
+        if len(lines) > 4:
+            x = canvas.text(x, canvas.y + 1, "…") + 4
+        told = "the same element" if apart == 0 else f"{abs(apart)} bytes apart"
+        told = f"{count} neighbours in {loop['variable']}: {told}, in {_plural(len(lines), noun)} of {line} bytes"
+        canvas.text(x + 4, canvas.y + 1, told, 10)
+        canvas.y += _LINE
+    if (rest := len(accesses) - _MOST_ACCESSES) > 0:
+        canvas.line_of_text(60, f"and {rest} more")
+
+
 # ---------------------------------------------------------------- the CPU
 
 
 def _nest_line(canvas: _Canvas, loop: Loop, depth: int, level: str, where: str) -> None:
     x = 12.0 * depth
     canvas.box(x, canvas.y + 2, 8, 8, level)
-    end = canvas.text(x + 14, canvas.y, loop["text"])
+    end = canvas.text(x + 14, canvas.y, shown_text(loop))
     canvas.text(end + 12, canvas.y, f"{_times(loop)} iterations: {where}", 10)
     canvas.y += _LINE
 
 
 def _around(loops: Sequence[Loop], index: int) -> str:
     """The loops around a loop, outermost first: "t (10), k (5)"."""
-    found: list[str] = []
+    return ", ".join(f"{loop['variable']} ({_times(loop)})" for loop in _outside(loops, index))
+
+
+def _outside(loops: Sequence[Loop], index: int) -> list[Loop]:
+    """The loops around a loop, outermost first."""
+    found = []
     depth = loops[index]["depth"]
     for loop in reversed(loops[:index]):
         if loop["depth"] < depth:
-            found.append(f"{loop['variable']} ({_times(loop)})")
+            found.append(loop)
             depth = loop["depth"]
-    return ", ".join(found[::-1])
+    return found[::-1]
 
 
 def _inside(loops: Sequence[Loop], index: int) -> list[Loop]:
@@ -277,9 +334,12 @@ def _lanes(canvas: _Canvas, x: float, loop: Loop, wide: int = _LANES) -> float:
     return x
 
 
-def _on_cpu(canvas: _Canvas, loops: Sequence[Loop], index: int) -> None:
+def _on_cpu(canvas: _Canvas, facts: dict[str, Any], index: int) -> None:
     """Draws one nest of parallel loops."""
+    loops: list[Loop] = facts["loops"]
     root = loops[index]
+    within = range(index, index + 1 + len(_inside(loops, index)))
+    accesses = [each for each in facts.get("accesses", []) if each["loop"] in within]
     nest = [root, *_inside(loops, index)]
     vectors = [loop for loop in nest if loop["level"] == "vector"]
     workers = root["level"] == "workers"
@@ -288,6 +348,10 @@ def _on_cpu(canvas: _Canvas, loops: Sequence[Loop], index: int) -> None:
     canvas.line_of_text(0, f"loop {root['key']}: {told}" + (", SIMD lanes" if vectors else ""), "bold")
     if around := _around(loops, index):
         canvas.line_of_text(0, f"started for each {around}, one after the other")
+    outside = _outside(loops, index)
+    for loop in outside:
+        if applies(loop, "time_tiles"):
+            canvas.line_of_text(0, loop["time_tiles"])
     words = {
         "workers": "consecutive ones in one thread",
         "vector": "consecutive ones in the lanes of a vector",
@@ -299,6 +363,7 @@ def _on_cpu(canvas: _Canvas, loops: Sequence[Loop], index: int) -> None:
         canvas.text(0, canvas.y + 2, "lanes")
         _lanes(canvas, 60, root)
         canvas.y += _LINE + 6
+        _memory(canvas, loops, accesses, _LANES)
         return
     canvas.text(0, canvas.y + 4, "threads")
     for text in _pieces(root, many):
@@ -311,7 +376,42 @@ def _on_cpu(canvas: _Canvas, loops: Sequence[Loop], index: int) -> None:
             x = _lanes(canvas, x, loop, 4) + 12
             canvas.y -= 2
         canvas.y += 24
+    _memory(canvas, loops, accesses, _LANES)
+    if not any(applies(loop, kind) for kind in _OTHER_SPLITS for loop in [*outside, *nest]):
+        _shares(canvas, root, many, facts.get("cores", 1))
     canvas.y += _LINE / 2
+
+
+def share(iterations: int, threads: int) -> tuple[int, int]:
+    """The pieces of a loop of enough work, and the iterations of the thread that runs most if all pieces last equally
+    long for each iteration."""
+    pieces = max(1, min(iterations, threads * _PIECES))
+    if pieces > threads:
+        pieces -= pieces % threads
+    each, rest = divmod(iterations, pieces)
+    turns = -(-pieces // threads)
+    return pieces, each * turns + min(turns, -(-rest // threads))
+
+
+def _shares(canvas: _Canvas, root: Loop, many: int, here: int) -> None:
+    """Draws for several numbers of cores the part of the time of one core that the busiest core still works."""
+    count = _count(root)
+    if count is None or count < 2 or many < 2:
+        return
+    canvas.text(0, canvas.y, "cores")
+    for cores in sorted({*_CORES, here} - {1}):
+        threads = min(cores, many)
+        pieces, most = share(count, threads)
+        canvas.text(60, canvas.y, f"{cores:>3}")
+        canvas.box(92, canvas.y + 2, max(1.0, _BAR * most / count), 10, "workers")
+        idle = f", {_plural(cores - pieces, 'core')} without work" if pieces < cores else ""
+        machine = " (this machine)" if cores == here else ""
+        told = f"{_plural(pieces, 'piece')}, {most} of {count} iterations on the busiest core"
+        told += f": at most {count / most:.3g} ×"
+        canvas.text(92 + _BAR + 8, canvas.y, told + idle + machine, 10)
+        canvas.y += _LINE - 2
+        if pieces < cores and cores >= here:
+            break
 
 
 def _pieces(root: Loop, many: int) -> list[str]:
@@ -327,8 +427,9 @@ def _pieces(root: Loop, many: int) -> list[str]:
 # ---------------------------------------------------------------- the picture
 
 
-def picture(facts: dict[str, Any], title: str) -> str:
-    """Draws the nests that run in parallel; a call without such nests gets its loops as lines of text."""
+def picture(facts: dict[str, Any], title: str, limit: str) -> str:
+    """Draws the nests that run in parallel, and `limit` below them. A call without such nests gets its loops as lines
+    of text."""
     canvas = _Canvas()
     loops: list[Loop] = facts["loops"]
     parallel = [loop["level"] != "sequential" for loop in loops]
@@ -340,11 +441,13 @@ def picture(facts: dict[str, Any], title: str) -> str:
         return canvas.svg(title)
     if facts["kernels"]:
         for kernel in facts["kernels"]:
-            _Kernel(canvas, kernel, loops).draw()
+            _Kernel(canvas, kernel, facts).draw()
         return canvas.svg(title)
     end = -1  # the end of the nest drawn last
     for index in range(len(loops)):
         if parallel[index] and index > end:
-            _on_cpu(canvas, loops, index)
+            _on_cpu(canvas, facts, index)
             end = index + len(_inside(loops, index))
+    if limit:
+        canvas.line_of_text(0, limit)
     return canvas.svg(title)

@@ -88,6 +88,16 @@ def in_turns(loops: list[Loop]) -> list[tuple[int, Loop, int]]:
     return shown
 
 
+def shown_text(loop: Loop) -> str:
+    """The text of the loop. A loop of a library function begins with the name of the library."""
+    return f"{loop['library']}: {loop['text']}" if loop["library"] else str(loop["text"])
+
+
+def applies(loop: Loop, kind: str) -> bool:
+    """Whether the note of this kind ("contraction", "time_tiles", …) says that the loop is transformed, not why not."""
+    return bool(loop[kind]) and not re.match(r"no |a contraction without", loop[kind])
+
+
 _TURN = re.compile(r"'turn_of_\w+' carries a value from one iteration to the next")
 
 

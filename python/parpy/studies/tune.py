@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from inspect import isroutine, signature
+from inspect import isroutine
 from statistics import median
 from typing import Any
 
@@ -25,7 +25,8 @@ from ..calls.performance import quiet
 from ..calls.tracebacks import hides_frames
 from ..calls.warnings import warn
 from ..cuda._streams import handle_of
-from .tune_arguments import Copies, difference, returned, snapshot
+from ..syntax.starred import packed_values
+from .tune_arguments import Copies, difference, positional, returned, snapshot
 from .tune_report import Progress, Trial, TunedOptions, Tuning
 
 _HEAT = 6  # challengers at a time
@@ -117,8 +118,9 @@ class _Call:
     """The call that is tuned: the function, its arguments and the options that the search keeps."""
 
     def __init__(self, compiled: _native.JitFunction, args: tuple[Any, ...], opts: CompileOptions | None) -> None:
-        self.compiled, self.args, self.given = compiled, args, opts
-        self.driver = driver_behind(compiled, args)
+        self.compiled, self.passed, self.given = compiled, args, opts
+        self.args = packed_values(compiled.__parpy_source__.function, args)
+        self.driver = driver_behind(compiled, self.args)
         self.base: CompileOptions | None = None
         if opts is not None:
             fixed = {name: value for name, value in opts._values.items() if name not in ("parallelize", "restructure")}
@@ -215,15 +217,14 @@ class _Call:
     def remember(self, best: Trial, automatic: float) -> None:
         chosen = [options for _, _, options in self.parts(best.opts)]
         for (function, arguments, options), own in zip(self.parts(self.base), chosen, strict=True):
-            _native.remember(function, arguments, options, own, best.seconds, automatic)
+            if own is not None:  # loops in which lists grow have no mapping
+                _native.remember(function, arguments, options, own, best.seconds, automatic)
         _native.forget_compiled(self.compiled)
 
     # ------------------------------------------------------------ running
 
     def copies(self) -> Copies:
-        source = self.compiled.__parpy_source__
-        bound = signature(source.function).bind(*self.args)
-        bound.apply_defaults()
+        values, names = positional(self.compiled.__parpy_source__.function, self.passed)
         written: set[tuple[int, Any]] | None = None
         captured: list[Any] = []
         if self.driver is None:
@@ -234,7 +235,7 @@ class _Call:
                 for value in _native.written_arguments(function, arguments)[1]:
                     if not any(value is other for other in captured):
                         captured.append(value)
-        return Copies(tuple(bound.arguments.values()), tuple(bound.arguments), written, captured)
+        return Copies(values, names, written, captured)
 
 
 class _Search:

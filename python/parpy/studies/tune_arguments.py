@@ -9,8 +9,9 @@ from __future__ import annotations
 import importlib
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import signature
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,10 +20,11 @@ from .. import _native
 from ..arrays.device_arrays import described, pointer_of
 from ..buffer import Buffer, from_raw
 from ..calls.objects import is_object
-from ..calls.options import SIZES, CompileBackend, CompileOptions
+from ..calls.options import CompileBackend, CompileOptions
+from ..vocabulary.sizes import SIZES
 
 _LINE = 64  # bytes of a cache line
-_Key = tuple[int, Any]  # the index of a parameter, and the key of an entry if the parameter is a dict
+_Key = tuple[Any, ...]  # the index of an argument, and the keys and places of the entry in dicts, lists and tuples
 
 
 class _Array:
@@ -122,9 +124,14 @@ class Copies:
     """Arguments for candidates: ``given`` is passed to them; call `restore` before each run."""
 
     def __init__(
-        self, values: Sequence[Any], names: Sequence[str], written: set[_Key] | None, captured: Sequence[Any]
+        self,
+        values: Sequence[Any],
+        names: Sequence[str],
+        written: set[tuple[int, Any]] | None,
+        captured: Sequence[Any],
     ) -> None:
-        """``written`` are the keys of the arrays that may be written; None if all may be."""
+        """``written`` has the arguments that may be written, each with the key of an entry or None; None if all may be.
+        Raises TypeError for objects of users' classes."""
         arrays = _arrays_of(values, names)
         self.on_device = bool(arrays) and all(array.device is not None for array in arrays.values())
         self.streams = [array.stream for array in arrays.values() if array.stream is not None]
@@ -140,13 +147,25 @@ class Copies:
             self._parts += copies
             self._restores += [copy.restore for copy in copies]
             replaced |= {key: copy.given for key, copy in zip(group, copies, strict=True)}
-        given = list(values)
-        for index, value in enumerate(values):
-            if isinstance(value, Mapping):
-                given[index] = {key: replaced.get((index, key), entry) for key, entry in value.items()}
-            else:
-                given[index] = replaced.get((index, None), value)
-        self.given = tuple(given)
+        self.given = tuple(self._given(value, (index,), replaced) for index, value in enumerate(values))
+
+    def _given(self, value: Any, key: _Key, replaced: Mapping[_Key, Any]) -> Any:
+        """The value with copies in place of arrays. Dicts and lists are copies, too, whose entries `restore` sets."""
+        if key in replaced:
+            return replaced[key]
+        if isinstance(value, Mapping):
+            entries = {name: self._given(entry, (*key, name), replaced) for name, entry in value.items()}
+            table = dict(entries)
+            self._restores += [table.clear, lambda: table.update(entries)]
+            return table
+        if not isinstance(value, list | tuple):
+            return value
+        elements = [self._given(entry, (*key, place), replaced) for place, entry in enumerate(value)]
+        if isinstance(value, list):
+            made = list(elements)
+            self._restores.append(lambda: made.__setitem__(slice(None), elements))
+            return made
+        return type(value)(*elements) if hasattr(value, "_fields") else tuple(elements)
 
     def _copied(self, members: list[_Array]) -> list[_Copy]:
         low, high = min(each.low for each in members), max(each.high for each in members)
@@ -177,21 +196,29 @@ class Copies:
         return [(part.name, fetched(part.contents)) for part in self._parts]
 
 
-def _covers(written: set[_Key], key: _Key) -> bool:
+def _covers(written: set[tuple[int, Any]], key: _Key) -> bool:
     # Writes to a field of records have a key like those to an entry of a dict, but change memory of the parameter.
-    return key in written or (key[1] is None and any(index == key[0] for index, _ in written))
+    if len(key) == 1:
+        return any(index == key[0] for index, _ in written)
+    return len(key) > 2 or isinstance(key[1], int) or (key[0], key[1]) in written
 
 
 def _arrays_of(values: Sequence[Any], names: Sequence[str]) -> dict[_Key, _Array]:
     found: dict[_Key, _Array] = {}
     for index, (name, value) in enumerate(zip(names, values, strict=True)):
-        if isinstance(value, Mapping):
-            for key, entry in value.items():
-                if _is_array(entry):
-                    found[index, key] = _Array(f"'{name}[{key!r}]'", entry)
-        elif _is_array(value):
-            found[index, None] = _Array(f"'{name}'", value)
+        found.update(_arrays_in(value, name, (index,)))
     return found
+
+
+def _arrays_in(value: Any, name: str, key: _Key) -> Iterator[tuple[_Key, _Array]]:
+    if isinstance(value, Mapping | list | tuple):
+        entries = value.items() if isinstance(value, Mapping) else enumerate(value)
+        for place, entry in entries:
+            yield from _arrays_in(entry, f"{name}[{place!r}]", (*key, place))
+    elif is_object(value):
+        raise TypeError(f"argument '{name}' cannot be copied: it is an object that the function may change")
+    elif _is_array(value):
+        yield key, _Array(f"'{name}'", value)
 
 
 def _sharing(arrays: Mapping[_Key, _Array]) -> list[list[_Key]]:
@@ -257,6 +284,15 @@ def returned(result: Any) -> list[tuple[str, Any]]:
     return [(f"result {index}", fetched(value)) for index, value in enumerate(values)]
 
 
+def positional(function: FunctionType, args: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
+    """The positional arguments of a call, defaults included, and a name for each."""
+    bound = signature(function).bind(*args)
+    bound.apply_defaults()
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    rest = range(len(bound.args) - len(names))
+    return bound.args, (*names, *(f"*{place}" for place in rest))
+
+
 _TIME = 0.3  # seconds for the runs of one call
 _RUNS = 3, 30  # minimum and maximum
 
@@ -266,12 +302,7 @@ def time_of_call(
 ) -> tuple[float, int]:
     """The median time of a call in seconds and the number of timed runs, which follow one run that compiles. All runs
     use copies of the arrays. Raises TypeError for arguments that cannot be copied."""
-    bound = signature(function).bind(*args)
-    bound.apply_defaults()
-    for name, value in bound.arguments.items():
-        if is_object(value) and not isinstance(value, Mapping):
-            raise TypeError(f"argument '{name}' cannot be copied: it is an object that the function may change")
-    copies = Copies(tuple(bound.arguments.values()), tuple(bound.arguments), None, [])
+    copies = Copies(*positional(function.__parpy_source__.function, args), None, [])
     on_gpu = opts is None or opts.backend in (CompileBackend.Auto, CompileBackend.Cuda)
     times: list[float] = []
     while len(times) <= _RUNS[0] or (len(times) <= _RUNS[1] and sum(times) < _TIME):

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Sequence
 from types import FunctionType
+from typing import Any
 
 from .rebuilt import rebuilt
 from .source import FunctionSource
@@ -15,6 +17,20 @@ from .walks import copy_of
 def takes_rest(function: FunctionType) -> bool:
     """Whether the function has a starred parameter."""
     return bool(function.__code__.co_flags & inspect.CO_VARARGS)
+
+
+def takes_rest_alone(function: FunctionType) -> bool:
+    """Whether the function has a starred parameter and no parameter `**names`, which is refused."""
+    return takes_rest(function) and not function.__code__.co_flags & inspect.CO_VARKEYWORDS
+
+
+def packed_values(function: FunctionType, values: Sequence[Any]) -> tuple[Any, ...]:
+    """The positional arguments of a call in the form in which compiled code gets them: those of the starred parameter
+    are one tuple."""
+    count = function.__code__.co_argcount
+    if not takes_rest_alone(function) or len(values) < count:
+        return tuple(values)
+    return (*values[:count], tuple(values[count:]))
 
 
 def without_star(source: FunctionSource) -> FunctionSource:

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..calls.jit import jit_of_source
-from ..calls.options import SIZES
 from ..library.texts import function_of
 from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
 from ..vocabulary.operators import NAME_OF
+from ..vocabulary.sizes import SIZES
 
 
 class Operand(NamedTuple):

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from .. import _native
 from ..builtin import label
 from ..calls.jit import jit_of_source
-from ..calls.options import SIZES, CompileBackend, CompileOptions, LoopPar
+from ..calls.options import CompileBackend, CompileOptions, LoopPar
 from ..frontend.parse import Surface, parse
 from ..library.texts import function_of
 from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
+from ..vocabulary.sizes import SIZES
 from .layouts import Layout
 from .prototypes import Prototype, core_call
 from .updates import combined

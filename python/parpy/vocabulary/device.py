@@ -149,7 +149,7 @@ grid = DeviceFunction(
 )  # fmt: skip
 gridsize = DeviceFunction(
     "gridsize", "grid", "size", 1,
-    "gridsize(n): how many threads the launch has; for n = 2 and 3 a tuple.",
+    "gridsize(n): the number of threads of the launch; for n = 2 and 3 a tuple.",
 )  # fmt: skip
 
 

@@ -55,7 +55,7 @@ def _reduction(name: str, summary: str) -> Reduction:
 
     reduction.__name__ = reduction.__qualname__ = name
     reduction.__doc__ = (
-        f"Returns {summary} of `x`, an array of any shape and of any library.\n\n"
+        f"Returns {summary}. `x` is an array of any shape and of any library.\n\n"
         "    `axis` is an int or a tuple of ints, and negative numbers count from the end; without it all elements\n"
         "    are reduced. With `keepdims` the reduced dimensions stay, with size 1. The result has NumPy's type.\n\n"
         "    Raises the same errors as NumPy for an axis that `x` does not have, and for the minimum or maximum\n"
@@ -64,10 +64,10 @@ def _reduction(name: str, summary: str) -> Reduction:
     return reduction
 
 
-sum: Reduction = _reduction("sum", "the sum of the elements")
-prod: Reduction = _reduction("prod", "the product of the elements")
-min: Reduction = _reduction("min", "the least of the elements")
-max: Reduction = _reduction("max", "the greatest of the elements")
-any: Reduction = _reduction("any", "whether any element is true")
-all: Reduction = _reduction("all", "whether all elements are true")
-mean: Reduction = _reduction("mean", "the mean of the elements")
+sum: Reduction = _reduction("sum", "the sum of the elements of `x`")
+prod: Reduction = _reduction("prod", "the product of the elements of `x`")
+min: Reduction = _reduction("min", "the least of the elements of `x`")
+max: Reduction = _reduction("max", "the greatest of the elements of `x`")
+any: Reduction = _reduction("any", "whether any element of `x` is true")
+all: Reduction = _reduction("all", "whether all elements of `x` are true")
+mean: Reduction = _reduction("mean", "the mean of the elements of `x`")

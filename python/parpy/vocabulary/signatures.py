@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..calls.options import MoreSizes
 from .operators import NAME_OF, is_numba, scalar_name
+from .sizes import MoreSizes
 
 # parpy.cuda.types exports these names.
 __all__ = [

@@ -381,6 +381,9 @@ LoopFacts Dependences::of(For& loop, bool distances) {
     if (number >= 0) {
         depth = state_->accesses.loops()[index(number)].depth;
         state_->for_each_ordered_pair(number, [&](const Access& a, const Access& b, Memory memory) {
+            if (a.array == b.array &&
+                std::ranges::find(loop.disjoint, a.array) != loop.disjoint.end())
+                return;
             state_->test(a, b, number, memory, distances, facts);
         });
     }

@@ -451,6 +451,13 @@ private:
         if (accept("reducing")) {
             reductions(s->mapping);
         }
+        if (accept("disjoint")) {
+            expect("(");
+            do {
+                s->disjoint.push_back(variable());
+            } while (accept(","));
+            expect(")");
+        }
         if (accept("cost")) {
             expect("(");
             s->cost = expression();

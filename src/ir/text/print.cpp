@@ -307,7 +307,8 @@ private:
         if (!unit_step) {
             head += ", " + expr(*s.step);
         }
-        line(head + ")" + mapping(s.mapping) + cost(s) + noted(s.noted) + ":", s.span);
+        line(head + ")" + mapping(s.mapping) + disjoint(s) + cost(s) + noted(s.noted) + ":",
+             s.span);
         body(s.body);
     }
 
@@ -346,6 +347,13 @@ private:
             reductions += r.var->type.is_array() ? element(*r.var, r.indices) : names_(*r.var);
         }
         return out + (reductions.empty() ? "" : " reducing(" + reductions + ")");
+    }
+
+    std::string disjoint(const For& s) {
+        std::string names;
+        for (const Var* array : s.disjoint)
+            names += (names.empty() ? "" : ", ") + names_(*array);
+        return names.empty() ? "" : " disjoint(" + names + ")";
     }
 
     void conditional(const If& s, const std::string& keyword) {

@@ -47,6 +47,7 @@ private:
             auto* loop = stmt->as<For>();
             if (loop != nullptr) around_.push_back(loop);
             if (loop != nullptr && loop->mapping.parallel()) judge(*loop);
+            if (loop != nullptr) loop->disjoint.clear();
             for_each_body(*stmt, [&](Body& inner) { walk(inner); });
             if (loop != nullptr) around_.pop_back();
         }

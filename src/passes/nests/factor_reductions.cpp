@@ -23,6 +23,7 @@
 #include "mapping/contraction_tile.h"
 #include "mapping/plan.h"
 #include "passes/mapped/partial_values.h"
+#include "passes/nests/own_arrays.h"
 
 namespace parpy {
 
@@ -105,7 +106,6 @@ private:
         if (!parts) return 0;
         std::optional<Body> made = factored(*parts);
         if (!made) return 0;
-        const auto is_alloc = [](const Stmt* stmt) { return stmt->kind == StmtKind::kAlloc; };
         const std::optional<double> contracted = as_contraction(*stmts[place]);
         loops_ = nullptr;
         const double factor = contracted ? kWorthwhileOverTiles : kWorthwhile;
@@ -113,15 +113,10 @@ private:
                                contracted)) {
             return 0;
         }
-        // Memory is allocated once per call.
-        const auto first = stmts.begin() + static_cast<std::ptrdiff_t>(place);
-        const auto last = std::find_if_not(first, stmts.end(), is_alloc);
-        const Body allocs(first, last);
-        const std::size_t nests = made->size() - allocs.size();
-        const bool on_top = &stmts == &entry_.body;
-        stmts.erase(first, last);
-        entry_.body.insert(entry_.body.begin(), allocs.begin(), allocs.end());
-        return nests - 1 + (on_top ? allocs.size() : 0);
+        const auto nests = std::ranges::count_if(
+            *made, [](const Stmt* stmt) { return stmt->kind != StmtKind::kAlloc; });
+        const std::size_t first = hoist_allocations(entry_, stmts, place);
+        return first - place + static_cast<std::size_t>(nests) - 1;
     }
 
     // Nanoseconds of the nest as a contraction; nothing if it stays loops.

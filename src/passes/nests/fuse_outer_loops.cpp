@@ -11,6 +11,7 @@ void fuse_cpu_outer_loops(PassContext& context) {
 
 void fuse_cuda_outer_loops(PassContext& context) {
     fuse_nests(context, FusedLoops::kOuter);
+    fuse_nests(context, FusedLoops::kFasterRows);
 }
 
 }  // namespace parpy

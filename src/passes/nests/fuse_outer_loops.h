@@ -9,8 +9,9 @@
 //                 c[i, j] += a[i, k] * b[k, j]
 //
 // On CUDA in a parallel loop: a thread then keeps elements that both nests touch, and sums that
-// several ranges add to are one contraction. On a CPU at the top of the entry, where the second
-// nest loads a large array that the first one touched, in rows that stay in the cache between them.
+// several ranges add to are one contraction. Also at the top of the entry, where the second nest
+// loads a large array that the first one touched, in rows that stay in the cache between them; on
+// CUDA if the planner does not predict a loss.
 // One of the nests must store to an array that both touch; the other conditions are those of
 // fuse_loops. Results are the same bit for bit. Before and after: kLoops, no loop is mapped.
 #pragma once

@@ -68,7 +68,7 @@ private:
                 ++at;
             }
         }
-        if (which_ == FusedLoops::kRows) return;
+        if (of_rows()) return;
         for (Stmt* stmt : stmts) {
             auto* loop = stmt->as<For>();
             const bool parallel =
@@ -79,8 +79,7 @@ private:
 
     // Whether an assignment has the same effect before `loop`, or an array may be made before it.
     bool may_precede(const Stmt& stmt, const Stmt& loop) const {
-        if (which_ == FusedLoops::kRows && stmt.kind == StmtKind::kAlloc &&
-            loop.kind == StmtKind::kFor) {
+        if (of_rows() && stmt.kind == StmtKind::kAlloc && loop.kind == StmtKind::kFor) {
             return bytes_of(*stmt.as<Alloc>()->array).has_value();
         }
         const auto* assign = stmt.as<Assign>();
@@ -126,9 +125,9 @@ private:
         auto* a = (*at)->as<For>();
         auto* b = (*next)->as<For>();
         if (a == nullptr || b == nullptr || analysed_ > kMostAnalysed) return false;
-        if (which_ == FusedLoops::kRows && !shares_rows(*a, *b)) return false;
+        if (of_rows() && !shares_rows(*a, *b)) return false;
         Nest first = compared(*a), second = compared(*b);
-        if (which_ == FusedLoops::kRows) keep_common(first, second);
+        if (of_rows()) keep_common(first, second);
         if (!comparable(first, second)) return false;
         Substitution renamed;
         const Traffic traffic = loops().traffic();
@@ -136,8 +135,9 @@ private:
             !may_add_up(first, second, renamed)) {
             return false;
         }
-        const bool alike = which_ == FusedLoops::kRows ||
-                           traffic.contiguous(*first.back()) == traffic.contiguous(*second.back());
+        const double apart = judges_time() ? plan_cuda(loops()).nanoseconds : 0;
+        const bool alike =
+            of_rows() || traffic.contiguous(*first.back()) == traffic.contiguous(*second.back());
         const VarSet passed = alike ? VarSet{} : passed_on(*a, *b);
         if (!alike && passed.empty()) return false;
         std::vector<bool> both_legal;
@@ -163,12 +163,22 @@ private:
         const bool pays = alike || std::ranges::any_of(passed, [&](const Var* array) {
                               return is_contracted(entry_, *array);
                           });
-        if (pays && keeps_order(first, both_legal, added)) return true;
+        if (pays && keeps_order(first, both_legal, added) &&
+            (!judges_time() || plan_cuda(loops()).nanoseconds <= apart)) {
+            return true;
+        }
         fused.resize(size);
         stmts = before;
         loops_ = nullptr;
         return false;
     }
+
+    [[nodiscard]] bool of_rows() const {
+        return which_ == FusedLoops::kRows || which_ == FusedLoops::kFasterRows;
+    }
+    // On a GPU the threads of a fused row may be too few or too many for one of the nests. The
+    // planner finds out; it does not know that rows stay in the cache.
+    [[nodiscard]] bool judges_time() const { return which_ == FusedLoops::kFasterRows; }
 
     // The arrays that the first nest stores to and the second one loads.
     static VarSet passed_on(const For& a, const For& b) {

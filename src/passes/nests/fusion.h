@@ -11,6 +11,7 @@ enum class FusedLoops : std::uint8_t {
     kAll,    // whole perfect nests
     kOuter,  // independent loops around the rest of a nest, in a loop that may run in parallel
     kRows,   // the same at the top of the entry, where both nests share a large array in small rows
+    kFasterRows,  // the same where the GPU's cost model does not predict a loss
 };
 
 void fuse_nests(PassContext& context, FusedLoops which);

@@ -40,6 +40,16 @@ bool is_pure(const Expr& value) {
     return !gathers && !uses_of(value).calls && !has_effects(value);
 }
 
+std::size_t hoist_allocations(Function& entry, Body& stmts, std::size_t place) {
+    const auto is_alloc = [](const Stmt* stmt) { return stmt->kind == StmtKind::kAlloc; };
+    const auto first = stmts.begin() + static_cast<std::ptrdiff_t>(place);
+    const auto last = std::find_if_not(first, stmts.end(), is_alloc);
+    const Body allocs(first, last);
+    stmts.erase(first, last);
+    entry.body.insert(entry.body.begin(), allocs.begin(), allocs.end());
+    return &stmts == &entry.body ? place + allocs.size() : place;
+}
+
 Var* scalar_like(Module& module, const Store& store) {
     const Var& array = *store.array;
     Var* value = module.make_var(array.name, Type::of(array.type.scalar), array.span);

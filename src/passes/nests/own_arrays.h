@@ -15,6 +15,9 @@ namespace parpy {
 [[nodiscard]] bool is_mentioned(ir::Function& function, const ir::Var& array);
 // Whether evaluation has no side effect; subscripts that are data may still be out of range.
 [[nodiscard]] bool is_pure(const ir::Expr& value);
+// Moves the Allocs from `place` on to the start of the entry, so that memory is allocated once for
+// each call; returns the new place of the statement behind them.
+std::size_t hoist_allocations(ir::Function& entry, ir::Body& stmts, std::size_t place);
 // A new scalar variable for the stored value, with the array's name.
 [[nodiscard]] ir::Var* scalar_like(ir::Module& module, const ir::Store& store);
 

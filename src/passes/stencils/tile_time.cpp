@@ -11,8 +11,8 @@
 #include "passes/stencils/stencil_bands.h"
 #include "passes/stencils/stencil_kernel.h"
 #include "passes/stencils/stencil_tile.h"
+#include "passes/wanted.h"
 #include "support/architecture.h"
-#include "support/environment.h"
 
 namespace parpy {
 
@@ -21,10 +21,8 @@ using namespace ir;
 namespace {
 
 // PARPY_TIME_TILES: 0 disables the pass, 2 tiles every loop that can be tiled.
-enum class Wanted : std::uint8_t { kNever, kWhereFaster, kAlways };
 Wanted wanted() {
-    const std::uint64_t value = environment_number("PARPY_TIME_TILES").value_or(1);
-    return value == 0 ? Wanted::kNever : value == 2 ? Wanted::kAlways : Wanted::kWhereFaster;
+    return wanted_by("PARPY_TIME_TILES");
 }
 
 bool copies_in_kernels(const PassContext& context) {

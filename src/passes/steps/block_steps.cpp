@@ -21,7 +21,7 @@
 #include "passes/steps/step_pieces.h"
 #include "passes/steps/step_versions.h"
 #include "passes/steps/sums_in_elements.h"
-#include "support/environment.h"
+#include "passes/wanted.h"
 
 namespace parpy {
 
@@ -42,10 +42,8 @@ constexpr Target kCpu = {64, 256, false, false, false};
 constexpr Target kCuda = {64, 128, true, true, true};
 
 // PARPY_BLOCK_STEPS: 0 disables the pass, 2 splits every loop that can be split.
-enum class Wanted : std::uint8_t { kNever, kWhereFaster, kAlways };
 Wanted wanted() {
-    const std::uint64_t value = environment_number("PARPY_BLOCK_STEPS").value_or(1);
-    return value == 0 ? Wanted::kNever : value == 2 ? Wanted::kAlways : Wanted::kWhereFaster;
+    return wanted_by("PARPY_BLOCK_STEPS");
 }
 
 class Blocking {
@@ -144,7 +142,7 @@ private:
         // Replaces the loop while the copy is judged.
         auto* whole = clone(module_, static_cast<const Stmt*>(&loop))->as<For>();
         place = whole;
-        const SumsInElements sums(module_, *whole);
+        const SumsInElements sums(module_, *whole, deterministic_);
         std::optional<StepVersions> versions;
         const auto free = [&](For* each) { return independent(*each); };
         loops_ = nullptr;

@@ -36,18 +36,52 @@ bool is_summed_up(const Stmt& stmt, const Var& scalar) {
     });
 }
 
+bool is_zero(const Expr& value) {
+    const auto* real = std::get_if<double>(&value.constant.value);
+    return value.op == Op::kConst && real != nullptr && *real == 0.0;
+}
+
+// Whether the loops between these statements only add to `scalar`, or subtract from it.
+bool only_adds(const Body& body, std::size_t first, std::size_t last, const Var& scalar) {
+    const Body between(body.begin() + static_cast<std::ptrdiff_t>(first + 1),
+                       body.begin() + static_cast<std::ptrdiff_t>(last));
+    return !any_stmt(between, [&](const Stmt& stmt) {
+        const auto* assign = stmt.as<Assign>();
+        if (assign == nullptr || assign->var != &scalar) return false;
+        return (assign->update != Op::kAdd && assign->update != Op::kSub) ||
+               uses_of(*assign->value).read.contains(&scalar) || assign->value->type != scalar.type;
+    });
+}
+
 }  // namespace
 
-SumsInElements::SumsInElements(Module& module, For& loop) : module_(module), loop_(loop) {
+SumsInElements::SumsInElements(Module& module, For& loop, bool exactly)
+    : module_(module), loop_(loop), exactly_(exactly) {
     rewrite_in(loop.body);
 }
 
 void SumsInElements::rewrite_in(Body& body) {
     for (std::size_t i = 0; i < body.size(); ++i) {
-        if (rewrite_sum(body, i)) --i;
+        if (rewrite_sum(body, i) || (!exactly_ && rewrite_difference(body, i))) --i;
     }
     for (Stmt* stmt : body)
         for_each_body(*stmt, [&](Body& inner) { rewrite_in(inner); });
+}
+
+bool SumsInElements::sums_alone(const Body& body, std::size_t first, std::size_t last,
+                                const Var& scalar, const std::vector<Expr*>& indices) const {
+    const auto at = [&](std::size_t place) {
+        return body.begin() + static_cast<std::ptrdiff_t>(place);
+    };
+    const Body between(at(first + 1), at(last));
+    const Uses uses = uses_of(between);
+    const bool simple = std::ranges::all_of(indices, [&](const Expr* index) {
+        return uses_of(*index).loaded.empty() && invariant(*index, uses);
+    });
+    const bool sums = std::ranges::all_of(between, [&](const Stmt* stmt) {
+        return stmt->kind == StmtKind::kFor && is_summed_up(*stmt, scalar);
+    });
+    return simple && sums && mentions(between, scalar) + 2 == mentions(loop_.body, scalar);
 }
 
 // Rewrites the sum that the statement with this number begins, if there is one.
@@ -66,43 +100,92 @@ bool SumsInElements::rewrite_sum(Body& body, std::size_t first) {
     const auto from = body.begin() + static_cast<std::ptrdiff_t>(first);
     const auto last = std::find_if(from, body.end(), ends);
     if (last == body.end()) return false;
-    Body between(from + 1, last);
-    const Uses uses = uses_of(between);
-    const bool simple = std::ranges::all_of(element.operands, [&](const Expr* index) {
-        return uses_of(*index).loaded.empty() && invariant(*index, uses);
-    });
-    const bool sums = std::ranges::all_of(between, [&](const Stmt* stmt) {
-        return stmt->kind == StmtKind::kFor && is_summed_up(*stmt, scalar);
-    });
-    // Two of them begin and end the sum.
-    const bool alone = mentions(between, scalar) + 2 == mentions(loop_.body, scalar);
-    if (!simple || !sums || !alone) return false;
-
-    Builder b(module_, body[first]->span);
-    const auto indices = [&] {
-        std::vector<Expr*> result;
-        for (const Expr* index : element.operands)
-            result.push_back(clone(module_, index));
-        return result;
-    };
-    for (Stmt* top : between) {
-        rewrite_stmts(top->as<For>()->body, [&](Stmt* stmt, Body& out) {
-            const auto* assign = stmt->as<Assign>();
-            if (assign == nullptr || assign->var != &scalar) return out.push_back(stmt);
-            b.span = stmt->span;
-            Store* store = assign->update
-                               ? b.update(element.var, indices(), *assign->update, assign->value)
-                               : b.store(element.var, indices(), assign->value);
-            rewrite_slots(*store, [&](Expr* e) {
-                return e->op == Op::kVar && e->var == &scalar ? b.load(element.var, indices()) : e;
-            });
-            updates_.emplace_back(top->as<For>(), store);
-            out.push_back(store);
-        });
-    }
+    const auto end = static_cast<std::size_t>(last - body.begin());
+    if (!sums_alone(body, first, end, scalar, element.operands)) return false;
+    update_element(body, first, end, scalar, *element.var, element.operands, /*negated=*/false);
     body.erase(last);
     body.erase(body.begin() + static_cast<std::ptrdiff_t>(first));
     return true;
+}
+
+// The same for a sum that begins at zero and is then added to the element, or subtracted from it.
+bool SumsInElements::rewrite_difference(Body& body, std::size_t first) {
+    const auto* begin = body[first]->as<Assign>();
+    if (begin == nullptr || begin->update || !is_zero(*begin->value)) return false;
+    Var& scalar = *begin->var;
+    std::size_t last = first + 1;
+    while (last < body.size() && body[last]->kind == StmtKind::kFor)
+        ++last;
+    auto* store = last < body.size() ? body[last]->as<Store>() : nullptr;
+    if (store == nullptr || store->atomic || store->copied != 0 ||
+        scalar.type != Type::of(store->array->type.scalar) ||
+        !sums_alone(body, first, last, scalar, store->indices) ||
+        !only_adds(body, first, last, scalar)) {
+        return false;
+    }
+    const auto is_sum = [&](const Expr& e) { return e.op == Op::kVar && e.var == &scalar; };
+    if (store->update) {
+        const bool adds = store->update == Op::kAdd, subtracts = store->update == Op::kSub;
+        if ((!adds && !subtracts) || !is_sum(*store->value)) return false;
+        update_element(body, first, last, scalar, *store->array, store->indices, subtracts);
+        body.erase(body.begin() + static_cast<std::ptrdiff_t>(last));
+        body.erase(body.begin() + static_cast<std::ptrdiff_t>(first));
+        return true;
+    }
+    // The part of the value that adds or subtracts the sum.
+    Expr* part = nullptr;
+    for_each_expr(*store->value, [&](Expr& e) {
+        const bool adds = e.op == Op::kAdd, subtracts = e.op == Op::kSub;
+        if ((adds || subtracts) && e.type == scalar.type &&
+            (is_sum(*e.operands[1]) || (adds && is_sum(*e.operands[0])))) {
+            part = &e;
+        }
+    });
+    if (part == nullptr) return false;
+    const bool subtracts = part->op == Op::kSub;
+    Expr* rest = part->operands[is_sum(*part->operands[1]) ? 0 : 1];
+    if (uses_of(*rest).calls) return false;
+    update_element(body, first, last, scalar, *store->array, store->indices, subtracts);
+    Builder b(module_, store->span);
+    body[first] = b.store(store->array, copies(store->indices), clone(module_, rest));
+    const Expr* whole = store->value;
+    rewrite_slots(*store, [&](Expr* e) {
+        return e == part ? b.load(store->array, copies(store->indices)) : e;
+    });
+    if (store->value->op == Op::kLoad && whole == part)
+        body.erase(body.begin() + static_cast<std::ptrdiff_t>(last));
+    return true;
+}
+
+std::vector<Expr*> SumsInElements::copies(const std::vector<Expr*>& indices) {
+    std::vector<Expr*> result;
+    for (const Expr* index : indices)
+        result.push_back(clone(module_, index));
+    return result;
+}
+
+// Has the loops between these statements update the element in place of the scalar.
+void SumsInElements::update_element(Body& body, std::size_t first, std::size_t last,
+                                    const Var& scalar, Var& array,
+                                    const std::vector<Expr*>& indices, bool negated) {
+    Builder b(module_, body[first]->span);
+    const auto sign = [&](Op op) { return !negated ? op : op == Op::kAdd ? Op::kSub : Op::kAdd; };
+    for (std::size_t place = first + 1; place < last; ++place) {
+        auto* top = body[place]->as<For>();
+        rewrite_stmts(top->body, [&](Stmt* stmt, Body& out) {
+            const auto* assign = stmt->as<Assign>();
+            if (assign == nullptr || assign->var != &scalar) return out.push_back(stmt);
+            b.span = stmt->span;
+            Store* store = assign->update ? b.update(&array, copies(indices), sign(*assign->update),
+                                                     assign->value)
+                                          : b.store(&array, copies(indices), assign->value);
+            rewrite_slots(*store, [&](Expr* e) {
+                return e->op == Op::kVar && e->var == &scalar ? b.load(&array, copies(indices)) : e;
+            });
+            updates_.emplace_back(top, store);
+            out.push_back(store);
+        });
+    }
 }
 
 bool SumsInElements::proved(ParallelLoops& loops) const {

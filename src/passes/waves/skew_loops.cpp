@@ -17,9 +17,9 @@
 #include "ir/clone.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
+#include "passes/wanted.h"
 #include "passes/waves/hyperplanes.h"
 #include "passes/waves/loop_bounds.h"
-#include "support/environment.h"
 
 namespace parpy {
 
@@ -34,10 +34,8 @@ constexpr double kShort = 60000;  // ns of a nest that is left alone
 constexpr double kSlower = 30;    // a thread relative to a core of a CPU
 
 // PARPY_WAVES: 0 disables the pass, 2 makes waves of every nest of which they can be made.
-enum class Wanted : std::uint8_t { kNever, kWhereFaster, kAlways };
 Wanted wanted() {
-    const std::uint64_t value = environment_number("PARPY_WAVES").value_or(1);
-    return value == 0 ? Wanted::kNever : value == 2 ? Wanted::kAlways : Wanted::kWhereFaster;
+    return wanted_by("PARPY_WAVES");
 }
 
 std::size_t index(int number) {

@@ -20,13 +20,15 @@ class IdiomWriter:
         """A nest of a kind that passes recognise: a product, a stencil, sums of rows, a recurrence."""
         matrices = [a for a in self.w.arrays if len(a.extents) == 2 and a.kind == "f"]
         vectors = [a for a in self.w.arrays if len(a.extents) == 1 and a.kind == "f"]
-        kind = self.random.randrange(7)
+        kind = self.random.randrange(8)
         if kind == 4:
             return self._accumulators(depth)
         if kind == 5:
             return self._blocks(depth)
         if kind == 6:
             return self._waves(depth)
+        if kind == 7:
+            return self._scan(depth)
         if kind == 0 and matrices:
             return self._product(depth, matrices)
         if kind == 1 and matrices and vectors:
@@ -232,6 +234,44 @@ class IdiomWriter:
             depth += 1
             value = f"max({element}, {self.w.name(target)}[{i}, {k}])"
         self.w.emit(depth, f"{element} = {value}")
+        return True
+
+    def _scan(self, depth: int) -> bool:
+        """A loop that passes on a sum, an extremum or a count, to which it stores; some are no scans after all."""
+        vectors = [a for a in self.w.arrays if len(a.extents) == 1 and a.kind not in "cb"]
+        if depth > 1 or not vectors:
+            return False
+        target = self.random.choice(vectors)
+        source = self.random.choice(
+            [a for a in vectors if a.extents[0].bounds == target.extents[0].bounds and a.kind == target.kind]
+        )
+        i, s = f"i{self.w.fresh}", f"s{self.w.fresh}"
+        self.w.fresh += 1
+        self.w.signature.written.add(target.name)
+        n, x, y = self._extent(target, 0), self.w.name(source), self.w.name(target)
+        counts = self.w.chance(0.5)
+        zero = "0" if counts or target.kind in "iu" else "0.0"
+        self.w.emit(depth, f"{s} = {self.w.pick(zero, zero, '-2' if counts else zero)}")
+        self.w.open_loop(depth, (n.text, self.w.constant(0), n, 1), i)
+        condition = self.w.pick(f"{x}[{i}] > 1", f"{x}[{i}] > {x}[0]", f"{i} % 3 != 0", f"{i} > {s}", f"{s} < 5")
+        inner = depth + 1
+        if self.w.chance(0.7):
+            self.w.emit(inner, f"if {condition}:")
+            inner += 1
+        if counts:
+            lines = [f"{y}[{s}] = {x}[{i}]", f"{s} += 1"]
+            if self.w.chance(0.1):
+                lines.append(f"{x}[{i}] = {y}[0]")
+                self.w.signature.written.add(source.name)
+        else:
+            form = self.w.pick("{0} += {1}", "{0} += {1}", "{0} = max({0}, {1})", "{0} = {0} + {1}", "{0} = {1} - {0}")
+            lines = [form.format(s, f"{x}[{i}]"), f"{y}[{i}] = {s}"]
+            if self.w.chance(0.3):
+                lines.reverse()
+        for line in lines:
+            self.w.emit(inner, line)
+        self.w.open_loop(depth, (n.text, self.w.constant(0), n, 1), i)
+        self.w.emit(depth + 1, f"{y}[{i}] += {s} % 3" if counts else f"{y}[{i}] += 1")
         return True
 
     def _stencil(self, depth: int, matrices: list[Array]) -> bool:

@@ -161,7 +161,7 @@ def test_conditions_that_read_arrays():
                 a[k] = -a[k]
 
     for err, n in ((40.0, 2), (0.1, 5), (1.5, 0)):
-        want = (np.ones(50_000), np.array([err]), np.array([n]))
+        want = (np.ones(1_000_000), np.array([err]), np.array([n]))
         got = copies(want)
         relax(*want, seq=True)
         relax(*got, opts=AUTO)

@@ -270,3 +270,8 @@ def test_verbose_backend_resolution_says_why(capsys):
     assert capsys.readouterr().out.startswith("the back end Cuda is ")
     f(np.zeros(1), opts=opts)
     assert capsys.readouterr().out == ""
+
+
+def test_the_description_names_every_field():
+    """The API reference and editors show it."""
+    assert [name for name in dir(CompileOptions()) if f"`{name}" not in CompileOptions.__doc__] == []

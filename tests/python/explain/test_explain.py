@@ -274,3 +274,45 @@ def test_functions_that_end_by_what_they_compute():
     calls_itself_until_told(x, 0)
     calls_itself_until_told(want, 0, seq=True)
     assert x.tolist() == want.tolist()
+
+
+@parpy.jit
+def of_library(x, y, n):
+    for i in range(n):
+        y[i] = np.median(x[i])
+
+
+@parpy.jit
+def growing(x, n):
+    found, counts = [], {}
+    for i in range(n):
+        if x[i] > 0:
+            found.append(x[i])
+    for i in range(n):
+        counts[i % 7] = counts.get(i % 7, 0) + 1
+    return found, counts
+
+
+def test_loops_of_library_functions_have_no_lines_of_the_program():
+    found = parpy.explain(
+        of_library, np.ones((100, 20)), np.ones(100), 100, opts=parpy.auto(backend=parpy.CompileBackend.Cpu)
+    )
+    own, *others = found.facts["loops"]
+    assert own["library"] == "" and others and all(loop["library"] == "NumPy" for loop in others)
+    lines = str(found).split("\n")[2 : 2 + len(found.facts["loops"])]
+    assert lines[0].startswith(f"{own['line']} ")
+    assert all(line.startswith("  ") and "NumPy: " in line for line in lines[1:])
+    assert "NumPy: s = a.copy()" in found.svg() and "NumPy: s = a.copy()" in found.html()
+    assert {line for line, _ in found.pragmas} == {own["line"]}
+    again = parpy.explain(of_library, np.ones((100, 20)), np.ones(100), 100, opts=found.opts)
+    assert again.mapping == found.mapping
+
+
+def test_memory_of_lists_and_dicts_is_not_shown():
+    found = parpy.explain(growing, np.ones(100), 100)
+    assert [array["name"] for array in found.facts["arrays"]] == ["x"]
+    text = str(found)
+    assert "its iterations change the list 'found' in turn" in text
+    assert "its iterations change the dict 'counts' in turn" in text
+    assert "memory: 800 B read, 0 B written" in text
+    assert {loop["library"] for loop in found.facts["loops"]} == {"", "dict or set"}

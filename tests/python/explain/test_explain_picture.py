@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import parpy
+from parpy.studies.explain_picture import share
 
 CPU, CUDA = parpy.CompileBackend.Cpu, parpy.CompileBackend.Cuda
 SVG = "{http://www.w3.org/2000/svg}"
@@ -214,6 +215,90 @@ def test_workers_and_lanes():
     assert "loop i: the calling thread, SIMD lanes" in shown
     lanes = shown.index("lanes")
     assert shown[lanes + 1 : lanes + 10] == ["i=1", "2", "3", "4", "5", "6", "7", "8", "…"]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7, 16, 64])
+def test_the_busiest_of_several_cores(threads):
+    for iterations in (1, 2, 5, 63, 64, 65, 1000):
+        pieces, most = share(iterations, threads)
+        assert 1 <= pieces <= iterations and (pieces <= threads or pieces % threads == 0)
+        shares = [0] * threads
+        for piece in range(pieces):
+            shares[piece % threads] += iterations // pieces + (piece < iterations % pieces)
+        assert sum(shares) == iterations and max(shares) == most
+
+
+def test_cores():
+    shown = texts(by_hand(rows, rows_of(10, 700), CPU, i=parpy.threads(100))[0])
+    assert any(word.startswith("10 pieces, 1 of 10 iterations on the busiest core: at most 10 ×") for word in shown)
+    assert any(", 6 cores without work" in word for word in shown)
+    assert sum("(this machine)" in word for word in shown) == (parpy._native.configuration()["threads"] > 1)
+    shown = texts(by_hand(rows, rows_of(3000, 700), CPU, i=parpy.threads(8))[0])
+    assert sum(word.startswith("32 pieces, 375 of 3000 iterations") for word in shown) >= 3  # 8, 16 and more cores
+    shown = texts(by_hand(rows, rows_of(3000, 3000), CPU, i=parpy.threads(8))[0])
+    assert shown[-1] == "from about 8 cores on, memory traffic limits the call (at 100 GB a second)"
+
+
+@parpy.jit
+def accesses(a, b, c, k, out, n):
+    parpy.label("i")
+    for i in range(n):
+        parpy.label("j")
+        for j in range(n):
+            out[i, j] = a[j, i] + b[n * i + 2 * j + 1] + a[k[j], 0] + c[n - 1 - i, j] + b[i]
+
+
+@parpy.jit
+def of_slices(a, b, out):
+    out[1:-1, ::2] = a[1:-1, ::2] * np.exp(b[1, :200])
+
+
+def test_memory_of_neighbours():
+    arguments = (
+        np.zeros((400, 400), np.float32),
+        np.zeros(161_000),
+        np.zeros((400, 400)),
+        np.arange(400),
+        np.zeros((400, 400)),
+        400,
+    )
+    expected = {"a[j, i]": 1600, "b[n * i + 2 * j + 1]": 16, "a[k[j], 0]": None, "k[j]": 8, "c[n - 1 - i, j]": 8}
+    expected |= {"b[i]": 0, "out[i, j]": 8}
+    mapping = {"i": parpy.threads(400), "j": parpy.threads(400)}
+    for backend in (CPU, CUDA):
+        found, _ = by_hand(accesses, arguments, backend, **mapping)
+        assert {each["text"]: each["apart"] for each in found.facts["accesses"]} == expected
+        assert [each["text"] for each in found.facts["accesses"] if each["stored"]] == ["out[i, j]"]
+    shown = texts(found)
+    assert "32 neighbours in j: 1600 bytes apart, in 32 sectors of 32 bytes" in shown
+    assert "32 neighbours in j: the same element, in 1 sector of 32 bytes" in shown
+    assert "the distance of neighbours in j is not known" in shown
+    found = parpy.explain(of_slices, *arguments[:1], np.zeros((3, 400)), arguments[2], opts=parpy.auto(backend=CPU))
+    assert {each["text"]: each["apart"] for each in found.facts["accesses"]} == {
+        "out[1:-1, ::2]": 16, "a[1:-1, ::2]": 8, "b[1, :200]": 8,
+    }  # fmt: skip
+    assert "8 neighbours in j: 16 bytes apart, in 2 lines of 64 bytes" in texts(found)
+
+
+@parpy.jit
+def products(m, x, y, a, b, c):
+    for i in range(m.shape[0]):
+        for j in range(m.shape[1]):
+            y[i] += m[i, j] * x[j]
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def test_tiles_have_an_order_of_their_own():
+    """A nest that is no contraction has the picture of its loops, a nest that is computed in tiles has not."""
+    square = [np.zeros((300, 300)) for _ in range(4)]
+    found = parpy.explain(products, square[0], np.zeros(300), np.zeros(300), *square[1:], opts=parpy.auto(backend=CPU))
+    notes = [loop["contraction"].partition(" of ")[0].partition(":")[0] for loop in found.facts["loops"]]
+    assert notes.count("no contraction") == notes.count("a contraction") == 1
+    assert {each["text"] for each in found.facts["accesses"]} == {"m[i, j]", "x[j]", "y[i]"}
+    assert sum(word == "cores" for word in texts(found)) == 1
 
 
 @parpy.jit

@@ -146,8 +146,9 @@ def test_values_are_those_of_python(name, backend, deterministic):
     assert result == (None if value is None else pytest.approx(value, rel=1e-9))
 
 
-def fetches(name):
-    function, args = cases()[name]
+def fetches(name, args=None):
+    function, small = cases()[name]
+    args = args or small
     text = parpy.print_compiled(function, list(args), parpy.auto(backend=CompileBackend.Cuda))
     return text.count("parpy_fetch(context")
 
@@ -158,7 +159,12 @@ def test_nothing_waits_for_what_kernels_alone_read(name):
 
 
 def test_the_host_waits_for_its_own_condition_alone():
-    assert fetches("conjugate gradient") == 1  # square: decides whether to continue
+    wide = conjugate_gradient_data(np.random.default_rng(6), n=1500)  # one block would take too long for these
+    assert fetches("conjugate gradient", wide) == 1  # square: decides whether to continue
+
+
+def test_one_block_decides_about_short_loops_itself():
+    assert fetches("conjugate gradient") == 0
 
 
 def test_a_condition_moves_with_what_it_decides():

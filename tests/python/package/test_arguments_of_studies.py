@@ -178,3 +178,164 @@ def test_a_call_is_measured_on_copies():
     assert found.facts["measured"]["runs"] >= 3 and found.facts["measured"]["seconds"] > 0
     assert "measured: " in str(found) and (x == 1).all() and (y == 1).all()
     assert "measured" not in str(parpy.explain(outer, x, y, n, m))
+
+
+# ---------------------------------------------------------------- arguments stay as they are
+
+
+@parpy.jit
+def starred(x, *rest):
+    for i in range(len(x)):
+        rest[1][i] += x[i] * rest[0]
+
+
+def measured(function, *given):
+    return parpy.explain(function, *given, measured=True)
+
+
+def tuned(function, *given):
+    return parpy.tune(function, *given, seconds=0.05, progress=False, force=True)
+
+
+@pytest.mark.parametrize("study", [parpy.explain, measured, parpy.print_compiled, parpy.halo, tuned])
+def test_functions_with_a_starred_parameter(study):
+    x, y = np.ones(50), np.zeros(50)
+    assert "i" in str(study(starred, x, 2.0, y)) and not y.any()
+    starred(x, 2.0, y)
+    assert (y == 2).all()
+
+
+def test_functions_with_named_arguments_are_refused():
+    @parpy.jit
+    def named(*rest, **names):
+        rest[0][0] = 1
+
+    with pytest.raises(parpy.CompileError, match=r"P006.*'\*\*names' cannot be compiled"):
+        parpy.explain(named, np.zeros(3))
+
+
+@parpy.jit
+def with_keywords(x, *, mask=None, mode="sum", factor=2.0):
+    for i in range(len(x)):
+        x[i] += factor if mask is None and mode == "sum" else 0.0
+
+
+@parpy.jit
+def starred_with_keywords(both, *rest, mask=None, factor=2.0):
+    for i in range(len(both[0])):
+        both[0][i] += both[1][i] * rest[0] if mask is None else factor
+
+
+@pytest.mark.parametrize("study", [parpy.explain, measured, parpy.print_compiled, parpy.halo, tuned])
+def test_keywords_have_their_defaults(study):
+    x, y = np.ones(50), np.zeros(50)
+    assert "i" in str(study(with_keywords, y)) and "i" in str(study(starred_with_keywords, (y, x), 3.0))
+    assert not y.any()
+    with_keywords(y, factor=3.0)
+    starred_with_keywords((y, x), 3.0)
+    assert (y == 6).all()
+    starred_with_keywords((y, x), 3.0, mask=x, factor=1.0)
+    assert (y == 7).all()
+
+
+@parpy.jit
+def of_tuple(both, n):
+    x, y = both
+    for i in range(n):
+        y[i] += x[i]
+
+
+@parpy.jit
+def of_dicts(d, n):
+    for i in range(n):
+        d["a"]["y"][i] += d["x"][i]
+
+
+@parpy.jit
+def of_list(found, n):
+    for i in range(n):
+        found.append(2 * i)
+    found.append(1)
+
+
+STUDIES = [parpy.explain, measured, parpy.print_compiled, parpy.halo, tuned]
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_arrays_in_tuples_and_dicts_do_not_change(study):
+    x, y = np.ones(50), np.zeros(50)
+    study(of_tuple, (x, y), 50)
+    study(of_dicts, {"x": x, "a": {"y": y}}, 50)
+    assert not y.any() and (x == 1).all()
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_lists_do_not_grow(study):
+    found, kept = [7], {"a": 1}
+    study(of_list, found, 20)
+    assert found == [7]
+
+    @parpy.jit
+    def entries(d, x):
+        d["b"] = 2
+        for i in range(len(x)):
+            x[i] += 1
+
+    study(entries, kept, np.zeros(3))
+    assert kept == {"a": 1}
+
+
+class Log:
+    def __init__(self):
+        self.values, self.lines, self.count = np.zeros(50), [], 0
+
+    @parpy.jit
+    def note(self, text):
+        self.lines.append(text)
+        self.count += 1
+        for i in range(len(self.values)):
+            self.values[i] += 1
+
+
+@parpy.jit
+def of_pair(both, n):
+    for i in range(n):
+        both[0].values[i] += both[1][i]
+
+
+def test_objects_do_not_change():
+    log = Log()
+    assert "for i in range" in str(parpy.explain(Log.note, log, 3.0))
+    parpy.print_compiled(Log.note, log, 3.0)
+    parpy.halo(Log.note, log, 3.0)
+    for study in (measured, tuned):
+        with pytest.raises(TypeError, match="'self' cannot be copied: it is an object"):
+            study(Log.note, log, 3.0)
+        with pytest.raises(TypeError, match=r"'both\[0\]' cannot be copied: it is an object"):
+            study(of_pair, (log, np.zeros(3)), 3)
+    assert log.lines == [] and log.count == 0 and not log.values.any()
+    log.note(3.0)
+    assert log.lines == [3.0] and log.count == 1 and (log.values == 1).all()
+
+
+@parpy.cuda.jit
+def kernel(x):
+    i = parpy.cuda.grid(1)
+    if i < x.size:
+        x[i] = 1
+
+
+@parpy.cuda.jit(device=True)
+def device(x):
+    return x + 1
+
+
+@pytest.mark.parametrize("study", [parpy.explain, parpy.print_compiled, parpy.halo])
+def test_functions_that_have_no_loops_to_study(study):
+    text = parpy.print_compiled(of_tuple, (np.ones(5), np.zeros(5)), 5)
+    made = parpy.compile_string("of_tuple", text)
+    with pytest.raises(TypeError, match="'of_tuple' runs generated text"):
+        study(made, (np.ones(5), np.zeros(5)), 5)
+    for function in (kernel, device):
+        with pytest.raises(TypeError, match="is a kernel or device function"):
+            study(function, np.zeros(5))

@@ -70,10 +70,10 @@ def test_a_package_that_hides_another(copied):
     assert f"another ParPy, which has one, is in {PACKAGE}: an earlier folder" in found.stderr
 
 
-@pytest.mark.parametrize("name", ["torch", "jax"])
-def test_a_library_that_is_not_installed(name):
+@pytest.mark.parametrize("name, package", [("torch", "torch"), ("jax", "jax"), ("dask", "'dask[array]'")])
+def test_a_library_that_is_not_installed(name, package):
     found = run(f"import sys; sys.modules['{name}'] = None; import parpy.{name}")
-    assert found.returncode == 1 and f"pip install {name}" in found.stderr
+    assert found.returncode == 1 and f"pip install {package}" in found.stderr
     assert "ModuleNotFoundError: parpy." in found.stderr
 
 

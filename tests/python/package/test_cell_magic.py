@@ -68,6 +68,29 @@ def test_calls_in_loops_and_expressions_are_seen(shell, displayed):
     assert shell.user_ns["first"] == 16
 
 
+METHODS = """
+class Clock:
+    def __init__(self):
+        self.times = np.zeros(5)
+
+    @parpy.jit
+    def tick(self, n):
+        for i in range(n):
+            self.times[i] += 1
+
+clock = Clock()
+clock.tick(5)
+"""
+
+
+def test_methods_are_seen(shell, displayed):
+    shell.run_cell("import numpy as np, parpy")
+    shell.run_cell_magic("parpy", "--no-code --explain", METHODS)
+    (call,) = displayed
+    assert call.title == "tick" and "'self' cannot be copied" in call.times and "proved" in repr(call)
+    assert (shell.user_ns["clock"].times == 1).all()
+
+
 def test_errors_are_those_of_the_cell(shell, displayed, capsys):
     shell.run_cell_magic("parpy", "", CELL + "doubled(x)")
     assert not displayed

@@ -255,7 +255,7 @@ def test_a_block_of_steps_is_four_kernels():
     given = (matrix(600), 600)
     opts = auto("cuda")
     explained = " ".join(str(parpy.explain(parpy.jit(lu), *given, opts=opts)).split())
-    assert "1 blocks of 1024 threads" in explained and explained.count("kernel lu_") == 4
+    assert "1 block of 1024 threads" in explained and explained.count("kernel lu_") == 4
     text = parpy.print_compiled(parpy.jit(lu), given, opts)
     assert "__shared__ double A_tile[64 * 65]" in text
     assert cubin(text)

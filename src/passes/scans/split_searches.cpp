@@ -1,5 +1,5 @@
 // See split_searches.h.
-#include "passes/nests/split_searches.h"
+#include "passes/scans/split_searches.h"
 
 #include <algorithm>
 #include <limits>
@@ -14,6 +14,7 @@
 #include "ir/ops.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
+#include "passes/scans/same_bits.h"
 
 namespace parpy {
 
@@ -22,34 +23,6 @@ using namespace ir;
 namespace {
 
 constexpr double kWorthwhile = 0.9;  // of the time before
-
-// Whether its value has the same bits wherever it is computed.
-bool is_exact(const Expr& expr) {
-    return !any_expr(expr, [](const Expr& e) {
-        switch (e.op) {
-            case Op::kConst:
-            case Op::kVar:
-            case Op::kLoad:
-            case Op::kConvert:
-            case Op::kIndex:
-            case Op::kSelect:
-            case Op::kNot:
-            case Op::kNeg:
-            case Op::kPos:
-            case Op::kAbs:
-            case Op::kSqrt:
-            case Op::kSquare:
-            case Op::kFma:
-            case Op::kReal:
-            case Op::kImag:
-            case Op::kConj:
-            case Op::kComplex:
-                return false;
-            default:
-                return e.op == Op::kPow || (!is_infix(e.op) && !picks_one(e.op));
-        }
-    });
-}
 
 // A loop that searches, with its parts.
 struct Search {
