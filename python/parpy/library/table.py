@@ -150,8 +150,8 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
         named = [ast.keyword("axis", each) for each in arguments[1:2]]
         node = ast.copy_location(ast.Call(node.func, arguments, [*named, *node.keywords]), node)
         parts = arguments[0]
-        if isinstance(parts, ast.List):
-            parts = ast.copy_location(ast.Tuple(parts.elts, parts.ctx), parts)
+        if isinstance(parts, ast.List | ast.Tuple):
+            parts = ast.copy_location(ast.Tuple([_as_array(each) for each in parts.elts], parts.ctx), parts)
         arguments = [parts, *arguments[2:]]
     if function in _WITHOUT_AXIS and is_none(axis := _axis_of(node)):  # None means all elements
         arguments = [each for each in arguments if each is not axis]

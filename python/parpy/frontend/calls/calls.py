@@ -14,7 +14,7 @@ from ... import _native
 from ...calls.callback import Callback
 from ...calls.external import External
 from ...calls.options import CompileBackend
-from ...library import ListedArray, gives_number, library_function, library_method
+from ...library import gives_number, library_function, library_method
 from ...syntax.fields import as_call_of_object
 from ...syntax.names import Binding, is_of_library, source_of
 from ...syntax.patterns import chooses_place, is_c_order, operator_methods
@@ -34,7 +34,6 @@ from ..expressions.function_values import default_of
 from ..expressions.objects import has, initialized_object, is_made_of_fields, new_object
 from ..expressions.outputs import Output, accumulated, output_of
 from ..expressions.subscripts import array_of, extent_of
-from ..expressions.tuples import new_array
 from ..forms import Forms, RecordForm
 from ..initializers import initialized
 from ..kernels.record_paths import has_slice
@@ -536,8 +535,6 @@ def _reads_in_subscripts(node: ast.Subscript) -> bool:
 def _argument(fn: FunctionScope, node: ast.expr) -> _native.Expr:
     """An argument as a value. Under a condition, a part of an array is held under a name, unless it is an element whose
     subscripts may be evaluated speculatively. In kernels, subscripts that read elements require a name as well."""
-    if isinstance(node, ListedArray):
-        return new_array(fn, node)
     if isinstance(node, ast.IfExp) and chooses_place(node) and not fn.kernel:
         return lower_ternary(fn, node, named=True)
     value = lower(fn, node)
