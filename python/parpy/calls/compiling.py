@@ -107,7 +107,8 @@ class Compiling:
             result = (keeping if by_python else structures)(values, options, False)
         except CompileError as other:
             computes = other.says_only("as number") and any(map(has_operators, values))
-            as_wholes = computes or any(map(has_other_keys, values)) or keeping.takes_texts_apart(values)
+            in_texts = keeping.takes_texts_apart(values)
+            as_wholes = computes or in_texts or any(map(has_other_keys, values))
             has_them = any(is_object(each) or has_objects(each) for each in values)
             may_be_kept = as_wholes or (other.python_may_call and has_them)
             if may_be_kept and not self._source.part and not keeping.keeps_objects:
@@ -116,9 +117,9 @@ class Compiling:
                 try:
                     return self.on_misfit(error, values, options)
                 except TypeError as failed:
-                    if not computes or isinstance(failed, CompileError):
+                    if not (computes or in_texts) or isinstance(failed, CompileError):
                         raise
-                    raise other from failed  # Python cannot compute with the object either
+                    raise (error if in_texts else other) from failed  # Python cannot compute with the value either
             if other.says("run") or not is_misused(values, other):
                 raise
             return NotImplemented  # the first message is the more exact one

@@ -56,7 +56,9 @@ _METHODS = (*_CONVERSIONS, *(f"__{side}{name}__" for name in _OPERATORS for side
 
 def has_operators(value: object) -> bool:
     """Whether the argument is an object that Python can compute with."""
-    return is_object(value) and any(not vars(base).keys().isdisjoint(_METHODS) for base in type(value).__mro__)
+    if not is_object(value) or isinstance(value, dict):
+        return False
+    return any(not vars(base).keys().isdisjoint(_METHODS) for base in type(value).__mro__)
 
 
 def is_misused(values: Iterable[object], error: CompileError) -> bool:

@@ -99,7 +99,11 @@ class KeptDrivers:
     def takes_texts_apart(self, values: Iterable[Any]) -> bool:
         """Whether the function reads the characters of a text among the arguments, or calls a method of it."""
         names = {name for name, value in zip(node_parameters(self._tree()), values, strict=False) if type(value) is str}
-        return bool(names) and any(_takes_apart(part, names) for part in walk(self._tree()))
+        if not names:
+            return False
+        nodes = list(walk(self._tree()))
+        names -= {name for part in nodes for name in _not_of_text(part)}
+        return any(_takes_apart(part, names) for part in nodes)
 
     def _tree(self) -> Any:
         return self._source.tree()
@@ -168,6 +172,15 @@ class KeptDrivers:
 
 
 _READERS = frozenset(("len", "enumerate", "zip", "reversed", "sorted", "list", "tuple", "set", "ord"))
+
+
+def _not_of_text(part: ast.AST) -> list[str]:
+    """The name of which the node stores an element or reads an entry by a key."""
+    match part:
+        case ast.Subscript(value=ast.Name(id=name), slice=key, ctx=ctx):
+            is_key = isinstance(key, ast.Constant) and isinstance(key.value, str)
+            return [name] if is_key or not isinstance(ctx, ast.Load) else []
+    return []
 
 
 def _takes_apart(part: ast.AST, names: Container[str]) -> bool:
