@@ -113,6 +113,10 @@ bool searches(const PassContext& context) {
     const Options& options = context.options;
     return options.restructures() && !options.fast_math && options.extra_flags.empty();
 }
+// A mapping by hand has no names for the loops over blocks.
+bool scans(const PassContext& context) {
+    return context.options.automatic && searches(context);
+}
 bool is_part(const PassContext& context) {
     return part_text(context.module) != nullptr;
 }
@@ -212,7 +216,7 @@ const std::vector<Row>& table() {
         {{"split-searches", split_searches, kLoops,
           "after every pass that moves loops, because its cost model judges a search where it will run; before choose-mapping, which maps the two reductions", searches}, On::kCuda},
         {{"split-scans", split_scans, kLoops,
-          "after split-searches, for the same reasons; before choose-mapping, which maps the blocks of iterations", searches}, On::kCuda},
+          "after split-searches, for the same reasons; before choose-mapping, which maps the blocks of iterations", scans}, On::kCuda},
         {{"normalize-returns", normalize_cpu_returns, kLoops,
           "before choose-mapping and map-loops put code into Gpu blocks, which no return may leave"}, On::kAll, normalize_cuda_returns},
         {{"choose-mapping", choose_cpu_mapping, kLoops,

@@ -41,15 +41,21 @@ def cumprod(a):
 
 def running_maximum(a):
     largest = a.copy()
-    for i in range(1, a.shape[0]):
-        largest[i] = np.maximum(largest[i - 1], a[i])
+    if a.shape[0] > 0:
+        value = a[0]
+        for i in range(1, a.shape[0]):
+            value = np.maximum(value, a[i])
+            largest[i] = value
     return largest
 
 
 def running_minimum(a):
     smallest = a.copy()
-    for i in range(1, a.shape[0]):
-        smallest[i] = np.minimum(smallest[i - 1], a[i])
+    if a.shape[0] > 0:
+        value = a[0]
+        for i in range(1, a.shape[0]):
+            value = np.minimum(value, a[i])
+            smallest[i] = value
     return smallest
 
 

@@ -8,6 +8,8 @@ import numpy as np
 from .. import builtin
 from ..calls.options import CompileBackend
 
+SHORT = 4096  # elements that one thread of a GPU may select from
+
 
 def argmax(a):
     if a.shape[0] == 0:
@@ -62,19 +64,23 @@ def sort(a):
         done, merged = a.copy(), a.copy()
         width = 1
         while width < n:
-            for first in range(0, n, 2 * width):
-                middle, last = min(first + width, n), min(first + 2 * width, n)
-                i, j = first, middle
-                for k in range(first, last):
-                    take = j >= last
-                    if i < middle and j < last:
-                        take = not precedes(done[j], done[i])
-                    if take:
-                        merged[k] = done[i]
-                        i += 1
-                    else:
-                        merged[k] = done[j]
-                        j += 1
+            if builtin.static_backend_eq(CompileBackend.Cuda):
+                for k in range(n):
+                    merged[k] = done[builtin.inline(merged_place(done, k, width))]
+            else:
+                for first in range(0, n, 2 * width):
+                    middle, last = min(first + width, n), min(first + 2 * width, n)
+                    i, j = first, middle
+                    for k in range(first, last):
+                        take = j >= last
+                        if i < middle and j < last:
+                            take = not precedes(done[j], done[i])
+                        if take:
+                            merged[k] = done[i]
+                            i += 1
+                        else:
+                            merged[k] = done[j]
+                            j += 1
             done[:] = merged
             width *= 2
     return done
@@ -92,23 +98,55 @@ def argsort(a):
         for i in range(n):
             done[i] = i
         width = 1
-        while width < n:
-            for first in range(0, n, 2 * width):
-                middle, last = min(first + width, n), min(first + 2 * width, n)
-                i, j = first, middle
-                for k in range(first, last):
-                    take = j >= last
-                    if i < middle and j < last:
-                        take = not precedes(a[done[j]], a[done[i]])
-                    if take:
-                        merged[k] = done[i]
-                        i += 1
-                    else:
-                        merged[k] = done[j]
-                        j += 1
-            done[:] = merged
-            width *= 2
+        if builtin.static_backend_eq(CompileBackend.Cuda):
+            values, merged_values = a.copy(), a.copy()
+            while width < n:
+                for k in range(n):
+                    place = builtin.inline(merged_place(values, k, width))
+                    merged_values[k] = values[place]
+                    merged[k] = done[place]
+                values[:] = merged_values
+                done[:] = merged
+                width *= 2
+        else:
+            while width < n:
+                for first in range(0, n, 2 * width):
+                    middle, last = min(first + width, n), min(first + 2 * width, n)
+                    i, j = first, middle
+                    for k in range(first, last):
+                        take = j >= last
+                        if i < middle and j < last:
+                            take = not precedes(a[done[j]], a[done[i]])
+                        if take:
+                            merged[k] = done[i]
+                            i += 1
+                        else:
+                            merged[k] = done[j]
+                            j += 1
+                done[:] = merged
+                width *= 2
     return done
+
+
+def merged_place(s, k, width):
+    """The place in `s`, which has sorted runs of `width` elements, of the element that comes to place `k` when
+    neighbouring runs are merged. Each place is found by itself, for threads of a GPU (merge path: Green, McColl, Bader,
+    GPU Merge Path, ICS 2012)."""
+    n = s.shape[0]
+    first = k // (2 * width) * (2 * width)
+    middle, last = min(first + width, n), min(first + 2 * width, n)
+    before = k - first  # elements of both runs
+    low, high = max(0, before - (last - middle)), min(before, middle - first)
+    while low < high:  # how many of them belong to the first run
+        some = (low + high) // 2
+        if precedes(s[middle + before - 1 - some], s[first + some]):
+            high = some
+        else:
+            low = some + 1
+    place = middle + before - low
+    if first + low < middle and (place >= last or not precedes(s[place], s[first + low])):
+        place = first + low
+    return place
 
 
 def is_complex(a):
@@ -223,11 +261,7 @@ def select(s, k):
 
 
 def any_nan(s):
-    found = False
-    for i in range(s.shape[0]):
-        if s[i] != s[i]:
-            found = True
-    return found
+    return np.any(s != s)
 
 
 def median(a):
@@ -236,10 +270,13 @@ def median(a):
     if a.ndim == 1:
         n = a.shape[0]
         s = a.copy()
-        if n > 0 and any_nan(a):
+        if any_nan(a):
             middle = middle + np.nan
         elif n > 0:
-            select(s, n // 2)
+            if builtin.static_backend_eq(CompileBackend.Cuda) and n > SHORT:
+                s[:] = np.sort(a)  # many threads do
+            else:
+                select(s, n // 2)
             upper = s[n // 2]
             lower = upper
             if n % 2 == 0:
@@ -268,7 +305,10 @@ def quantile(a, q):
     t = place - below
     between = np.nan * (s[0] * q)
     if not any_nan(a):
-        select(s, below)
+        if builtin.static_backend_eq(CompileBackend.Cuda) and n > SHORT:
+            s[:] = np.sort(a)
+        else:
+            select(s, below)
         low = s[below]
         high = low
         if below + 1 < n:

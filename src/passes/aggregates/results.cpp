@@ -111,7 +111,9 @@ void Lowering::return_to_python(const Return& stmt, Parts value) {
         stores.push_back(b_.store(results[i], {number(0, span)}, value.leaves[i]));
     for (Stmt* each : stores)
         each->labels = stmt.labels;
-    if (on_device_ > 0) {
+    // In automatic mode the planner decides which code of the host the device runs: a value may be
+    // a sum over an array, which many threads add up.
+    if (on_device_ > 0 || context_.options.automatic) {
         out_->insert(out_->end(), stores.begin(), stores.end());
     } else if (!stores.empty()) {  // the device reads elements of arrays
         auto* gpu = module_.make<Gpu>(span);

@@ -73,9 +73,15 @@ bool shifts_slices(const Function& function) {
     });
 }
 
-// Whether it has a loop over elements, or slices, which become loops.
+// Whether it has a loop over elements, or slices and sums over them, which become loops.
 bool has_loops(const Function& function) {
+    const auto is_sum = [](const Expr* slot) {
+        return any_expr(*slot, [](const Expr& e) { return e.op == Op::kReduce; });
+    };
     return any_stmt(function.body, [&](const Stmt& stmt) {
+        bool sums = false;
+        for_each_slot(stmt, [&](const Expr* slot) { sums = sums || is_sum(slot); });
+        if (sums) return true;
         const auto* store = stmt.as<Store>();
         if (store == nullptr) return stmt.kind == StmtKind::kFor && uses_arrays(stmt);
         return std::ranges::any_of(store->indices,

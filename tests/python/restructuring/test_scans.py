@@ -412,3 +412,20 @@ def test_rounds_of_a_loop_of_the_host():
 
     check("sim", rounds, data(np.int64))
     assert is_split(rounds, data(np.int64))
+
+
+def test_mappings_by_hand_name_the_loop_that_is_written():
+    @parpy.jit
+    def labelled(x, y):
+        s = 0
+        parpy.label("i")
+        for i in range(len(x)):
+            s += x[i]
+            y[i] = s
+
+    x = data(np.int64)[0]
+    opts = parpy.CompileOptions(
+        parallelize={"i": parpy.threads(1024)}, restructure=True, backend=parpy.CompileBackend.Sim
+    )
+    with pytest.raises(parpy.CompileError, match="P401|P402|'s' carries a value"):
+        labelled(x, x.copy(), opts=opts)
