@@ -395,13 +395,15 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
 Explanation explain_here(const Module& surface, const Signature& signature, const Options& given,
                          Diagnostics& diagnostics) {
     const Options options = with_pragmas(surface, given);
-    Explanation out = explain_as(surface, signature, options, diagnostics);
-    if (!options.automatic || !out.diagnostics.has_errors()) return out;
+    if (!options.automatic) return explain_as(surface, signature, options, diagnostics);
+    Diagnostics early;
+    Explanation out = explain_as(surface, signature, options, early);
+    if (!early.has_errors() && !out.diagnostics.has_errors()) return out;
     // The automatic mapping cannot be carried out: go without it, as compile() does.
     Options sequential = options;
     sequential.automatic = false;
     Explanation without = explain_as(surface, signature, sequential, diagnostics);
-    note_given_up(out.diagnostics, without.diagnostics);
+    note_given_up(early.has_errors() ? early : out.diagnostics, without.diagnostics);
     return without;
 }
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "calls/jit_function.h"
@@ -129,11 +130,26 @@ private:
 
     PyObject* single() {
         const std::size_t number = next_++;
+        const bool shared = std::ranges::any_of(
+            program_.results, [&](const ResultArray& each) { return each.given == number; });
+        PyObject* value = taken(number);
+        if (shared && value != nullptr) shared_.emplace_back(number, nb::borrow(value));
+        return value;
+    }
+
+    PyObject* given_object(std::size_t number) {
+        if (number < first_) return given_(number);
+        const auto known =
+            std::ranges::find(shared_, number, &std::pair<std::size_t, nb::object>::first);
+        return known == shared_.end() ? nullptr : Py_NewRef(known->second.ptr());
+    }
+
+    PyObject* taken(std::size_t number) {
         PyObject* value = program_.results.empty() ? nullptr : arrays_.take(number);
         for (const ResultArray& result : program_.results) {
             const bool is_this = result.argument == number && result.given;
             if (is_this && value == nullptr && PyErr_Occurred() == nullptr)
-                value = given_(*result.given);
+                value = given_object(*result.given);
         }
         for (const Slot& slot : program_.slots) {
             const bool is_this = slot.argument == number && slot.kind == Slot::Kind::kPointer;
@@ -152,6 +168,7 @@ private:
     ReturnedArrays& arrays_;
     PyObject* const classes_;
     const std::function<PyObject*(std::size_t)>& given_;
+    std::vector<std::pair<std::size_t, nb::object>> shared_;  // results that later ones are too
 };
 
 }  // namespace

@@ -72,10 +72,14 @@ public:
         for (nb::handle item : interface["arguments"])
             expected_.push_back(read_expected(item));
         for (const auto& text : nb::cast<std::vector<std::string>>(interface["returns"])) {
-            constexpr std::string_view kGiven = "argument ";
-            if (text.starts_with(kGiven)) {
+            constexpr std::string_view kGiven = "argument ", kAgain = "result ";
+            if (text.starts_with(kGiven) || text.starts_with(kAgain)) {
                 const std::size_t result = expected_.size() + returned_.size();
-                program.results.push_back({result, {}, 0, std::stoul(text.substr(kGiven.size()))});
+                const bool again = text.starts_with(kAgain);
+                const std::size_t number =
+                    std::stoul(text.substr((again ? kAgain : kGiven).size())) +
+                    (again ? expected_.size() : 0);
+                program.results.push_back({result, {}, 0, number});
                 returned_.push_back(ir::Scalar::kI64);
                 continue;
             }

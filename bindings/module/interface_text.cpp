@@ -48,11 +48,12 @@ std::string argument_text(const Argument& argument, bool written) {
 
 // The type of one result: for an array that of its elements and its rank, which the text repeats
 // when it makes the array.
-std::string result_text(const Program& program, std::size_t argument) {
+std::string result_text(const Program& program, std::size_t argument, std::size_t first) {
     std::string text;
     for (const ResultArray& array : program.results) {
         if (array.argument == argument && array.given)
-            text = "argument " + std::to_string(*array.given);
+            text = *array.given < first ? "argument " + std::to_string(*array.given)
+                                        : "result " + std::to_string(*array.given - first);
         else if (array.argument == argument)
             text = std::string(ir::name(array.scalar)) + "[" + std::to_string(array.rank) + "]";
     }
@@ -65,8 +66,9 @@ std::string result_text(const Program& program, std::size_t argument) {
 
 // The results of the program: f64, (f64, f32[1]), (i64, None); an optional one is f64?, and paths
 // that differ are {f64[1] | None}.
-std::string results_text(const Program& program, std::size_t first) {
+std::string results_text(const Program& program, std::size_t count) {
     std::string out;
+    std::size_t first = count;
     bool chooses = false;
     for (const char each : program.result_form) {
         if (each == '<' || each == '>' || (each >= '0' && each <= '9')) continue;  // its class
@@ -83,12 +85,12 @@ std::string results_text(const Program& program, std::size_t first) {
             !out.empty() && out.find_last_of("({ ") != out.size() - 1 && each != ')' && each != '}';
         out += follows ? ", " : "";
         if (each == '?') {
-            out += result_text(program, first) + "?";
+            out += result_text(program, first, count) + "?";
             first += 2;
             continue;
         }
         out += each == '-'   ? "None"
-               : each == '.' ? result_text(program, first++)
+               : each == '.' ? result_text(program, first++, count)
                              : std::string(1, each);
     }
     return out;

@@ -31,7 +31,8 @@ struct ResultArray {
     std::size_t argument = 0;  // index in the Signature
     ir::Scalar scalar{};
     int rank = 0;
-    std::optional<std::size_t> given;  // set: no array is made, the result is this argument
+    std::optional<std::size_t> given;  // set: no array is made, the result is this argument,
+                                       // or the result of this number after the arguments
 };
 
 // The sum of coefficient * (an integer argument or an extent of an array), plus constant, is >= 0.

@@ -468,7 +468,8 @@ struct Function {
     // "(…)" is a tuple, "<2>(…)" a named tuple of the class with this number; empty: it returns
     // nothing.
     std::string result_form;
-    // Entry: pairs (result, argument), by number (Origin), of results that are arguments.
+    // Entry: pairs (result, argument), by number (Origin), of results that are arguments, or
+    // earlier results of the same return.
     std::vector<std::pair<std::size_t, std::size_t>> given;
     Body body;
 };

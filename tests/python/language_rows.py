@@ -444,8 +444,8 @@ def _listed(names: list[str]) -> str:
 
 
 def nodes() -> set[type[ast.AST]]:
-    """The kinds of nodes that the frontend has functions for."""
-    return {*LOOPS.expressions, *LOOPS.statements}
+    """The kinds of Python's nodes that the frontend has functions for."""
+    return {each for each in (*LOOPS.expressions, *LOOPS.statements) if each.__module__ == "ast"}
 
 
 if __name__ == "__main__":

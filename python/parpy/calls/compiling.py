@@ -17,14 +17,14 @@ from ..frontend.languages import LOOPS
 from ..frontend.parse import Surface, parse
 from ..frontend.program import Program
 from ..host.driver import Driver, driver_of
-from ..host.kept import NOTHING_KEPT, Kept, is_list
+from ..host.kept import NOTHING_KEPT, Kept, has_objects, is_list
 from ..host.kept_drivers import KeptDrivers
 from ..host.regions import RegionSource
 from ..host.structures import Places, Structures
 from ..syntax.names import Guard, is_array, is_scalar
 from ..syntax.source import FunctionSource
 from ..syntax.starred import packed_values, takes_rest_alone, without_star
-from .elements import attribute_of, comes_apart, has_other_keys, is_misused
+from .elements import attribute_of, comes_apart, has_operators, has_other_keys, is_misused
 from .errors import CompileError
 from .made import begin
 from .misfits import is_wrong_elsewhere, numbers_taken
@@ -95,21 +95,31 @@ class Compiling:
             and not error.says("run", "argument")
         )
         fits = error.says("apart") or unclear
-        keeping.refused = keeping.refused or error.python_may_call
+        if error.python_may_call:
+            keeping.refuse(values)
         # "by key": an object that computes the attribute once may fail to, which matters only if that is read, and
         # an entry of a dict may be there behind an assignment.
-        may_fit = fits or keeping.refused or error.says("by key") or bool(keeping.tests.texts)
+        may_fit = fits or keeping.is_refused(values) or error.says("by key") or bool(keeping.tests.texts)
         by_python = may_fit and not keeping.wanted and keeping.kept(values) != NOTHING_KEPT
         if structures.wanted or keeping.wanted or not (by_python or (fits and structures.are_for(values))):
             return NotImplemented
         try:
             result = (keeping if by_python else structures)(values, options, False)
         except CompileError as other:
-            by_keys = any(map(has_other_keys, values))
-            may_be_kept = by_keys or (other.python_may_call and any(map(is_object, values)))
+            computes = other.says_only("as number") and any(map(has_operators, values))
+            in_texts = keeping.takes_texts_apart(values)
+            as_wholes = computes or in_texts or any(map(has_other_keys, values))
+            has_them = any(is_object(each) or has_objects(each) for each in values)
+            may_be_kept = as_wholes or (other.python_may_call and has_them)
             if may_be_kept and not self._source.part and not keeping.keeps_objects:
-                keeping.refused, keeping.keeps_objects = True, keeping.refused or by_keys
-                return self.on_misfit(error, values, options)
+                keeping.keeps_objects = keeping.is_refused(values) or as_wholes
+                keeping.refuse(values)
+                try:
+                    return self.on_misfit(error, values, options)
+                except TypeError as failed:
+                    if not (computes or in_texts) or isinstance(failed, CompileError):
+                        raise
+                    raise (error if in_texts else other) from failed  # Python cannot compute with the value either
             if other.says("run") or not is_misused(values, other):
                 raise
             return NotImplemented  # the first message is the more exact one
@@ -145,9 +155,10 @@ def jit_of_part(source: FunctionSource, part: str) -> _native.JitFunction:
     return made
 
 
-def looked_at(compiled: _native.JitFunction, args: tuple[Any, ...], look: Callable[[tuple[Any, ...]], Any]) -> Any:
-    """`look(args)`, repeated for the parts of the function that can be compiled if the whole cannot. `args` are the
-    positional arguments of a call; `look` gets those of a starred parameter as one tuple."""
+def looked_at(compiled: _native.JitFunction, args: tuple[Any, ...], look: Callable[..., Any]) -> Any:
+    """`look(args)`, repeated for the parts of the function that can be compiled if the whole cannot: with `refused` if
+    Python makes calls that compiled code refuses. `args` are the positional arguments of a call; `look` gets those of a
+    starred parameter as one tuple."""
     args = packed_values(compiled.__parpy_source__.function, args)
     try:
         return look(args)
@@ -158,9 +169,12 @@ def looked_at(compiled: _native.JitFunction, args: tuple[Any, ...], look: Callab
             _native.parse_anew(compiled)
             return look(args)
         repeated = numbers_taken(source, error, args)
-        if repeated is None:
-            raise
-        return look(tuple(repeated[0]))
+        if repeated is not None:
+            return look(tuple(repeated[0]))
+        if error.python_may_call and driver_behind(compiled, args, refused=True) is not None:
+            with suppress(Exception):  # the first error says more
+                return look(args, refused=True)
+        raise
 
 
 def _structures_of(source: FunctionSource) -> Structures:
@@ -208,13 +222,18 @@ def _driver_of(
         raise
 
 
-def driver_behind(function: _native.JitFunction, args: Sequence[Any]) -> Driver | Structures | None:
-    """The driver for a call of these arguments; None if the compiled function itself runs."""
-    source = function.__parpy_source__
+def driver_behind(
+    function: _native.JitFunction, args: Sequence[Any], refused: bool = False
+) -> Driver | Structures | None:
+    """The driver for a call of these arguments; None if the compiled function itself runs. With `refused`, compiled
+    code has refused a call that Python can make."""
+    source: FunctionSource = function.__parpy_source__
     if takes_rest_alone(source.function):
         source = without_star(source)
     structures = _structures_of(source)
     keeping = KeptDrivers(source, structures, _driver_of, _structures_of)
+    if refused:
+        keeping.refuse(args)
     if not isinstance(source, RegionSource) and keeping.kept(args) != NOTHING_KEPT:
         return keeping.of(args)
     driver = _driver(source)

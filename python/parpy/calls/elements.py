@@ -49,6 +49,18 @@ def is_single(argument: object) -> bool:
     return scalar_name(argument) is not None or jit_source(argument) is not None
 
 
+_CONVERSIONS = ("__array__", "__array_ufunc__", "__float__", "__int__", "__index__")
+_OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
+_METHODS = (*_CONVERSIONS, *(f"__{side}{name}__" for name in _OPERATORS for side in ("", "r")))
+
+
+def has_operators(value: object) -> bool:
+    """Whether the argument is an object that Python can compute with."""
+    if not is_object(value) or isinstance(value, dict):
+        return False
+    return any(not vars(base).keys().isdisjoint(_METHODS) for base in type(value).__mro__)
+
+
 def is_misused(values: Iterable[object], error: CompileError) -> bool:
     """Whether the errors of a program may be due to arguments that are None, texts or lists."""
     apart = [value for value in values if comes_apart(value)]

@@ -177,13 +177,15 @@ def print_compiled(function: Callable[..., Any], *args: Any, opts: CompileOption
     return text
 
 
-def _text(compiled: _native.JitFunction, opts: CompileOptions | None, args: tuple[Any, ...]) -> str:
+def _text(
+    compiled: _native.JitFunction, opts: CompileOptions | None, args: tuple[Any, ...], refused: bool = False
+) -> str:
     from ..host.driver import Driver
     from .compiling import driver_behind
     from .interface import source_text
 
     python: FunctionType = compiled.__parpy_source__.function
-    driver = driver_behind(compiled, args)
+    driver = driver_behind(compiled, args, refused)
     if driver is None:
         return source_text(compiled, args, opts, python)
     part = partial(source_text, part_of=python.__name__)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from ..library import ListedArray
 from .calls import (
     axes,
     calls,
@@ -36,6 +37,7 @@ EXPRESSIONS: dict[type[ast.expr], LowerExpression] = {
     ast.IfExp: conditions.lower_ternary,
     ast.Subscript: expressions.lower_subscript,
     ast.Tuple: tuples.lower_tuple,
+    ListedArray: tuples.new_array,
     ast.Call: calls.lower_call,
     ast.Lambda: nested_functions.lower_lambda,
     ast.NamedExpr: assignments.lower_named,

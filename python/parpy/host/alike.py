@@ -13,6 +13,7 @@ import numpy as np
 from .._native import type_version
 from ..calls.elements import WHOLE, identity, is_series
 from ..calls.objects import Reads, is_object
+from ..syntax.names import is_array
 
 _NUMBERS = WHOLE | {np.dtype(code).type for code in "?bBhHiIlLqQefdFD"} | {type(None)}
 _SINGLE = frozenset((str, type, FunctionType, BuiltinFunctionType, np.ufunc))
@@ -110,3 +111,22 @@ class Alike(Generic[_Found]):
                 self._names.clear()
             self._names[key] = names
         return self._names[key]
+
+
+def forms_of(values: Iterable[Any]) -> tuple[Any, ...]:
+    """The types of arguments, with the element types and dimensions of arrays, also of those in tuples and objects.
+    Lists and dicts of one class have one form, because they may grow."""
+    return tuple([_form_of(value, _DEEPEST) for value in values])
+
+
+def _form_of(value: Any, depth: int) -> Any:
+    kind = type(value)
+    if is_array(value):
+        return kind, str(getattr(value, "dtype", "")), getattr(value, "ndim", 0)
+    if depth == 0 or kind in _NUMBERS or isinstance(value, list | dict):
+        return kind
+    if isinstance(value, tuple):
+        return kind, tuple([_form_of(each, depth - 1) for each in value[:_LARGEST]])
+    own = getattr(value, "__dict__", None) if is_object(value) else None
+    arrays = [(name, _form_of(each, 0)) for name, each in own.items() if is_array(each)] if own else []
+    return kind, tuple(arrays[:_LARGEST])

@@ -305,9 +305,14 @@ def _look_at(
 
     driver = driver_behind(region, arguments)
     if driver is None:
-        look(region, arguments, opts)
-    else:
-        driver.inspect(arguments, opts, look)
+        try:
+            look(region, arguments, opts)
+            return
+        except CompileError as error:
+            driver = driver_behind(region, arguments, refused=True) if error.python_may_call else None
+            if driver is None:
+                raise
+    driver.inspect(arguments, opts, look)
 
 
 def _check(splitter: Splitter, methods: Sequence[FunctionSource]) -> Findings:

@@ -17,6 +17,7 @@ from ..frontend.calls.intrinsics import intrinsic_of
 from ..frontend.draws import OTHERS
 from ..frontend.expressions.objects import is_made_of_fields
 from ..syntax.names import callable_source
+from ..syntax.patterns import is_c_order
 from ..syntax.walks import children, walk
 from ..vocabulary import operators
 from ..vocabulary.generators import is_generator
@@ -90,12 +91,17 @@ def gives_container(value: Any) -> bool:
 
 def is_for_python(call: ast.Call) -> bool:
     """Whether the call cannot be compiled for any callee, because it has starred arguments, arguments from a dict, or a
-    comprehension as an argument."""
+    comprehension as an argument, or is a method of a dict or set that is written out."""
     if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
         return True
-    listed = any(isinstance(each, ast.ListComp | ast.SetComp | ast.DictComp) for each in call.args)
-    folds = isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id)  # sum, min, max, any, all
-    return listed and not folds
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if any(isinstance(each, ast.Set | ast.SetComp | ast.DictComp) for each in (*call.args, owner)):
+        return True
+    listed = [each for each in call.args if isinstance(each, ast.ListComp)]
+    name = call.func.id if isinstance(call.func, ast.Name) else ""
+    if name == "len":
+        return any(not isinstance(each.elt, ast.Name | ast.Constant) for each in listed)
+    return bool(listed) and not hasattr(builtins, name)  # not sum, min, max, any, all
 
 
 _STATEMENTS = ast.Try | ast.TryStar | ast.Match | ast.Delete | ast.Import | ast.ImportFrom | ast.Yield | ast.YieldFrom
@@ -112,10 +118,18 @@ _REDUCTIONS = frozenset((
 ))  # fmt: skip
 
 
+_ORDERED = ("copy", "flatten", "ravel", "reshape")
+
+
 def has_open_keyword(call: ast.Call) -> bool:
-    """Whether the call is a reduction with a keyword that compiled code supports only as a constant or not at all."""
+    """Whether the call has a keyword that compiled code supports only as a constant or not at all: a reduction, a
+    conversion, or a copy in another order."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     if name in ("argmax", "argmin") and any(each.arg == "out" for each in call.keywords):  # the type of out matters
+        return True
+    if name == "astype" and any(each.arg != "dtype" for each in call.keywords):
+        return True
+    if name in _ORDERED and any(each.arg == "order" and not is_c_order(each.value) for each in call.keywords):
         return True
     return name in _REDUCTIONS and any(
         each.arg in ("where", "initial")

@@ -31,6 +31,7 @@ class Kept(NamedTuple):
     # NumPy functions that compiled code supports only for some dimensions, and user functions that return one of
     # several arrays or a part of one.
     refused: bool = False
+    objects: frozenset[str] = frozenset()  # those of `names` that are objects which Python uses as a whole
     answers: tuple[bool, ...] = ()  # the answers to its tests of the classes of arguments (frontend/class_tests.py)
 
     def assigned_by(self, node: ast.AST) -> bool:
@@ -53,7 +54,7 @@ class Kept(NamedTuple):
 
 
 NOTHING_KEPT = Kept()
-_LISTS = (list, set, frozenset, deque, bytearray)
+_LISTS = (list, set, frozenset, deque, bytes, bytearray)
 
 
 def is_long(value: object) -> bool:
@@ -68,7 +69,7 @@ def is_list(value: object) -> bool:
 
 def kept_for(source: FunctionSource, reads: Reads, values: tuple[Any, ...]) -> Kept:
     """The attributes and lists that Python keeps in a call with these values of the parameters."""
-    if not any(is_object(value) or is_list(value) or _has_objects(value) for value in values):
+    if not any(is_object(value) or is_list(value) or has_objects(value) for value in values):
         return NOTHING_KEPT
     given = zip(source.function.__code__.co_varnames, values, strict=False)
     names = frozenset(name for name, value in given if is_long(value) or (is_list(value) and name in reads.grown))
@@ -79,8 +80,9 @@ def kept_for(source: FunctionSource, reads: Reads, values: tuple[Any, ...]) -> K
             return kept._replace(names=names) if names else kept
 
 
-def _has_objects(value: Any) -> bool:
-    return is_series(value) and any(is_object(each) or _has_objects(each) for each in value)
+def has_objects(value: Any) -> bool:
+    """Whether an argument is a list or tuple with objects in it."""
+    return is_series(value) and any(is_object(each) or has_objects(each) for each in value)
 
 
 def _kept_attributes(reads: Reads, values: Iterable[Any]) -> Kept:

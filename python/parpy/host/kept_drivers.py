@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..calls.elements import WHOLE
@@ -15,14 +15,17 @@ from ..syntax.lazy import lazy
 from ..syntax.names import is_array
 from ..syntax.patterns import node_parameters
 from ..syntax.source import FunctionSource
-from .alike import Alike
-from .kept import NOTHING_KEPT, Kept, is_list, kept_for
+from ..syntax.walks import walk
+from .alike import Alike, forms_of
+from .kept import NOTHING_KEPT, Kept, has_objects, is_list, kept_for
 from .python_parts import is_driven
 from .returns import returned_parts
 from .structures import Structures
 
 if TYPE_CHECKING:
     from .driver import Driver
+
+_MOST_REFUSED = 256
 
 
 class KeptDrivers:
@@ -38,7 +41,7 @@ class KeptDrivers:
     ) -> None:
         """`driver_of` makes the driver for a source, its kept attributes and the methods that Python calls."""
         self.wanted = False
-        self.refused = False  # the value of Kept.refused for later calls
+        self._refused: set[tuple[Any, ...]] = set()  # the forms of the arguments of calls with Kept.refused
         self.keeps_objects = False  # whether Python runs statements that use an object among the arguments as a whole
         self.guarded = False  # whether the caller checks the guards of the driver without kept attributes
         self._source, self._structures, self._driver_of = source, structures, driver_of
@@ -51,6 +54,15 @@ class KeptDrivers:
         self._drivers.clear()
         self._structures.forget()
 
+    def refuse(self, values: Iterable[Any]) -> None:
+        """Sets Kept.refused for calls with arguments of these types and dimensions."""
+        if len(self._refused) == _MOST_REFUSED:
+            self._refused.clear()
+        self._refused.add(forms_of(values))
+
+    def is_refused(self, values: Iterable[Any]) -> bool:
+        return bool(self._refused) and forms_of(values) in self._refused
+
     def begin_with(self, usual: Driver) -> None:
         """Drops all drivers but this new one, for calls in which Python keeps no attributes."""
         self._drivers = {NOTHING_KEPT: usual}
@@ -61,9 +73,9 @@ class KeptDrivers:
         if not WHOLE.issuperset(map(type, values)):
             reads = self._structures.reads
             kept = self._alike.find(reads, values, lambda: self._kept_for(values))
-        if self.refused:
-            names = self._objects(values) if self.keeps_objects else kept.names
-            kept = kept._replace(refused=True, names=kept.names | names)
+        if self.is_refused(values):
+            objects = self._objects(values) if self.keeps_objects else frozenset()
+            kept = kept._replace(refused=True, names=kept.names | objects, objects=objects)
         if self.tests.texts:
             kept = kept._replace(answers=self.tests.answers(values))
         return kept._replace(rows=self._rows(values)) if self._returned else kept
@@ -79,8 +91,22 @@ class KeptDrivers:
         return ClassTests(self._source)
 
     def _objects(self, values: tuple[Any, ...]) -> frozenset[str]:
-        given = zip(node_parameters(self._source.tree()), values, strict=False)
-        return frozenset(name for name, value in given if is_object(value))
+        given = zip(node_parameters(self._tree()), values, strict=False)
+        return frozenset(
+            name for name, value in given if is_object(value) or has_objects(value) or isinstance(value, str)
+        )
+
+    def takes_texts_apart(self, values: Iterable[Any]) -> bool:
+        """Whether the function reads the characters of a text among the arguments, or calls a method of it."""
+        names = {name for name, value in zip(node_parameters(self._tree()), values, strict=False) if type(value) is str}
+        if not names:
+            return False
+        nodes = list(walk(self._tree()))
+        names -= {name for part in nodes for name in _not_of_text(part)}
+        return any(_takes_apart(part, names) for part in nodes)
+
+    def _tree(self) -> Any:
+        return self._source.tree()
 
     @lazy
     def _returned(self) -> dict[str, int]:
@@ -106,7 +132,7 @@ class KeptDrivers:
         return driver
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
-        key = None if self._returned or self.refused or self.tests.texts else self._structures.key(values)
+        key = None if self._returned or self._refused or self.tests.texts else self._structures.key(values)
         if key is None:
             return self._run(values, opts, debug)
         result = self._structures.repeat(key, values, opts, debug)
@@ -120,15 +146,52 @@ class KeptDrivers:
 
     def _run(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
         usual = self._drivers.get(NOTHING_KEPT)
-        if usual is self._structures:
+        if usual is self._structures and not self.is_refused(values):
             # The function is compiled as a whole, so nothing has run if that fails.
             reads = self._structures.reads
             if not reads.assigns and not self._returned and not any(map(is_list, values)):
                 try:
                     return usual(values, opts, debug)
-                except CompileError:
-                    if not reads.assigns:  # still no class whose methods assign to attributes
+                except CompileError as error:
+                    if error.python_may_call:
+                        self.refuse(values)
+                    elif not reads.assigns:  # still no class whose methods assign to attributes
                         raise
         elif usual is not None and self.guarded and not self._returned and WHOLE.issuperset(map(type, values)):
             return usual(values, opts, debug)
-        return self.of(values)(values, opts, debug)
+        driver = self.of(values)
+        if driver is not self._structures:
+            return driver(values, opts, debug)
+        try:  # nothing has run if this fails
+            return driver(values, opts, debug)
+        except CompileError as error:
+            if not error.python_may_call or self.is_refused(values):
+                raise
+            self.refuse(values)
+            return self.of(values)(values, opts, debug)
+
+
+_READERS = frozenset(("len", "enumerate", "zip", "reversed", "sorted", "list", "tuple", "set", "ord"))
+
+
+def _not_of_text(part: ast.AST) -> list[str]:
+    """The name of which the node stores an element or reads an entry by a key."""
+    match part:
+        case ast.Subscript(value=ast.Name(id=name), slice=key, ctx=ctx):
+            is_key = isinstance(key, ast.Constant) and isinstance(key.value, str)
+            return [name] if is_key or not isinstance(ctx, ast.Load) else []
+    return []
+
+
+def _takes_apart(part: ast.AST, names: Container[str]) -> bool:
+    """Whether the node reads characters, or calls a method, of a text with one of these names."""
+    match part:
+        case ast.For(iter=ast.Name(id=name)) | ast.comprehension(iter=ast.Name(id=name)):
+            return name in names
+        case ast.Subscript(value=ast.Name(id=name)) | ast.Attribute(value=ast.Name(id=name)):
+            return name in names
+        case ast.Call(func=ast.Name(id=reader), args=args):
+            return reader in _READERS and any(isinstance(each, ast.Name) and each.id in names for each in args)
+        case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=name)]):
+            return name in names
+    return False

@@ -12,14 +12,14 @@ from ..calls.external import External
 from ..frontend.calls.intrinsics import intrinsic_of
 from ..library import library_function
 from ..syntax.names import callable_source
-from ..syntax.patterns import is_literal, is_none
+from ..syntax.patterns import is_literal
 from ..syntax.walks import walk
 from ..vocabulary import operators
 from .foreign_calls import has_open_keyword
 
 METHODS = frozenset((
-    "argpartition", "choose", "compress", "diagonal", "nonzero", "partition", "put", "resize", "sort", "squeeze",
-    "swapaxes", "take", "tolist",
+    "argpartition", "byteswap", "choose", "compress", "diagonal", "nonzero", "partition", "put", "resize", "sort",
+    "squeeze", "swapaxes", "take", "tobytes", "tolist", "view",
 ))  # fmt: skip
 """The methods of arrays that compiled code does not support."""
 
@@ -48,8 +48,6 @@ def is_left_to_numpy(value: object, node: ast.Call) -> bool:
     if any(value is each for each in (np.shape, np.ndim, np.size, np.expand_dims)) and (
         isinstance(node.args[0], ast.List | ast.Tuple) or not all(map(is_literal, _axes(node)))
     ):
-        return True
-    if value is np.clip and any(is_none(each) for each in node.args):
         return True
     if (value is np.quantile or value is np.percentile) and any(
         isinstance(each, ast.List | ast.Tuple) for each in node.args[1:]

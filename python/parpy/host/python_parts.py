@@ -16,7 +16,7 @@ from ..calls.callback import Callback
 from ..calls.errors import CompileError
 from ..frontend.draws import OTHERS, Draws
 from ..frontend.statements.nests import is_nest
-from ..library import gives_array, is_for_loops, is_in_library, stores_method
+from ..library import gives_array, is_for_loops, is_in_library, library_method, stores_method
 from ..pragmas.words import StatementPragma
 from ..syntax.fields import is_of_value
 from ..syntax.lazy import lazy
@@ -439,6 +439,8 @@ class Resolver(Lookup):
         known = func.attr in METHODS or func.attr in OTHERS
         if stores_method(func.attr, call) and (self._called or call in self._in_loops):
             known = False
+        if self.kept.refused and library_method(func.attr, func.value, call) is not None:
+            known = True
         return (of_local and known) or has_open_keyword(call)
 
     def is_called_by_python(self, value: object, call: ast.Call) -> bool:

@@ -18,11 +18,13 @@ from ..syntax.nested_source import NestedSource, free_names
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
 from ..syntax.walks import copy_of, walk
+from .alike import forms_of
 from .liveness import Names, assigned
 from .replaced import Lent, copied, is_builtin, only_reads, replaced_at_times, share_memory
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
 
 _MOST_APART = 3  # the most arrays without a certain value, because each combination of them has a return of its own
+_MOST_FORMS = 64  # the most forms of arguments that one region remembers
 UNSET = object()  # the result of a region for a variable without a value
 
 
@@ -62,6 +64,13 @@ class Call(NamedTuple):
     kept: dict[str, Any]
 
 
+class ByPython(NamedTuple):
+    """A refused function as Python's, and the forms of the arguments for which it was refused."""
+
+    function: Callable[..., Any]
+    forms: set[tuple[Any, ...]]
+
+
 class Region:
     """One region. `number` is the end of its name."""
 
@@ -82,7 +91,7 @@ class Region:
         self._replaced = replaced_at_times(nodes, outputs, inputs, around.is_users)
         self.is_plain = around.unset.isdisjoint(inputs) and not self._replaced.names
         self._variants: dict[tuple[Names, Names], _native.JitFunction] = {}
-        self.by_python: dict[_native.JitFunction, Callable[..., Any]] = {}  # replacements of refused functions
+        self.by_python: dict[_native.JitFunction, ByPython] = {}  # replacements of refused functions
 
     @lazy
     def function(self) -> _native.JitFunction:
@@ -213,8 +222,8 @@ def run_region(region: Region, inputs: tuple[Any, ...], opts: CompileOptions | N
     statements may have had effects already; not if the caller maps the loops."""
     function, arguments, kept = region.call(inputs)
     by_python = region.by_python.get(function)
-    if by_python is not None:
-        results = by_python(*arguments)
+    if by_python is not None and forms_of(arguments) in by_python.forms:
+        results = by_python.function(*arguments)
     else:
         try:
             results = function(*arguments, opts=opts, debug=debug)
@@ -232,13 +241,16 @@ def _run_by_python(
     """The results of a call of the region's function by Python, after compilation was refused."""
     place, _, message = str(error).partition("\n")[0].partition(": error[")
     performance.python_runs(place, "this statement between the others", message.partition("]: ")[2])
-    by_python = _as_python(function)
+    by_python = region.by_python.get(function) or ByPython(_as_python(function), set())
     try:
-        results = by_python(*arguments)
+        results = by_python.function(*arguments)
     except (TypeError, ValueError) as failed:
         if isinstance(error, type(failed)):  # the first error has the place
             raise error from failed
         raise
+    if len(by_python.forms) == _MOST_FORMS:
+        by_python.forms.clear()
+    by_python.forms.add(forms_of(arguments))
     region.by_python[function] = by_python
     return results
 

@@ -34,7 +34,7 @@ def slow_loops(source: FunctionSource, resolver: Resolver, listed: Container[ast
 
 def _why_python(part: ast.AST, resolver: Resolver) -> tuple[str, str] | None:
     """The reason why Python runs a part of a loop, and a remedy; None if Python does not run it."""
-    if isinstance(part, ast.Call) and resolver.calls_unknown(part):
+    if isinstance(part, ast.Call) and not is_for_python(part) and resolver.calls_unknown(part):
         shown = ast.unparse(part.func)
         found = resolver.find(part.func)
         what = "make this call of" if found is not None and is_in_library(found.value) else "know"
@@ -45,7 +45,11 @@ def _why_python(part: ast.AST, resolver: Resolver) -> tuple[str, str] | None:
     if resolver.kept.assigned_by(part):
         return "it assigns to attributes that are not numbers", "change elements instead, self.x[:] = …"
     if isinstance(part, ast.Call) and (is_for_python(part) or resolver.kept.is_called(part)):
-        return f"compiled code cannot call '{ast.unparse(part)}'", "write the arguments out"
+        starred = any(isinstance(each, ast.Starred) for each in part.args) or any(
+            each.arg is None for each in part.keywords
+        )
+        fix = "write the arguments out" if starred else "compute it in a for loop"
+        return f"compiled code cannot call '{ast.unparse(part)}'", fix
     if isinstance(part, ast.Subscript) and resolver.is_of_list(part):
         return f"'{ast.unparse(part.value)}' is a list outside of the function", "make it an array, or a tuple"
     if isinstance(part, ast.Assign) and resolver.resizes(part):
@@ -61,6 +65,8 @@ def _why_python(part: ast.AST, resolver: Resolver) -> tuple[str, str] | None:
         if isinstance(part, ast.Name) and part.id in resolver.made_by_python:
             what = f"'{part.id}' is a function that compiled code does not have"
             return what, "give it plain parameters and no assignments to outer variables"
+        if isinstance(part, ast.Name) and part.id in resolver.kept.objects:
+            return f"'{part.id}' is an object that the function computes with", "read its attributes before the loop"
         shown = f"'{part.id}' is a list, dict or set" if isinstance(part, ast.Name) else "it makes a list, dict or set"
         return shown, "store to an array, x[i] = value, which np.empty makes before the loop"
     return None

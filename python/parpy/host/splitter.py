@@ -304,7 +304,7 @@ class Splitter:
         code, line = self.source.function.__code__, node.lineno + self.source.line_shift
         region = Region(self._around, f"_lists_{len(self.lists) + 1}", [made], [*inputs, *more], outputs, functions)
         index = len(self.lists)
-        self.lists.append(ListRegion(region, grown, f"{code.co_filename}:{line}:{node.col_offset + 1}"))
+        self.lists.append(ListRegion(region, grown, f"{code.co_filename}:{line}:{node.col_offset + 1}", node))
         self.listed.add(node)
         given: list[ast.expr] = [
             ast.Constant(None) if each.is_made else ast.Name(each.name, ast.Load()) for each in grown

@@ -4,6 +4,7 @@ Calls of a NumPy function, or of the array method, become calls of its implement
 """
 
 from .table import (
+    ListedArray,
     gives_array,
     gives_number,
     is_for_loops,
@@ -15,6 +16,7 @@ from .table import (
 )
 
 __all__ = [
+    "ListedArray",
     "gives_array",
     "gives_number",
     "is_for_loops",

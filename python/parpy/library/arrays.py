@@ -118,6 +118,14 @@ def arange(start_or_stop, stop, step=1):
     return made
 
 
+def numbers_of_range(start, stop):
+    count = max(stop - start, 0)
+    made = np.empty(count, dtype=np.int64)
+    for i in range(count):
+        made[i] = start + i
+    return made
+
+
 def linspace(start, stop, num=50):
     distance = (stop - start) / max(num - 1, 1)
     made = np.empty(num)

@@ -39,15 +39,33 @@ def limit(asked: Any, attribute: str) -> Any:
 
 
 @functools.cache
-def instance(yes: tuple[str, ...], unclear: tuple[str, ...], of_arrays: bool, asked: str) -> Any:
-    """`lambda v: isinstance(v, …)`, which is true for numbers of the types `yes`, and for arrays if `of_arrays`. For
-    the `unclear` types it differs between Python's and NumPy's numbers. Messages show the call as `asked`."""
+def instance(
+    yes: tuple[str, ...],
+    pythons: tuple[str, ...],
+    numpys: tuple[str, ...],
+    of_arrays: bool,
+    is_clear: bool,
+    asked: str,
+) -> Any:
+    """`lambda v: isinstance(v, …)`, which is true for numbers of the types `yes`, for Python's numbers of the types
+    `pythons`, for NumPy's of the types `numpys`, and for arrays if `of_arrays`. Python's numbers are weak: their sum
+    with an element of a small type has the small type. Other numbers may be Python's as well unless `is_clear`;
+    messages show the call as `asked`."""
     lines = [f"def is_instance(v):\n    if v.ndim != 0:\n        return {of_arrays}\n"]
     for scalar in yes:
         lines.append(f"    {_is_of(scalar)}:\n        return True\n")
-    for scalar in unclear:
-        message = f"{asked} is true only for NumPy's or only for Python's numbers, which have one type here; name both "
-        lines.append(f"    {_is_of(scalar)}:\n        builtin.static_fail({message + '(int, np.integer)'!r})\n")
+    for scalar in (*pythons, *numpys):
+        lines.append(f"    {_is_of(scalar)}:\n")
+        if scalar != "bool":
+            small = "complex64" if scalar == "c128" else "float32"
+            lines.append(
+                f"        w = v + np.{small}(0)\n"
+                f"        if builtin.static_types_eq(w.dtype, np.{small}):\n"
+                f"            return {scalar in pythons}\n"
+            )
+        message = f"{asked} is true only for NumPy's or only for Python's numbers, and this may be either; name both "
+        fails = f"builtin.static_fail({message + '(int, np.integer)'!r})"
+        lines.append(f"        {f'return {scalar in numpys}' if is_clear and scalar != 'bool' else fails}\n")
     return function_of("".join(lines) + "    return False\n", "is_instance", "<isinstance>")
 
 

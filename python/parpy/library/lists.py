@@ -23,13 +23,14 @@ def kind_of(v):
 
 
 _CHECKED = """def checked_{number}(like, v):
-    if v.ndim != 0:
+    if v.ndim == 0:
+        if builtin.static_types_eq(v, np.float64):
+            if not builtin.static_types_eq(like, np.float64):
+                builtin.static_fail("list {number} has floats")
+        elif not builtin.static_types_eq(v, np.int64) and not builtin.static_types_eq(v, np.bool_):
+            builtin.static_fail("a list that grows in a compiled loop has the types of Python's bool, int and float")
+    else:
         builtin.static_fail("a list that grows in a compiled loop has numbers as elements")
-    elif builtin.static_types_eq(v, np.float64):
-        if not builtin.static_types_eq(like, np.float64):
-            builtin.static_fail("list {number} has floats")
-    elif not builtin.static_types_eq(v, np.int64) and not builtin.static_types_eq(v, np.bool_):
-        builtin.static_fail("a list that grows in a compiled loop has the types of Python's bool, int and float")
     return v
 """
 

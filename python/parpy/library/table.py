@@ -128,6 +128,8 @@ for _name in ("trapezoid", "trapz"):  # the names since NumPy 2 and before
 _METHODS = ("argmax", "argmin", "argsort", "cumprod", "cumsum", "repeat", "searchsorted", "trace")
 # Methods that store to their array.
 _STORING_METHODS = {"sort": order.sort_in_place}
+# Functions whose lists of numbers are arrays.
+_OF_ARRAYS: frozenset[Any] = frozenset((np.digitize, np.interp, np.isin, np.polyval, np.searchsorted))
 # Functions for which `axis=None` means all elements, as a missing `axis` does.
 _WITHOUT_AXIS = {np.argmax, np.argmin, np.cumprod, np.cumsum, np.median}
 _ALONG_AXIS = {*_WITHOUT_AXIS, np.argsort, np.sort}
@@ -163,13 +165,15 @@ def library_function(
         return _update(_UPDATES[function], node)
     if ours is None or (function in _OF_NUMBERS_ALONE and any(map(_is_tuple, _given(node)))):
         return None
+    if function in _OF_ARRAYS:
+        node = _with_arguments(node, [_as_array(each) for each in node.args])
     arguments = node.args
     if function in _OF_TUPLES and arguments:
         named = [ast.keyword("axis", each) for each in arguments[1:2]]
         node = ast.copy_location(ast.Call(node.func, arguments, [*named, *node.keywords]), node)
         parts = arguments[0]
-        if isinstance(parts, ast.List):
-            parts = ast.copy_location(ast.Tuple(parts.elts, parts.ctx), parts)
+        if isinstance(parts, ast.List | ast.Tuple):
+            parts = ast.copy_location(ast.Tuple([_as_array(each) for each in parts.elts], parts.ctx), parts)
         arguments = [parts, *arguments[2:]]
     if function in _WITHOUT_AXIS and is_none(axis := _axis_of(node)):  # None means all elements
         arguments = [each for each in arguments if each is not axis]
@@ -263,6 +267,18 @@ def is_in_library(function: object) -> bool:
         return callable(function) and (function in _FUNCTIONS or is_update(function))
     except TypeError:
         return False
+
+
+class ListedArray(ast.List):
+    """A list of numbers that is an argument where NumPy expects an array."""
+
+
+def _as_array(argument: ast.expr) -> ast.expr:
+    if not isinstance(argument, ast.List) or not argument.elts:
+        return argument
+    if any(isinstance(part, ast.Starred | ast.List | ast.Tuple) for part in argument.elts):
+        return argument
+    return ast.copy_location(ListedArray(argument.elts, argument.ctx), argument)
 
 
 def library_method(

@@ -189,9 +189,11 @@ def _is_sequence(driver: Driver | Structures, found: int) -> bool:
     return found == len(driver.regions)
 
 
-def halo_found(compiled: _native.JitFunction, opts: CompileOptions | None, args: tuple[Any, ...]) -> Halo:
-    """The result of `halo` for a jit function and its positional arguments."""
-    driver = driver_behind(compiled, args)
+def halo_found(
+    compiled: _native.JitFunction, opts: CompileOptions | None, args: tuple[Any, ...], refused: bool = False
+) -> Halo:
+    """The result of `halo` for a jit function and its positional arguments; `refused` as in `driver_behind`."""
+    driver = driver_behind(compiled, args, refused)
     parts = [_native.halo(compiled, args, opts)] if driver is None else driver.inspect(args, opts, _native.halo)
     steps = tuple(step for part in parts for step in steps_of(part["nodes"]))
     forms = tuple(part["form"] for part in parts)

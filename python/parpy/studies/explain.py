@@ -305,8 +305,10 @@ _NOTHING_COMPILED = {
 }
 
 
-def _explained(compiled: _native.JitFunction, opts: CompileOptions | None, args: tuple[Any, ...]) -> Explanation:
-    driver = driver_behind(compiled, args)
+def _explained(
+    compiled: _native.JitFunction, opts: CompileOptions | None, args: tuple[Any, ...], refused: bool = False
+) -> Explanation:
+    driver = driver_behind(compiled, args, refused)
     if driver is None:
         return Explanation(_native.explain(compiled, args, opts))
     found = driver.inspect(args, opts, _native.explain)

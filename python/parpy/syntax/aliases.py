@@ -1,5 +1,5 @@
-"""Local names for functions, modules, shapes and indices of threads, for example `exp = math.exp`, `s = x.shape`, `t =
-cuda.threadIdx`.
+"""Local names for functions, modules, shapes, types of elements and indices of threads, for example `exp = math.exp`,
+`s = x.shape`, `t = x.dtype`, `t = cuda.threadIdx`.
 
 Such a name is assigned once, among the outermost statements of the function, and is not a value in compiled code.
 """
@@ -64,12 +64,19 @@ def _aliases(node: Function, shapes: bool) -> dict[str, ast.expr]:
         behind = statement.end_lineno or 0, statement.end_col_offset or 0
         if bound[name] != 1 or not uses or any((use.lineno, use.col_offset) < behind for use in uses):
             continue
-        if isinstance(value, ast.Attribute) and value.attr == "shape" and root_of(value) in parameters:
-            if shapes and bound[root_of(value)] == 1 and _stays(value, node):
+        if (fact := _fact(value)) is not None and root_of(value) in parameters:
+            if shapes and bound[root_of(value)] == 1 and _stays(fact, node):
                 found[name] = value
         elif root_of(value) not in bound and all(id(use) in called for use in uses):
             found[name] = value
     return found
+
+
+def _fact(value: ast.expr) -> ast.Attribute | None:
+    """The attribute of an array that `value` consists of or belongs to: x.shape, or x.dtype, also of x.dtype.type."""
+    if isinstance(value, ast.Attribute) and value.attr == "type":
+        return fact if (fact := _fact(value.value)) is not None and fact.attr == "dtype" else None
+    return value if isinstance(value, ast.Attribute) and value.attr in ("shape", "dtype") else None
 
 
 def _stays(shape: ast.Attribute, node: Function) -> bool:

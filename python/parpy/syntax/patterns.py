@@ -99,6 +99,11 @@ def is_text(node: ast.AST) -> TypeGuard[_Text]:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
+def is_c_order(node: ast.AST) -> bool:
+    """Whether the node is the text "C", which names the usual order of elements."""
+    return isinstance(node, ast.Constant) and node.value == "C"
+
+
 def is_none(node: ast.AST | None) -> bool:
     """Whether the node is the literal `None`."""
     return isinstance(node, ast.Constant) and node.value is None

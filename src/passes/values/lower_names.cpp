@@ -125,8 +125,16 @@ private:
                 continue;
             }
             const auto [first, is_first] = returned.try_emplace(made, &bind);
-            if (!is_first && first->second->array->origin.argument != name->origin.argument)
-                return refuse(bind, "has elements of another result", *first->second);
+            const Origin& other = first->second->array->origin;
+            if (!is_first && other.argument != name->origin.argument) {
+                const bool once =
+                    returns[name->origin.argument] == 1 && returns[other.argument] == 1;
+                if (!once || !are_one(bind, *first->second, *made))
+                    return refuse(bind, "has elements of another result", *first->second);
+                function_.given.emplace_back(name->origin.argument, other.argument);
+                delivered_.insert(&bind);
+                continue;
+            }
             const NamePlace& place = places_.of(made);
             const bool whole = is_whole(*bind.value);
             const bool once = place.binds.size() == 1 && place.body == &function_.body;
@@ -147,15 +155,25 @@ private:
 
     // Whether the entry returns the argument itself.
     bool is_argument(const Bind& bind, const Var& array) const {
+        const auto param = std::ranges::find(function_.params, &array);
+        return is_all_of(bind, array) && param != function_.params.end() &&
+               array.origin.kind == Origin::Kind::kArgument;
+    }
+
+    // Whether the bind gives another name to the whole array, directly or through such names.
+    bool is_all_of(const Bind& bind, const Var& array) const {
         const Bind* at = &bind;
         while (is_whole(*at->value) && at->value->var != &array &&
                places_.of(at->array).binds.size() == 1) {
             at = places_.of(at->value->var).binds.front();
         }
-        if (places_.of(at->array).binds.size() != 1) return false;
-        const auto param = std::ranges::find(function_.params, &array);
-        return is_whole(*at->value) && param != function_.params.end() &&
-               array.origin.kind == Origin::Kind::kArgument;
+        return places_.of(at->array).binds.size() == 1 && is_whole(*at->value) &&
+               at->value->var == &array;
+    }
+
+    // Whether one statement returns an array under both names: return y, y.
+    bool are_one(const Bind& a, const Bind& b, const Var& array) const {
+        return a.span == b.span && is_all_of(a, array) && is_all_of(b, array);
     }
 
     bool refuse_argument(const Bind& bind, const Var& array) {

@@ -110,3 +110,53 @@ def with_first_axes(x):
 @pytest.mark.parametrize("shape", [(5,), (3, 4), (2, 3, 4)])
 def test_shapes_made_of_shapes(shape):
     np.testing.assert_array_equal(with_first_axes(np.ones(shape)), with_first_axes.__wrapped__(np.ones(shape)))
+
+
+@parpy.jit
+def rows_joined(x, y, out):
+    for k in range(3):
+        d = x.T - y
+        row = np.hstack((d[0] * k, y))
+        out[k] = np.concatenate((row, d[k])).sum()
+
+
+@pytest.mark.parametrize("mapping", [parpy.CompileOptions, parpy.auto], ids=["sequential", "automatic"])
+@pytest.mark.parametrize("backend", TARGETS)
+def test_types_of_computed_arrays(backend, mapping):
+    opts = mapping(backend=parpy.CompileBackend(backend))
+    for x, y in ((rng.random((3, 3)), rng.random(3)), (MATRIX[:, :3], COUNTS[:3]), (WHOLE[:, :3], COUNTS[:3])):
+        got, want = np.zeros(3), np.zeros(3)
+        rows_joined(x, y, got, opts=opts)
+        rows_joined.__wrapped__(x, y, want)
+        np.testing.assert_allclose(got, want)
+
+
+def test_explain_knows_the_types_of_computed_arrays():
+    found = parpy.explain(rows_joined, rng.random((3, 3)), rng.random(3), np.zeros(3))
+    assert not found.facts["refused"]
+    assert not any("P313" in note for note in found.facts["notes"])
+
+
+def with_lists(c, out):
+    starts = np.concatenate(([0], np.cumsum(c)[:-1]))
+    more = np.hstack(([0.5, 1], c, [2]))
+    out[0] = starts[1] + starts.sum() + more.sum()
+    for i in range(1, 3):
+        p = np.concatenate(([i], np.cumsum(c), [1, i]))
+        out[i] = p[1] * p[-1] + p.sum() + np.stack(([1, 2, i], c)).sum()
+
+
+def list_first(c):
+    return np.concatenate(([0], np.cumsum(c)[:-1])), np.vstack([[1, 2, 3], c])
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8"])
+def test_lists_of_numbers_are_parts(backend, dtype):
+    c, want, got = np.arange(1, 4).astype(dtype), np.zeros(3), np.zeros(3)
+    with_lists(c, want)
+    parpy.jit(with_lists)(c, got, opts=options(backend, {}))
+    np.testing.assert_array_equal(got, want)
+    for a, b in zip(parpy.jit(list_first)(c, opts=options(backend, {})), list_first(c), strict=True):
+        np.testing.assert_array_equal(a, b)
+        assert a.dtype == b.dtype

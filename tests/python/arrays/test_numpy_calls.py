@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import parpy
+from backends import BACKENDS, TARGETS, options, run
 
 rng = np.random.default_rng(3)
 
@@ -133,3 +134,69 @@ def plane(n, m):
 
 def test_grids():
     np.testing.assert_array_equal(plane(3, 4), plane(3, 4, seq=True))
+
+
+def filled(x, out):
+    for i in range(3):
+        out[1:].fill(i + 0.5)
+        out[0] += out[1:].sum() + x[i]
+    out[3:].fill(x[1])
+
+
+def bounds(x, out):
+    out[:3] = x.clip(min=1) + np.clip(x, None, 2) * 10 + np.clip(x, a_max=2, a_min=1) * 100 + x.clip(1, max=1.5) * 1000
+    for i in range(3):
+        out[3] += np.clip(x[i], 1, None)
+
+
+def lists_of_numbers(x, out):
+    for i in range(3):
+        out[i] = np.interp(x[i], [0, 1, 2.5], [1, 3, 5]) + np.polyval([1, 2, 3], x[i])
+        out[3] += np.searchsorted([0, 1], x[i]) + np.isin(x, [1, 2]).sum()
+
+
+def converted(x, out):
+    out[:3] = x.astype(dtype=np.float32) + x.copy(order="C") + x.flatten(order="C")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("function", [filled, bounds, lists_of_numbers, converted])
+def test_methods_keywords_and_lists_of_numbers(backend, function, dtype):
+    x, want, got = np.arange(3).astype(dtype), np.zeros(4), np.zeros(4)
+    function(x, want)
+    run(backend, parpy.jit(function), (x, got), {})
+    np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+def stored_ranges(n):
+    table = np.zeros((4, 4), dtype=int)
+    table[0] = range(4)
+    table[:, 0] = range(0, 8, 2)
+    table[1, 1:] = range(3, 0, -1)
+    for i in range(2):
+        table[2 + i, :n] = range(i, i + n)
+    return table
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_ranges_are_stored_as_arrays(backend):
+    for n in (0, 2, 4):
+        got = parpy.jit(stored_ranges)(n, opts=options(backend, {}))
+        np.testing.assert_array_equal(got, stored_ranges(n))
+
+
+def by_python(x):
+    y = x.astype(np.float64, copy=False)
+    y += 1
+    return y, x.reshape(-1, order="F"), x.view(np.uint8), x.tobytes(), x.repeat(2)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64", "float32"])
+def test_what_python_converts(dtype):
+    x = np.arange(6).reshape(2, 3).astype(dtype)
+    given = x.copy()
+    want, got = by_python(x), parpy.jit(by_python)(given)
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(given, x)

@@ -281,3 +281,56 @@ def test_functions_that_return_arrays(backend, function):
     same(parpy.jit(function)(*got, opts=opts), result)
     for a, b in zip(want, got, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def twice_returned(x, k):
+    y = x * 2
+    return y, y
+
+
+def under_two_names(x, k):
+    y = x * 2
+    z = y
+    return x.sum(), z, y
+
+
+def replaced_before(x, k):
+    y = x * 2
+    for _ in range(k):
+        y = y + 1
+    return y, y, k
+
+
+def part_of_an_argument(x, k):
+    y = x[:2]
+    return y, y
+
+
+def on_one_path(x, k):
+    y = x * 2
+    if k > 1:
+        return y, y
+    return y, x * 3
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize(
+    "function", [twice_returned, under_two_names, replaced_before, part_of_an_argument, on_one_path]
+)
+def test_one_array_in_two_places(backend, function):
+    for k in (0, 2):
+        x = rng.random(4)
+        want, got = function(x, k), parpy.jit(function)(x.copy(), k, opts=options(backend, {}))
+        for a, b in zip(got, want, strict=True):
+            np.testing.assert_array_equal(a, b)
+        arrays = [(a, b) for a, b in zip(got, want, strict=True) if isinstance(b, np.ndarray)]
+        assert (arrays[0][0] is arrays[1][0]) == (arrays[0][1] is arrays[1][1])
+
+
+def test_texts_return_one_array_in_two_places():
+    x = rng.random(4)
+    text = parpy.print_compiled(parpy.jit(twice_returned), x, 1)
+    assert "// returns: (f64[1], result 0)" in text
+    first, second = parpy.compile_string("twice_returned", text)(x, 1)
+    assert first is second
+    np.testing.assert_array_equal(first, x * 2)

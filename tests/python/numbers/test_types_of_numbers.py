@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -66,13 +68,70 @@ def test_arrays_are_told_from_numbers(backend, second):
     assert parpy.jit(by_kind)(F64, second, opts=options(backend, {})) == by_kind(F64, second)
 
 
-def test_what_numbers_of_one_type_do_not_tell():
-    def of_python(x):
-        return isinstance(x[0], int)
+def of_computed_numbers(x, k):
+    y = x.sum()
+    z, n = y * 2, len(x)
+    return (
+        isinstance(k + 1, int),
+        isinstance(k * 2, np.integer),
+        isinstance(k * x[0], int),
+        isinstance(x[0], np.integer),
+        isinstance(k, np.floating),
+        isinstance(y, np.floating),
+        isinstance(z, np.int64),
+        isinstance(n * 2, int),
+        isinstance(x.shape[0] + 1, np.integer),
+        isinstance(float(x[0]), np.floating),
+        isinstance(np.sqrt(x[0]), np.floating),
+        isinstance(math.sqrt(x[0]), np.floating),
+        isinstance(int(x[0]) + k, int),
+    )
 
-    assert parpy.jit(of_python)(F64) is False
-    with pytest.raises(parpy.CompileError, match=r"P232\].*is true only for NumPy's or only for Python's numbers"):
-        parpy.jit(of_python)(np.arange(3))
+
+def in_a_loop(x, out):
+    for i in range(len(x)):
+        v = x[i] * 2
+        out[i] = 1 if isinstance(v, np.integer) else 2
+        out[i] += 10 if isinstance(i + 1, int) else 20
+        out[i] += 100 if isinstance(i, np.integer) else 200
+        out[i] += 1000 if isinstance(v, int) else 2000
+
+
+def of_entries(t):
+    return isinstance(t[0], int), isinstance(t[1], np.floating), isinstance(t[1], np.integer), isinstance(t[0], float)
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize("k", [1, 2.5, np.int64(3), np.float64(2.5), np.float32(1)], ids=lambda k: type(k).__name__)
+@pytest.mark.parametrize("dtype", ["int64", "float64", "float32", "int32", "uint8"])
+def test_computed_numbers_are_python_s_or_numpy_s(backend, k, dtype):
+    x = np.arange(1, 4).astype(dtype)
+    assert parpy.jit(of_computed_numbers)(x, k, opts=options(backend, {})) == of_computed_numbers(x, k)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", ["int64", "float64", "int32"])
+def test_computed_numbers_in_a_loop(backend, dtype):
+    x, want, got = np.arange(1, 4).astype(dtype), np.zeros(3), np.zeros(3)
+    in_a_loop(x, want)
+    run(backend, parpy.jit(in_a_loop), (x, got), {})
+    np.testing.assert_array_equal(got, want)
+
+
+def test_entries_of_tuples():
+    for given in ((1, 2.5), (np.int64(1), np.float64(2)), (1, np.int64(2)), (np.float32(1), 2)):
+        assert parpy.jit(of_entries)(given) == of_entries(given)
+
+
+def test_what_numbers_of_one_type_do_not_tell():
+    def of_either(x):
+        s = 0
+        for v in x:
+            s += v
+        return isinstance(s, int)
+
+    with pytest.raises(parpy.CompileError, match=r"P232\].*Python's numbers, and this may be either"):
+        parpy.jit(of_either)(np.arange(3))
 
 
 def floats(x, out):

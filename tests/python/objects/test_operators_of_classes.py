@@ -172,3 +172,53 @@ def makes(x):
 def test_such_tuples_are_not_made():
     with pytest.raises(parpy.CompileError, match="the class 'Odd' has its own __len__"):
         parpy.print_compiled(parpy.jit(makes), (np.ones(2),))
+
+
+class Gain:
+    """Multiplies arrays by itself, which compiled code cannot: the array would call its own method first."""
+
+    __array_ufunc__ = None
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __rmul__(self, x):
+        return x * self.factor
+
+
+class Window:
+    def __init__(self, weights):
+        self.weights = weights
+
+    def __array__(self, dtype=None, copy=None):
+        return self.weights
+
+
+def times(x, g):
+    return x * g
+
+
+def sum_and_product(x, g):
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += x[i]
+    return total, x * g
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize("function", [times, sum_and_product])
+@pytest.mark.parametrize("given", [Gain(2.5), Window(np.array([1.0, 2.0, 4.0])), 2.5, np.ones(3)])
+def test_python_computes_with_an_array_and_an_object(backend, function, given):
+    x = np.arange(3.0)
+    want, got = function(x, given), parpy.jit(function)(x, given, opts=options(backend, {}))
+    assert same(got, want)
+
+
+def test_objects_without_operators_are_refused():
+    class Plain:
+        pass
+
+    with pytest.raises(TypeError):
+        times(np.arange(3.0), Plain())
+    with pytest.raises(TypeError):
+        parpy.jit(times)(np.arange(3.0), Plain())

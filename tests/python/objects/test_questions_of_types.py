@@ -99,6 +99,18 @@ def of_element(x):
     return 1 if isinstance(y, int) else 2
 
 
+def of_either(x, k):
+    y = k
+    if x[0] > 0:
+        y = x[1]
+    return 1 if isinstance(y, int) else 2
+
+
+def test_elements_are_numbers_of_numpy():
+    for x in (np.arange(3), np.arange(3.0), np.arange(3, dtype=np.int32)):
+        assert parpy.jit(of_element)(x) == of_element(x)
+
+
 def test_numbers_that_may_be_pythons_or_numpys_are_refused():
     with pytest.raises(parpy.CompileError, match=r"'isinstance\(y, int\)' in line .*\(int, np.integer\)"):
-        parpy.jit(of_element)(np.arange(3))
+        parpy.jit(of_either)(np.arange(3), 1)

@@ -522,7 +522,7 @@ def test_what_python_runs():
 
 
 def test_a_warning_tells_of_small_floats():
-    with pytest.warns(parpy.PerformanceWarning, match="bools, ints or floats"):
+    with pytest.warns(parpy.PerformanceWarning, match="beside numbers of type float32"):
         parpy.jit(doubled)(X.astype(np.float32))
 
 

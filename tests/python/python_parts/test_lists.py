@@ -315,6 +315,35 @@ def test_a_loop_that_python_runs_is_warned_of():
         assert parpy.jit(squares)(np.arange(3.0)) == [0, 1, 4]
 
 
+def different(x, k):
+    n = len({int(v) % 3 for v in x})
+    return n + len({1, 2, k}), sum({int(v) % 3 for v in x}), len({int(v): k for v in x}), k in {1, 2}
+
+
+def entries_of_a_dict(x, k):
+    return sum({int(v) % 3: i for i, v in enumerate(x)}.values()), max({int(v) % 3 for v in x})
+
+
+@pytest.mark.parametrize("function", [different, entries_of_a_dict])
+def test_sets_and_dicts_without_names(function):
+    for backend in ("cpu", "sim"):
+        check(function, lambda: (np.arange(1.0, 9.0), 2), backend)
+
+
+def numbers_of_elements(x, k):
+    n = 0
+    for i in range(len(x)):
+        n += len([v for v in x if v > x[i]])
+    return n, len([1 for v in x if v > k]), len([i for i in range(k) if i != 1])
+
+
+def test_lengths_of_comprehensions_are_counted():
+    x = np.array([3.0, 1, 2, 5])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", parpy.PerformanceWarning)
+        assert parpy.jit(numbers_of_elements)(x, 2) == numbers_of_elements(x, 2)
+
+
 # ------------------------------------------------------------ lists as arguments
 
 
@@ -379,3 +408,36 @@ def test_dicts_in_tuples_that_functions_return():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", parpy.PerformanceWarning)
         np.testing.assert_array_equal(parpy.jit(sums_of_cells)(x), sums_of_cells(x))
+
+
+def letters(data):
+    counts = np.zeros(26, dtype=np.int64)
+    for c in data:
+        if 65 <= c <= 90:
+            counts[c - 65] += 1
+    return counts
+
+
+def differences(a, b):
+    n = 0
+    for i in range(min(len(a), len(b))):
+        n += a[i] != b[i]
+    return n + abs(len(a) - len(b))
+
+
+@pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")
+def test_bytes_as_arguments():
+    for data in (b"ABZA", b"", bytearray(b"QQ")):
+        np.testing.assert_array_equal(parpy.jit(letters)(data), letters(data))
+    assert parpy.jit(differences)(b"kitten", b"sitting") == differences(b"kitten", b"sitting")
+
+
+def test_a_warning_tells_of_bytes():
+    def sum_of(data):
+        total = 0
+        for c in data:
+            total += c * 2
+        return total
+
+    with pytest.warns(parpy.PerformanceWarning, match=r"P315\]: Python runs this loop: 'data' is of type 'bytes'"):
+        assert parpy.jit(sum_of)(b"AB") == sum_of(b"AB")

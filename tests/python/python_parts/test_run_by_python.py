@@ -14,6 +14,7 @@ import pytest
 import parpy
 from parpy import _native
 from parpy.calls import performance
+from parpy.calls.interface import source_text
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*P315:parpy.PerformanceWarning")
 BACKENDS = [parpy.CompileBackend.Cpu, parpy.CompileBackend.Sim]
@@ -490,7 +491,7 @@ def test_a_refusal_says_whether_python_may_make_the_calls():
     np.testing.assert_array_equal(sorted_planes(x), np.sort(x))
     for function, may in ((sorted_planes, True), (with_static_fail, False), (text_as_number, False)):
         with pytest.raises(parpy.CompileError) as refused:
-            parpy.print_compiled(parpy.jit(function.__wrapped__), (x,))
+            source_text(parpy.jit(function.__wrapped__), (x,), None, function.__wrapped__)
         assert refused.value.python_may_call is may
         assert refused.value.says("run") is False
 

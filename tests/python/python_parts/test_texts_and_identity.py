@@ -87,3 +87,75 @@ def test_texts_in_exceptions_are_compiled():
     with pytest.raises(ValueError, match=r"bad -2\.0 at 1"):
         check(X)
     assert check(abs(X)) == "good"
+
+
+class Body:
+    def __init__(self, mass, place):
+        self.mass, self.place, self.speed = mass, np.array(place), np.zeros(2)
+
+
+def moved(bodies, dt):
+    for b in bodies:
+        pull = np.zeros(2)
+        for o in bodies:
+            if o is b:
+                continue
+            pull += o.mass * (o.place - b.place)
+        b.speed += pull * dt
+    for b in bodies:
+        b.place += b.speed * dt
+    return sum(b.mass * (b.speed**2).sum() for b in bodies)
+
+
+@pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")
+def test_objects_in_a_list_are_compared_by_identity():
+    compiled = parpy.jit(moved)
+    given, expected = ([Body(1.0 + k, (k * k, 3.0 - k)) for k in range(3)] for _ in range(2))
+    for _ in range(2):
+        np.testing.assert_allclose(compiled(given, 0.1), moved(expected, 0.1))
+        for got, want in zip(given, expected, strict=True):
+            np.testing.assert_allclose(got.place, want.place)
+    same = [given[0], given[0]]
+    assert compiled(same, 0.1) == moved([expected[0], expected[0]], 0.1)
+
+
+def letters_e(text):
+    n = 0
+    for c in text:
+        if c == "e":
+            n += 1
+    return n
+
+
+def equal_letters(a, b):
+    n = 0
+    for i in range(min(len(a), len(b))):
+        n += a[i] == b[i]
+    return n
+
+
+def share_of(text, x):
+    return (text.count("G") + text.count("C")) / len(text) if text else 0.0, "A" in text, x.sum()
+
+
+def reversed_text(text, x):
+    return "".join({"A": "T", "C": "G", "G": "C", "T": "A"}[c] for c in reversed(text)), x * 2
+
+
+@pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        (letters_e, ("hello there",)), (letters_e, ("",)), (equal_letters, ("kitten", "sitting")),
+        (share_of, ("ACGG", np.ones(3))), (share_of, ("", np.ones(3))), (reversed_text, ("ACGT", np.ones(3))),
+    ],
+)  # fmt: skip
+def test_texts_whose_characters_are_read(function, given):
+    compiled = parpy.jit(function)
+    for _ in range(2):
+        assert same(compiled(*given), function(*given))
+
+
+def test_texts_that_are_no_numbers():
+    with pytest.raises(parpy.CompileError, match="P550"):
+        parpy.jit(lambda x, s: x * s)(np.ones(3), "a")

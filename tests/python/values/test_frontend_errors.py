@@ -53,7 +53,7 @@ def messages(statements: str, params: str = "x, n") -> list[str]:
         ("x[0] = 0 < n in x", ["2:12: P011: 'in' is part of a chain of comparisons"]),
         ("x[0] = n in {1: 2}", ["2:17: P011: a dict cannot be compiled"]),
         ("x @= n", ["2:5: P011: the update '@=' cannot be compiled"]),
-        ("x[0] = range(n)", ["2:12: P011: 'range' is used outside the head of a for loop"]),
+        ("x[0] = 1 + range(n)", ["2:16: P011: 'range' is used outside the head of a for loop"]),
         ("for v in sorted(x):\n    n += v",
          ["2:14: P013: a for loop must run over a range, an array, a tuple of numbers, "
           "or enumerate, zip and reversed of them"]),

@@ -17,7 +17,7 @@ from ...calls.options import CompileBackend
 from ...library import gives_number, library_function, library_method
 from ...syntax.fields import as_call_of_object
 from ...syntax.names import Binding, is_of_library, source_of
-from ...syntax.patterns import chooses_place, operator_methods
+from ...syntax.patterns import chooses_place, is_c_order, operator_methods
 from ...syntax.source import FunctionSource
 from ...syntax.starred import packed, takes_rest, without_star
 from ...syntax.walks import walk
@@ -26,10 +26,10 @@ from ...vocabulary.operators import scalar_name
 from ..expressions.arrays import is_array_name, subscripts_array
 from ..expressions.conditions import choose, lower_ternary
 from ..expressions.constants import whole_number
+from ..expressions.dtypes import converted_to_elements, is_dtype, type_operand
 from ..expressions.effects import acts, has_effects
 from ..expressions.entries import entry_or_default, names_in
 from ..expressions.evaluation import lower_arguments, lower_settled
-from ..expressions.expressions import is_dtype, type_operand
 from ..expressions.function_values import default_of
 from ..expressions.objects import has, initialized_object, is_made_of_fields, new_object
 from ..expressions.outputs import Output, accumulated, output_of
@@ -84,6 +84,8 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         return method
     if (entry := entry_or_default(fn, node)) is not None:
         return lower(fn, entry)
+    if (made := converted_to_elements(fn, node)) is not None:
+        return made
     return _apply(fn, node) if fn.is_applied(node) else _call_named(fn, node)
 
 
@@ -259,12 +261,14 @@ def _method_of_numpy(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
 def _copy_or_conversion(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
     """x.copy() and x.astype(np.float32); None for other calls."""
     func = method_of_value(fn, node)
-    if func is None or not fn.names_arrays or node.keywords:
+    if func is None or not fn.names_arrays:
         return None
-    if func.attr == "copy" and not node.args:
+    given = [*node.args, *(each.value for each in node.keywords)]
+    names = {each.arg for each in node.keywords}
+    if func.attr == "copy" and (not given or (len(given) == 1 and names <= {"order"} and is_c_order(given[0]))):
         value = by_numpy(fn, lower(fn, func.value), node)
-    elif func.attr == "astype" and len(node.args) == 1:
-        value = by_numpy(fn, converted(fn, lower(fn, func.value), node.args[0]), node)
+    elif func.attr == "astype" and len(given) == 1 and names <= {"dtype"}:
+        value = by_numpy(fn, converted(fn, lower(fn, func.value), given[0]), node)
     else:
         return None
     # The copy is made now, so that later stores of the same statement do not change it.
@@ -379,6 +383,8 @@ def lower_inline(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Exp
 def lower_len(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
     argument = node.args[0]
     span = fn.span(node)
+    if isinstance(argument, ast.ListComp) and isinstance(argument.elt, ast.Name | ast.Constant):
+        return _count(fn, argument, node)
     if isinstance(argument, ast.Attribute) and argument.attr == "shape" and is_array_name(fn, argument.value):
         if is_record(fn, argument.value):
             record = record_of(fn, argument.value)
@@ -394,6 +400,14 @@ def lower_len(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
         return extent_of(fn, argument, 0, node)
     array = array_of(fn, argument)
     return fn.poison(node) if array is None else fn.op("length", node, fn.module.read(array, span))
+
+
+def _count(fn: FunctionScope, listed: ast.ListComp, node: ast.Call) -> _native.Expr:
+    """len([v for v in x if v > 0]), as sum(1 for v in x if v > 0)"""
+    ones = ast.copy_location(ast.GeneratorExp(ast.copy_location(ast.Constant(1), node), listed.generators), listed)
+    total = intrinsic_of(sum)
+    assert total is not None
+    return fn.language.intrinsics[total.lowering](fn, ast.copy_location(ast.Call(node.func, [ones], []), node), total)
 
 
 def lower_misplaced_label(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:

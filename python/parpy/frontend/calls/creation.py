@@ -10,8 +10,8 @@ import ast
 from ... import _native
 from ...syntax.patterns import is_absent, is_none
 from ...vocabulary.operators import scalar_of_text
+from ..expressions.dtypes import type_operand
 from ..expressions.evaluation import lower_all
-from ..expressions.expressions import type_operand
 from ..expressions.tuples import new_array, parts_given
 from ..lowering import lower
 from ..scope import FunctionScope

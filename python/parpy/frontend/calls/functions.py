@@ -220,11 +220,16 @@ def lower_logical(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _n
 
 
 def lower_clip(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
-    """np.clip(x, low, high), which treats a Python number `x` as a NumPy scalar."""
-    value, low, high = lower_all(fn, node.args)
-    span = fn.span(node)
-    raised = fn.module.op("maximum", [by_numpy(fn, value, node.args[0]), low], span)
-    return fn.module.op("minimum", [raised, high], span)
+    """np.clip(x, low, high), which treats a Python number `x` as a NumPy scalar; None is no bound."""
+    bounds: dict[str, ast.expr] = dict(zip(("maximum", "minimum"), node.args[1:], strict=False))
+    for each in node.keywords:
+        bounds["maximum" if each.arg in ("a_min", "min") else "minimum"] = each.value
+    bounds = {op: bound for op, bound in bounds.items() if not is_none(bound)}
+    value, *limits = lower_all(fn, [node.args[0], *bounds.values()])
+    value = by_numpy(fn, value, node.args[0])
+    for op, limit in sorted(zip(bounds, limits, strict=True), key=lambda bound: bound[0]):
+        value = fn.module.op(op, [value, limit], fn.span(node))
+    return value
 
 
 def lower_outer(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:

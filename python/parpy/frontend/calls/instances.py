@@ -6,14 +6,15 @@ import ast
 import inspect
 from collections.abc import Iterable
 from enum import Enum
-from functools import partial
 
 import numpy as np
 
 from ... import _native
 from ...library.limits import instance
 from ...syntax.names import LIBRARIES
+from ...syntax.walks import walk
 from ...vocabulary.operators import DTYPE_OF
+from ..expressions.arrays import subscripts_array
 from ..expressions.conditions import choose
 from ..expressions.entries import is_assigned
 from ..expressions.objects import has
@@ -23,6 +24,7 @@ from ..program import identifier
 from ..scope import FunctionScope
 from .functions import call_library
 from .intrinsics import Intrinsic
+from .reductions import method_of_value
 
 # The numbers of Python that have the type of NumPy's.
 _PYTHONS = {"bool": bool, "i64": int, "f64": float, "c128": complex}
@@ -47,50 +49,111 @@ def lower_isinstance(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native
 
 
 def _of_number(fn: FunctionScope, node: ast.Call, classes: tuple[type, ...]) -> _native.Expr:
-    """Where Python's number and NumPy's of one type differ in this, nobody knows which one it is."""
+    """Python's number and NumPy's of one type may differ in this. Python's are weak in computations with NumPy's."""
     value = node.args[0]
     answers = {scalar: _answers(scalar, classes) for scalar in DTYPE_OF}
-    unclear = tuple(scalar for scalar, (by_python, by_numpy) in answers.items() if by_python != by_numpy)
-    yes = tuple(scalar for scalar, (_, by_numpy) in answers.items() if by_numpy and scalar not in unclear)
+    pythons = tuple(scalar for scalar, (by_python, by_numpy) in answers.items() if by_python and not by_numpy)
+    numpys = tuple(scalar for scalar, (by_python, by_numpy) in answers.items() if by_numpy and not by_python)
+    yes = tuple(scalar for scalar, both in answers.items() if all(both))
     of_arrays = issubclass(np.ndarray, classes)
     owner = value.value if isinstance(value, ast.Subscript) else value
     if not (isinstance(owner, ast.Name) and owner.id in fn.parameters and not is_assigned(fn.node, owner.id)):
         asked = f"'{ast.unparse(node)}' in line {node.lineno + fn.source.line_shift}"
-        return call_library(fn, instance(yes, unclear, of_arrays, asked), [lower(fn, value)], node)
-    return _decided(fn, node, yes, unclear, of_arrays)
+        is_clear = _has_one_origin(fn, value, ())
+        return call_library(fn, instance(yes, pythons, numpys, of_arrays, is_clear, asked), [lower(fn, value)], node)
+    return _decided(fn, node, yes, pythons, numpys, of_arrays)
 
 
 def _decided(
-    fn: FunctionScope, node: ast.Call, yes: Iterable[str], unclear: tuple[str, ...], of_arrays: bool
+    fn: FunctionScope,
+    node: ast.Call,
+    yes: Iterable[str],
+    pythons: Iterable[str],
+    numpys: Iterable[str],
+    of_arrays: bool,
 ) -> _native.Expr:
     """The same of a parameter, or of elements of one, which is known before other types are."""
     span, value = fn.span(node), node.args[0]
-    again = partial(lower, fn, value)
 
-    def is_one_of(scalars: Iterable[str]) -> _native.Expr:
-        found = fn.module.constant(False, span)
-        for scalar in scalars:
-            like = fn.module.convert(fn.module.constant(0, span), scalar, span)
-            same = fn.module.op("types_equal", [again(), like], span)
-            found = fn.module.op("or", [found, same], span)
-        return found
+    def of_type(scalar: str) -> _native.Expr:
+        return fn.module.convert(fn.module.constant(0, span), scalar, span)
 
-    result, tests = is_one_of(yes), is_one_of(unclear)
+    def is_of(scalar: str) -> _native.Expr:
+        return fn.module.op("types_equal", [lower(fn, value), of_type(scalar)], span)
+
+    def is_pythons(scalar: str) -> _native.Expr:
+        small = "c64" if scalar == "c128" else "f32"
+        both = fn.module.op("+", [lower(fn, value), of_type(small)], span)
+        return fn.module.op("types_equal", [both, of_type(small)], span)
+
+    result = fn.module.constant(False, span)
+    for scalar in (*yes, *pythons, *numpys):
+        found = is_of(scalar)
+        if scalar in pythons:
+            found = fn.module.op("and", [found, is_pythons(scalar)], span)
+        elif scalar in numpys:
+            found = fn.module.op("and", [found, fn.op("not", node, is_pythons(scalar))], span)
+        result = fn.module.op("or", [result, found], span)
     if isinstance(value, ast.Name) and (array := array_of(fn, value)) is not None:
-
-        def has_rank(op: str) -> _native.Expr:
-            return fn.module.op(op, [fn.module.rank(array, span), fn.module.constant(0, span)], span)
-
-        tests = fn.module.op("and", [has_rank("=="), tests], span)
         word, op = ("or", "!=") if of_arrays else ("and", "==")
-        result = fn.module.op(word, [has_rank(op), result], span)
-    if unclear:
-        message = (
-            f"'{ast.unparse(node)}' is true only for NumPy's or only for Python's numbers, which have one type here"
-        )
-        fail = fn.module.fail("P232", message, [], span, "name both classes: isinstance(n, (int, np.integer))")
-        fn.out.append(fn.module.if_(tests, [fail], [], span))
+        rank = fn.module.op(op, [fn.module.rank(array, span), fn.module.constant(0, span)], span)
+        result = fn.module.op(word, [rank, result], span)
     return result
+
+
+_NUMBERS_OF_ARRAYS = ("shape", "ndim", "size", "itemsize", "nbytes", "real", "imag")
+_ALWAYS_ONE = (int, float, complex, len)
+
+
+def _has_one_origin(fn: FunctionScope, value: ast.expr, seen: tuple[str, ...]) -> bool:
+    """Whether the value is always Python's number, or always NumPy's: no path gives the one and another path the
+    other."""
+    match value:
+        case ast.Constant():
+            return True
+        case ast.Name(id=name):
+            return name not in seen and _name_has_one_origin(fn, name, seen)
+        case ast.Attribute(attr=name) | ast.Subscript(value=ast.Attribute(attr="shape" as name)):
+            return name in _NUMBERS_OF_ARRAYS
+        case ast.Subscript():  # elements of arrays are NumPy's
+            return subscripts_array(fn, value)
+        case ast.BinOp(left=left, right=right):
+            return _has_one_origin(fn, left, seen) and _has_one_origin(fn, right, seen)
+        case ast.UnaryOp(operand=operand):
+            return _has_one_origin(fn, operand, seen)
+        case ast.Call():
+            called = fn.resolve(value.func)
+            if called is None:
+                return method_of_value(fn, value) is not None
+            if called.value is abs and len(value.args) == 1:
+                return _has_one_origin(fn, value.args[0], seen)
+            return called.value in _ALWAYS_ONE or str(getattr(called.value, "__module__", "")) in ("numpy", "math")
+    return False
+
+
+def _name_has_one_origin(fn: FunctionScope, name: str, seen: tuple[str, ...]) -> bool:
+    stores = [p for p in walk(fn.node) if isinstance(p, ast.Name) and p.id == name and not isinstance(p.ctx, ast.Load)]
+    if name in fn.parameters:
+        return not stores
+    if len(stores) != 1:
+        return False
+    for part in walk(fn.node):
+        if isinstance(part, ast.Assign):
+            for target in part.targets:
+                for each, value in _pairs(target, part.value):
+                    if each is stores[0]:
+                        return _has_one_origin(fn, value, (*seen, name))
+        if isinstance(part, ast.For) and part.target is stores[0] and isinstance(part.iter, ast.Call):
+            called = fn.resolve(part.iter.func)
+            return called is not None and called.value is range
+    return False
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """The parts of a target, each with its value, as far as these are written out."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]
 
 
 def _answers(scalar: str, classes: tuple[type, ...]) -> tuple[bool, bool]:

@@ -279,7 +279,7 @@ def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield np.array, Intrinsic("np.array", "listed", "", 1, 2, ("dtype",))
     yield np.copy, Intrinsic("np.copy", "copy", "", 1, 1)
     yield np.outer, Intrinsic("np.outer", "outer", "*", 2, 2)
-    yield np.clip, Intrinsic("np.clip", "clip", "", 3, 3)
+    yield np.clip, Intrinsic("np.clip", "clip", "", 1, 3, ("a_min", "a_max", "min", "max"))
     yield np.divmod, Intrinsic("np.divmod", "pair", "np_divmod", 2, 2)
     for name in (
         "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",

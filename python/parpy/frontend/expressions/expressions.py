@@ -12,13 +12,11 @@ import numpy as np
 
 from ... import _native
 from ...calls.objects import is_object
-from ...library.limits import limit
 from ...syntax.names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging
 from ...syntax.patterns import first_name, integer_constant, operator_methods, string_key
-from ...types import Symbol, TypeVar
+from ...types import Symbol
 from ...vocabulary.device import Register
-from ...vocabulary.operators import DTYPE_OF, scalar_name
-from ..calls.functions import call_library
+from ...vocabulary.operators import DTYPE_OF
 from ..calls.random_numbers import generator_value, is_generator_name
 from ..draws import Root
 from ..kernels.indices import lower_register
@@ -35,13 +33,14 @@ from .arrays import (
     refuse_shape,
 )
 from .conditions import condition, short_circuit
-from .constants import constant_of, limit_asked, limit_of, number_of, whole_number
+from .constants import constant_of, limit_of, number_of, whole_number
+from .dtypes import compared_types, is_dtype, limit_of_dtype
 from .effects import has_effects
 from .evaluation import in_order, lower_all, lower_twice
 from .function_values import single
 from .membership import lower_membership
 from .objects import attribute_of_base, attribute_outside, field, object_outside
-from .subscripts import array_of, element_of, elements_of, extent_of
+from .subscripts import array_of, element_of, extent_of
 from .tuples import none
 
 BINARY: dict[type[ast.operator], str] = {
@@ -157,8 +156,8 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
         return _value_of(fn, binding, ast.unparse(node), node)
     if (known := limit_of(fn, node)) is not None:
         return known
-    if (asked := limit_asked(fn, node)) is not None and is_dtype(fn, asked[1]):
-        return _limit_of_dtype(fn, node, *asked)
+    if (known := limit_of_dtype(fn, node)) is not None:
+        return known
     span = fn.span(node)
     fn.program.attributes.add(node.attr)  # the owner may be an object
     if node.attr in _ARRAY_ATTRIBUTES and is_array_name(fn, node.value):
@@ -179,8 +178,8 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
         refuse_shape(fn, node.value)
         return fn.poison(node)
     owner = fn.resolve(node.value)
-    if node.attr in ("itemsize", "nbytes") and is_array_name(fn, node.value) and owner is None and fn.kernel:
-        return _bytes(fn, node)
+    if node.attr in ("itemsize", "nbytes") and (of := _with_bytes(fn, node)) is not None:
+        return _bytes(fn, of, node)
     if node.attr in ("real", "imag") and (owner is None or is_scalar(owner.value)):
         return fn.module.op(node.attr, [lower(fn, node.value)], span)
     if node.attr == "strides" and fn.names_arrays and fn.kernel and owner is None and is_array_name(fn, node.value):
@@ -203,7 +202,7 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
             "P024",
             node,
             f"the attribute '{node.attr}' cannot be compiled",
-            "shape, ndim, size, real and imag can be used, and dtype where types are compared",
+            "shape, ndim, size, itemsize, real and imag can be used, and dtype in comparisons and conversions",
         )
     return fn.poison(node)
 
@@ -229,9 +228,18 @@ def _strides(fn: FunctionScope, array: _native.Var, node: ast.expr) -> _native.E
     return strides
 
 
-def _bytes(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
+def _with_bytes(fn: FunctionScope, node: ast.Attribute) -> ast.expr | None:
+    """The array x of x.itemsize, x.nbytes and x.dtype.itemsize; None for other attributes."""
+    owner = node.value
+    if node.attr == "itemsize" and is_dtype(fn, owner):
+        assert isinstance(owner, ast.Attribute)
+        owner = owner.value
+    return owner if is_array_name(fn, owner) and fn.resolve(owner) is None and not is_record(fn, owner) else None
+
+
+def _bytes(fn: FunctionScope, owner: ast.expr, node: ast.Attribute) -> _native.Expr:
     """x.itemsize and x.nbytes, which depend on the type of the elements."""
-    span, array = fn.span(node), array_of(fn, node.value)
+    span, array = fn.span(node), array_of(fn, owner)
     if array is None:
         return fn.poison(node)
     found = fn.hold(fn.integer(0, node), node)
@@ -301,6 +309,8 @@ def lower_unary(fn: FunctionScope, node: ast.UnaryOp) -> _native.Expr:
 
 
 def lower_compare(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
+    if (same := compared_types(fn, node)) is not None:
+        return same
     if len(node.ops) == 1 and isinstance(node.ops[0], ast.Is | ast.IsNot):
         return _identity(fn, node)
     if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
@@ -310,8 +320,6 @@ def lower_compare(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
             word, fix = _NO_COMPARE[type(op)]
             fn.error("P011", node, f"the operator '{word}' cannot be compiled", fix)
             return fn.poison(node)
-    if len(node.ops) == 1 and (is_dtype(fn, node.left) or is_dtype(fn, node.comparators[0])):
-        return _compare_types(fn, node)
     fn.program.attributes.update(operator_methods(node))
     return _comparisons(fn, node, 0, lambda: lower(fn, node.left))
 
@@ -346,32 +354,6 @@ def _is_truth(fn: FunctionScope, side: ast.expr, truth: ast.Constant, node: ast.
     equal = fn.op("==", node, fn.module.read(value, span), wanted())
     fn.out.append(fn.module.if_(kind, [fn.module.assign(same, equal, None, span)], [], span))
     return fn.module.read(same, span)
-
-
-def _compare_types(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
-    """x.dtype == np.float32"""
-    span = fn.span(node)
-    same = fn.module.op("types_equal", [type_operand(fn, part) for part in (node.left, *node.comparators)], span)
-    if isinstance(node.ops[0], ast.Eq):
-        return same
-    if not isinstance(node.ops[0], ast.NotEq):
-        fn.error("P011", node, "types have no order", "compare them with '==' or '!='")
-    return fn.module.op("not", [same], span)
-
-
-def _limit_of_dtype(fn: FunctionScope, node: ast.Attribute, asked: Binding, given: ast.expr) -> _native.Expr:
-    """np.finfo(x.dtype).eps"""
-    function = limit(asked.value, node.attr)
-    if function is None:
-        fn.error("P024", node, f"the attribute '{node.attr}' cannot be compiled", "eps, max, min and tiny can be used")
-        return fn.poison(node)
-    fn.rely_on(asked)
-    return call_library(fn, function, [type_operand(fn, given)], node)
-
-
-def is_dtype(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether `node` is the dtype of an array."""
-    return isinstance(node, ast.Attribute) and node.attr == "dtype" and is_array_name(fn, node.value)
 
 
 def _comparisons(fn: FunctionScope, node: ast.Compare, index: int, left: Callable[[], _native.Expr]) -> _native.Expr:
@@ -423,43 +405,3 @@ def lower_subscript(fn: FunctionScope, node: ast.Subscript) -> _native.Expr:
     if array is None:
         return fn.poison(node)
     return fn.module.load(array, indices, fn.span(node))
-
-
-# ------------------------------------------------------------ types
-
-
-def type_operand(fn: FunctionScope, node: ast.expr) -> _native.Expr:
-    """A value of the type that `node` names."""
-    span = fn.span(node)
-    if isinstance(node, ast.Attribute) and is_dtype(fn, node):
-        if isinstance(node.value, ast.Subscript) and not fn.kernel and not is_record(fn, node.value):
-            return lower(fn, node.value)  # an element of a tuple, or elements of an array
-        array = elements_of(fn, node.value)
-        return fn.poison(node) if array is None else fn.module.read(array, span)
-    if isinstance(node, ast.Call) and node.args and not node.keywords:
-        called = fn.resolve(node.func)
-        if called is not None and called.value is np.result_type:
-            fn.rely_on(called)
-            parts = [part.value if isinstance(part, ast.Starred) else part for part in node.args]
-            return lower(fn, parts[0]) if len(parts) == 1 else fn.op("tuple", node, *lower_all(fn, parts))
-    binding = fn.resolve(node)
-    if binding is None:
-        if isinstance(node, ast.Name) and node.id in fn.scope.locals:
-            return lower(fn, node)
-    else:
-        fn.rely_on(binding)
-        if isinstance(binding.value, TypeVar) and binding.value in fn.symbols:
-            name, _ = fn.symbols[binding.value]
-            return fn.module.read(fn.given.get(name) or fn.variable(name, node), span)
-        known = {int: "i64", float: "f64", bool: "bool", complex: "c128"}
-        scalar = known.get(binding.value) if isinstance(binding.value, type) else None
-        scalar = scalar or scalar_name(binding.value)
-        if scalar is not None:
-            return fn.module.convert(fn.module.constant(0, span), scalar, span)
-    fn.error(
-        "P023",
-        node,
-        "this is not a type that is known when the function is compiled",
-        "write a type of parpy.types, the dtype of an array, or a parameter",
-    )
-    return fn.poison(node)

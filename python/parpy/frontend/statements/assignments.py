@@ -9,12 +9,15 @@ from functools import partial
 from types import ModuleType
 
 from ... import _native
+from ...library.arrays import arange, numbers_of_range
 from ...syntax.lists import fixed_lists
 from ...syntax.names import is_array, is_scalar
 from ...syntax.patterns import names_in, operator_methods
 from ...syntax.walks import walk
+from ...vocabulary.workers import is_range
+from ..calls.functions import call_library
 from ..expressions.effects import has_effects
-from ..expressions.evaluation import held_for
+from ..expressions.evaluation import held_for, lower_all
 from ..expressions.expressions import BINARY
 from ..expressions.subscripts import held_element, unpack_shape
 from ..expressions.tuples import items_of, items_of_value, spelled_out
@@ -68,8 +71,24 @@ def assign(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.stmt)
         _assign_tuple(fn, target, value, node)
     elif isinstance(value, ast.List) and _is_spelled_out(fn, target):
         assign_value(fn, target, spelled_out(fn, value), node)
+    elif isinstance(target, ast.Subscript) and (numbers := _numbers_of_range(fn, value)) is not None:
+        assign_value(fn, target, numbers, node)
     else:
         assign_value(fn, target, lower(fn, value), node)
+
+
+def _numbers_of_range(fn: FunctionScope, value: ast.expr) -> _native.Expr | None:
+    """The array of the numbers of range(n), which NumPy makes where they are stored; None for other values."""
+    if fn.kernel or not isinstance(value, ast.Call) or value.keywords or not 1 <= len(value.args) <= 3:
+        return None
+    binding = fn.resolve(value.func)
+    if binding is None or not is_range(binding.value) or any(isinstance(each, ast.Starred) for each in value.args):
+        return None
+    fn.rely_on(binding)
+    given = lower_all(fn, value.args)
+    if len(given) == 1:
+        given = [fn.integer(0, value), *given]
+    return call_library(fn, arange if len(given) == 3 else numbers_of_range, given, value)
 
 
 def _is_spelled_out(fn: FunctionScope, target: ast.expr) -> bool:

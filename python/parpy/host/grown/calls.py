@@ -3,6 +3,7 @@ compiled, for example because the elements are arrays."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -15,6 +16,7 @@ from ...calls.errors import CompileError
 from ...calls.options import CompileOptions
 from ..regions import Region
 from .loops import PARTS, GrownList
+from .mixing import mixes_elements
 
 _MOST = 2**26  # the most numbers of a list; memory that is not used is never touched
 _SOME = 2**18  # memory for more numbers is not kept
@@ -48,16 +50,20 @@ def _take() -> _Memory:
 _WHOLE = np.int64(0)
 _HAS_FLOATS = re.compile(r"list (\d+) has floats")
 _SMALL = {*map(np.dtype, (np.float16, np.float32, np.complex64)), np.float16, np.float32, np.complex64}
+_OTHER_INTEGERS = (np.int8, np.int16, np.int32, np.uint8, np.uint16, np.uint32, np.uint64)
+_NARROW = {*map(np.dtype, _OTHER_INTEGERS), *_OTHER_INTEGERS}
 _KINDS = {bool: 0, int: 1, float: 2, np.bool_: 0, np.int64: 1, np.float64: 2}
 
 
 class ListRegion:
     """A loop in which lists grow, as a region that gets memory for them behind its other inputs."""
 
-    def __init__(self, region: Region, grown: list[GrownList], place: str) -> None:
+    def __init__(self, region: Region, grown: list[GrownList], place: str, written: ast.stmt) -> None:
+        """`written`: the loop with the lists."""
         self.region, self.grown = region, grown
         self._place = place
         self._refused = False
+        self._mixes = mixes_elements(written, {each.name for each in grown})
         self._known: set[Any] = set()  # the functions of the region so far
         self._floats: dict[tuple[Any, ...], set[int]] = {}  # by the types of inputs, the lists of floats
 
@@ -73,6 +79,19 @@ class ListRegion:
         except MemoryError:  # for addresses alone
             return None
         try:
+            if self._mixes and any(_type_of(each) in _NARROW for each in inputs):
+                return self._leave(
+                    "it computes with elements of a list, dict or set, which may be Python's integers, and with "
+                    "NumPy's integers of another type than int64"
+                )
+            other = next((each for each in zip(self.grown, given, strict=True) if _is_other(*each)), None)
+            if other is not None:
+                return self._leave(f"'{other[0].name}' is of type '{type(other[1]).__name__}'")
+            small = next((each for each in map(_type_of, inputs) if each in _SMALL), None)
+            if small is not None:
+                return self._leave(
+                    f"Python's floats in a list, dict or set are weak beside numbers of type {np.dtype(small).name}"
+                )
             likes = self._likes(given, inputs, memory)
             if likes is None:
                 return self._leave(
@@ -157,6 +176,10 @@ def _parts(grown: list[GrownList], memory: list[list[_Memory]], likes: list[Any]
         for (kind, column), like in zip(columns, likes, strict=True)
         for part in (*(getattr(column, name) for name in PARTS[kind][:-1]), like)
     ]
+
+
+def _is_other(grown: GrownList, value: Any) -> bool:
+    return not grown.is_made and type(value) is not grown.kind
 
 
 def _type_of(value: Any) -> Any:

@@ -274,16 +274,25 @@ Operand Typer::walk_convert(Expr*& slot) {
     return walk_convert_to(slot, slot->type);
 }
 
-// fold_static has left a computed array as operand 1.
+// fold_static has left a computed array, or a sum with one, as operand 1.
 Operand Typer::walk_convert_like(Expr*& slot) {
     Expr*& like = slot->operands[1];
-    const Operand found = walk(like);
-    if (found.type.is_scalar()) return walk_convert_to(slot, Type::of(found.type.scalar));
+    const bool is_sum = like->op == Op::kAdd;
+    const Type found = is_sum ? common_type(*like) : walk(like).type;
+    if (found.is_scalar()) return walk_convert_to(slot, Type::of(found.scalar));
     if (rewriting())
         report(Code::kP213, like->span,
-               "the type of the elements of '" + like->var->shown() + "' is not known",
+               is_sum ? "this type cannot be inferred"
+                      : "the type of the elements of '" + like->var->shown() + "' is not known",
                "use the type of a parameter or of an array, x.dtype");
     return kUnknownOperand;
+}
+
+// The type that holds all operands of a sum, whose shapes do not matter: np.result_type.
+Type Typer::common_type(const Expr& sum) const {
+    if (sum.op != Op::kAdd) return typed_copy(sum).type;
+    const Type a = common_type(*sum.operands[0]), b = common_type(*sum.operands[1]);
+    return a.is_scalar() && b.is_scalar() ? promote(a, b) : Type::unknown();
 }
 
 Operand Typer::walk_convert_to(Expr*& slot, Type to) {

@@ -194,6 +194,11 @@ private:
 
     // The typer knows the elements of computed arrays.
     bool is_decided_later(const Expr& e) {
+        if (e.op == Op::kAdd) {
+            return !known_type(e) && std::ranges::all_of(e.operands, [&](const Expr* each) {
+                return known_type(*each) || is_decided_later(*each);
+            });
+        }
         const bool named = e.op == Op::kVar || e.op == Op::kLoad || e.op == Op::kArray;
         return named && e.var->type.is_unknown() && !known_type(e);
     }
@@ -223,21 +228,20 @@ private:
         const bool named = e.op == Op::kVar || e.op == Op::kLoad || e.op == Op::kArray;
         if (!named) return std::nullopt;
         if (e.var->type.is_scalar()) return e.var->type;
-        const auto elements =
-            e.var->type.is_unknown() ? elements_of(*e.var) : std::optional(e.var->type.scalar);
-        return elements ? std::optional(Type::of(*elements)) : std::nullopt;
+        if (e.var->type.is_unknown()) return elements_of(*e.var);
+        return Type::of(e.var->type.scalar);
     }
 
     // The element type that all assignments of the name agree on: names of arrays, of parts of
-    // them, of parameters and of constants.
-    std::optional<Scalar> elements_of(const Var& name) {
+    // them, of parameters and of constants. It is weak if all of them are numbers of Python.
+    std::optional<Type> elements_of(const Var& name) {
         if (given_.empty()) {
             for_each_stmt(function_.body, [&](const Stmt& stmt) {
                 if (const auto* assign = stmt.as<Assign>())
                     given_[assign->var].push_back(assign->value);
             });
         }
-        std::optional<Scalar> found;
+        std::optional<Type> found;
         std::unordered_set<const Var*> seen{&name};
         std::vector<const Expr*> values = given_[&name];
         while (!values.empty()) {
@@ -258,9 +262,12 @@ private:
             const bool is_known =
                 value.op == Op::kConst ||
                 (named && (value.var->type.is_array() || value.var->type.is_scalar()));
-            const Scalar scalar = named ? value.var->type.scalar : value.type.scalar;
-            if (!is_known || found.value_or(scalar) != scalar) return std::nullopt;
-            found = scalar;
+            Type type = Type::of(named ? value.var->type.scalar : value.type.scalar);
+            type.weak =
+                named ? value.var->type.is_scalar() && value.var->type.weak : value.type.weak;
+            if (!is_known || found.value_or(type).scalar != type.scalar) return std::nullopt;
+            type.weak = type.weak && found.value_or(type).weak;
+            found = type;
         }
         return found;
     }

@@ -243,6 +243,7 @@ private:
     Operand named_result(ir::Expr*& slot, const Instance& callee);
     Operand walk_convert(ir::Expr*& slot);
     Operand walk_convert_like(ir::Expr*& slot);
+    [[nodiscard]] ir::Type common_type(const ir::Expr& sum) const;
     Operand walk_convert_to(ir::Expr*& slot, ir::Type to);
     Operand walk_logical(ir::Expr*& slot);
     Operand walk_select(ir::Expr*& slot, bool by_numpy);
