@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <unordered_map>
 
 #include "raise.h"
@@ -81,6 +82,18 @@ const Registered* made_for(PyUFuncObject* ufunc, const std::vector<PyArray_Descr
     return &add_loop(ufunc, owner.make(nb::tuple(names), nb::tuple(outputs)));
 }
 
+// The loop that was added last, as (classes of types, method). NumPy keeps loops in a list, and
+// from version 2.5 on in a dict.
+PyObject* last_loop(PyObject* loops) {
+    if (PyList_Check(loops)) return PyList_GET_ITEM(loops, PyList_GET_SIZE(loops) - 1);
+    if (!PyDict_Check(loops))
+        throw std::runtime_error("this version of NumPy keeps loops elsewhere");
+    PyObject *key = nullptr, *last = nullptr;
+    for (Py_ssize_t place = 0; PyDict_Next(loops, &place, &key, &last) != 0;) {
+    }
+    return last;
+}
+
 }  // namespace
 
 Owner::~Owner() {
@@ -113,8 +126,7 @@ void note_types(Registered& made, nb::handle source) {
 }
 
 void note_method(PyUFuncObject* ufunc) {
-    PyObject* last = PyList_GET_ITEM(ufunc->_loops, PyList_GET_SIZE(ufunc->_loops) - 1);
-    PyObject* method = PyTuple_GET_ITEM(last, 1);
+    PyObject* method = PyTuple_GET_ITEM(last_loop(ufunc->_loops), 1);
     owner_of(reinterpret_cast<PyObject*>(ufunc))->methods.push_back(method);
     ufunc_of_method()[method] = ufunc;
 }
