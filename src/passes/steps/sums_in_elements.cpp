@@ -41,16 +41,28 @@ bool is_zero(const Expr& value) {
     return value.op == Op::kConst && real != nullptr && *real == 0.0;
 }
 
-// Whether the loops between these statements only add to `scalar`, or subtract from it.
+// Whether the loops between these statements only add to `scalar`, or subtract from it, and store
+// nothing.
 bool only_adds(const Body& body, std::size_t first, std::size_t last, const Var& scalar) {
     const Body between(body.begin() + static_cast<std::ptrdiff_t>(first + 1),
                        body.begin() + static_cast<std::ptrdiff_t>(last));
-    return !any_stmt(between, [&](const Stmt& stmt) {
-        const auto* assign = stmt.as<Assign>();
-        if (assign == nullptr || assign->var != &scalar) return false;
-        return (assign->update != Op::kAdd && assign->update != Op::kSub) ||
-               uses_of(*assign->value).read.contains(&scalar) || assign->value->type != scalar.type;
-    });
+    const Uses uses = uses_of(between);
+    return uses.stored.empty() && !uses.calls && !any_stmt(between, [&](const Stmt& stmt) {
+               const auto* assign = stmt.as<Assign>();
+               if (assign == nullptr || assign->var != &scalar) return false;
+               return (assign->update != Op::kAdd && assign->update != Op::kSub) ||
+                      uses_of(*assign->value).read.contains(&scalar) ||
+                      assign->value->type != scalar.type;
+           });
+}
+
+// Whether the expression without its operand `part` may load an element of `array`.
+bool touches_beside(const Expr& expr, const Expr& part, const Var& array) {
+    if (&expr == &part) return false;
+    if (!any_expr(expr, [&](const Expr& e) { return &e == &part; }))
+        return uses_of(expr).may_touch(array) || uses_of(expr).calls;
+    return std::ranges::any_of(
+        expr.operands, [&](const Expr* operand) { return touches_beside(*operand, part, array); });
 }
 
 }  // namespace
@@ -144,7 +156,7 @@ bool SumsInElements::rewrite_difference(Body& body, std::size_t first) {
     if (part == nullptr) return false;
     const bool subtracts = part->op == Op::kSub;
     Expr* rest = part->operands[is_sum(*part->operands[1]) ? 0 : 1];
-    if (uses_of(*rest).calls) return false;
+    if (uses_of(*rest).calls || touches_beside(*store->value, *part, *store->array)) return false;
     update_element(body, first, last, scalar, *store->array, store->indices, subtracts);
     Builder b(module_, store->span);
     body[first] = b.store(store->array, copies(store->indices), clone(module_, rest));

@@ -116,7 +116,49 @@ def left_behind(L, x, b):
     b[0] = s
 
 
-OTHERS = [solve_upwards, by_columns, twice, weighted, from_one, greatest, reads_itself, left_behind]
+def old_value(L, x, b):
+    """The old element is read beside the sum."""
+    for i in range(x.shape[0]):
+        s = 0.0
+        for j in range(i):
+            s += L[i, j] * x[j]
+        x[i] = x[i] * (b[i] - s)
+
+
+def stores_between(L, x, b):
+    """The loop of the sum changes the element that the sum is subtracted from."""
+    for i in range(x.shape[0]):
+        s = 0.0
+        for j in range(i):
+            s += L[i, j] * x[j]
+            b[i] = b[i] * 0.5 + j
+        x[i] = b[i] - s
+
+
+def two_sums(L, x, b):
+    for i in range(x.shape[0]):
+        s = 0.0
+        for j in range(i):
+            s += L[i, j] * x[j]
+        t = 0.0
+        for j in range(i):
+            t += L[j, i] * x[j]
+        x[i] = b[i] - s - t
+
+
+OTHERS = [
+    old_value,
+    stores_between,
+    two_sums,
+    solve_upwards,
+    by_columns,
+    twice,
+    weighted,
+    from_one,
+    greatest,
+    reads_itself,
+    left_behind,
+]
 
 
 def data(n, dtype=np.float64):
