@@ -146,7 +146,7 @@ def _as_jit(function: Callable[..., Any]) -> _native.JitFunction:
     """The jit function of a function. Raises TypeError for kernels and functions of generated text."""
     if isinstance(function, _native.JitFunction):
         return function
-    module = (function if isinstance(function, FunctionType) else type(function)).__module__
+    module = (function if isinstance(function, FunctionType) else type(function)).__module__ or ""
     name = getattr(function, "__name__", type(function).__name__)
     if module == "parpy.calls.compile_string":
         raise TypeError(f"'{name}' runs generated text, which has no Python loops: pass the Python function instead")

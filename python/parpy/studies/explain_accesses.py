@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,20 +76,21 @@ class _Reader:
         self._counters = counters  # the names that only loops store to
 
     def statement(self, node: ast.stmt, nest: _Nest) -> Iterator[dict[str, Any]]:
-        if isinstance(node, ast.For):
-            yield from self._bodies(node.body, [*nest, (self._index(node), node)])
-        elif isinstance(node, ast.If | ast.While):
-            yield from self._expression(node.test, nest)
-            yield from self._bodies([*node.body, *node.orelse], nest)
-        elif isinstance(node, ast.With):
-            yield from self._bodies(node.body, nest)
-        elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr):
-            slices = [i for i, loop in enumerate(self._loops) if self._is_over_slices(loop, node)]
-            yield from self._over_slices(node, slices) if slices else self._expression(node, nest)
-
-    def _bodies(self, body: Iterable[ast.stmt], nest: _Nest) -> Iterator[dict[str, Any]]:
-        for statement in body:
-            yield from self.statement(statement, nest)
+        waiting = [(node, nest)]  # without recursion: long chains of elif are nested deeply
+        while waiting:
+            node, nest = waiting.pop()
+            body: list[ast.stmt] = []
+            if isinstance(node, ast.For):
+                body, nest = node.body, [*nest, (self._index(node), node)]
+            elif isinstance(node, ast.If | ast.While):
+                yield from self._expression(node.test, nest)
+                body = [*node.body, *node.orelse]
+            elif isinstance(node, ast.With):
+                body = node.body
+            elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr):
+                slices = [i for i, loop in enumerate(self._loops) if self._is_over_slices(loop, node)]
+                yield from self._over_slices(node, slices) if slices else self._expression(node, nest)
+            waiting.extend((each, nest) for each in reversed(body))
 
     def _index(self, node: ast.For) -> int | None:
         if not isinstance(node.target, ast.Name) or not isinstance(node.iter, ast.Call):

@@ -193,7 +193,8 @@ private:
     bool is_filled_in_order(const Var& array) {
         return !uses_.loaded.contains(&array) &&
                std::ranges::any_of(carried_, [&](const Carried& c) {
-                   return c.op == Op::kAdd && is_whole(c.var->type.scalar) &&
+                   // Narrower counts may wrap around.
+                   return c.op == Op::kAdd && c.var->type.scalar == Scalar::kI64 &&
                           is_filled_at(array, *c.var, loop_.body);
                });
     }

@@ -63,9 +63,12 @@ private:
             // The loop that finds the starts of the blocks is a scan, too.
             for (int level = 0; loop != nullptr && level < kMostLevels && split(stmts, i);)
                 ++level;
+            const bool repeats = loop != nullptr || stmts[i]->kind == StmtKind::kWhile;
             for_each_body(*stmts[i], [&](Body& inner) {
                 if (loop != nullptr) around_.push_back(loop);
+                depth_ += repeats ? 1 : 0;
                 body(inner);
+                depth_ -= repeats ? 1 : 0;
                 if (loop != nullptr) around_.pop_back();
             });
         }
@@ -74,10 +77,12 @@ private:
     // Splits the loop at `place`, which is that of the starts afterwards.
     bool split(Body& stmts, std::size_t& place) {
         For& loop = *stmts[place]->as<For>();
-        if (!constant_integer(loop.begin)) return false;
+        // An element in the bound would be on the GPU, and the sizes of memory are numbers of the
+        // host.
+        if (!constant_integer(loop.begin) || !uses_of(*loop.end).loaded.empty()) return false;
         const auto iterations = most_iterations(loop);
         // The memory of other loops would have another size each time that they run.
-        if ((!iterations && !around_.empty()) || (iterations && *iterations < sizes_.fewest))
+        if ((!iterations && depth_ > 0) || (iterations && *iterations < sizes_.fewest))
             return false;
         const Body before(stmts.begin(), stmts.begin() + static_cast<std::ptrdiff_t>(place));
         const auto scan = scan_of(module_, loop, before, deterministic_);
@@ -96,7 +101,7 @@ private:
     // The number of iterations if it is known before the call. Inside of a loop also a bound of it.
     std::optional<std::int64_t> most_iterations(const For& loop) const {
         if (const auto trips = constant_trip_count(loop)) return *trips;
-        if (around_.empty()) return std::nullopt;
+        if (depth_ == 0) return std::nullopt;
         const Intervals ranges(entry_);
         const Interval end = ranges.of(loop.end);
         if (end.empty() || end.high > kMostBound) return std::nullopt;
@@ -214,6 +219,7 @@ private:
     const Wanted wanted_ = wanted();
     const Sizes sizes_ = wanted_ == Wanted::kAlways ? kSmall : kSizes;
     std::vector<For*> around_;
+    int depth_ = 0;          // of loops around, those of `while` included
     For* starts_ = nullptr;  // the loop of the last split that finds the starts
 };
 

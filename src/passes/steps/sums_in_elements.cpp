@@ -56,11 +56,13 @@ bool only_adds(const Body& body, std::size_t first, std::size_t last, const Var&
            });
 }
 
-// Whether the expression without its operand `part` may load an element of `array`.
+// Whether the expression without its operand `part` may load an element of `array`, or whether it
+// may leave out `part`.
 bool touches_beside(const Expr& expr, const Expr& part, const Var& array) {
     if (&expr == &part) return false;
     if (!any_expr(expr, [&](const Expr& e) { return &e == &part; }))
         return uses_of(expr).may_touch(array) || uses_of(expr).calls;
+    if (expr.op == Op::kSelect || expr.op == Op::kAnd || expr.op == Op::kOr) return true;
     return std::ranges::any_of(
         expr.operands, [&](const Expr* operand) { return touches_beside(*operand, part, array); });
 }
@@ -156,7 +158,10 @@ bool SumsInElements::rewrite_difference(Body& body, std::size_t first) {
     if (part == nullptr) return false;
     const bool subtracts = part->op == Op::kSub;
     Expr* rest = part->operands[is_sum(*part->operands[1]) ? 0 : 1];
-    if (uses_of(*rest).calls || touches_beside(*store->value, *part, *store->array)) return false;
+    const Body between(body.begin() + static_cast<std::ptrdiff_t>(first + 1),
+                       body.begin() + static_cast<std::ptrdiff_t>(last));
+    if (!invariant(*rest, uses_of(between)) || touches_beside(*store->value, *part, *store->array))
+        return false;
     update_element(body, first, last, scalar, *store->array, store->indices, subtracts);
     Builder b(module_, store->span);
     body[first] = b.store(store->array, copies(store->indices), clone(module_, rest));

@@ -248,6 +248,16 @@ def read_back(x, y, n):
     return s
 
 
+def narrow_count(x, y, n):
+    """The count wraps around, so that later elements replace earlier ones."""
+    k = np.uint8(0)
+    for i in range(n):
+        if x[i] > -70:
+            y[k] = x[i]
+            k += np.uint8(1)
+    return int(k)
+
+
 def own_end(x, y, n):
     """The number of iterations is that at the start of the loop."""
     k = n // 2
@@ -258,6 +268,7 @@ def own_end(x, y, n):
 
 
 OTHERS = [
+    narrow_count,
     own_end,
     limited,
     recurrence,
@@ -278,6 +289,10 @@ OTHERS = [
 def test_others_keep_their_order(backend, function, n, monkeypatch):
     monkeypatch.setenv("PARPY_SCANS", "2" if n < N else "1")
     check(backend, function, data(np.int64, n))
+
+
+def test_counts_that_wrap_around_stay():
+    assert not is_split(narrow_count, data(np.int64))
 
 
 @pytest.mark.parametrize("n", [40, N])
@@ -375,6 +390,37 @@ def test_rows_of_a_parallel_loop_stay():
     assert not is_split(rows, (x, x.copy()))
     few = np.ones((2, 20_000))
     check("sim", rows, (few, few.copy()))
+
+
+@pytest.mark.parametrize("n", [40, N])
+def test_a_number_of_iterations_that_the_gpu_computes(n, monkeypatch):
+    """The sizes of the memory for blocks are numbers of the host."""
+
+    def loaded(x, y, n):
+        k = 0
+        for i in range(x[0]):
+            if x[i] > 0:
+                y[k] = x[i]
+                k += 1
+        return k
+
+    def counted(x, y, n):
+        m = 0
+        for i in range(n):
+            if x[i] > 3:
+                m += 1
+        k = 0
+        for i in range(m):
+            if x[i] > 0:
+                y[k] = x[i]
+                k += 1
+        return k
+
+    monkeypatch.setenv("PARPY_SCANS", "2" if n < N else "1")
+    x, y, n = data(np.int64, n)
+    x[0] = n // 2
+    check("sim", loaded, (x, y, n))
+    check("sim", counted, (x, y, n))
 
 
 @pytest.mark.parametrize("n", [5, 64, N])

@@ -135,6 +135,15 @@ def stores_between(L, x, b):
         x[i] = b[i] - s
 
 
+def guarded(L, x, b):
+    """A condition guards an element that does not exist."""
+    for i in range(x.shape[0]):
+        s = 0.0
+        for j in range(i):
+            s += L[i, j] * x[j]
+        x[i] = (b[i + 1_000_000_000] - s) if i > 1000 else 3.0
+
+
 def two_sums(L, x, b):
     for i in range(x.shape[0]):
         s = 0.0
@@ -147,6 +156,7 @@ def two_sums(L, x, b):
 
 
 OTHERS = [
+    guarded,
     old_value,
     stores_between,
     two_sums,
@@ -211,7 +221,9 @@ def test_others(backend, function):
         np.testing.assert_allclose(b, a, rtol=1e-9)
 
 
-@pytest.mark.parametrize("function", [twice, weighted, from_one, greatest, reads_itself])
+@pytest.mark.parametrize(
+    "function", [guarded, old_value, stores_between, twice, weighted, from_one, greatest, reads_itself]
+)
 def test_left_alone(function):
     assert not in_blocks(function, data(N))
 

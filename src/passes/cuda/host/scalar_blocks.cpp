@@ -65,6 +65,7 @@ private:
     }
 
     static VarSet own_reads(const Stmt& stmt) {
+        if (stmt.kind == StmtKind::kAlloc) return uses_of(stmt).read;  // the sizes of the array
         VarSet read;
         for_each_slot(stmt, [&](const Expr* slot) { read.insert(uses_of(*slot).read); });
         return read;
