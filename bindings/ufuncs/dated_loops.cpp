@@ -82,6 +82,23 @@ const Registered* made_for(PyUFuncObject* ufunc, const std::vector<PyArray_Descr
     return &add_loop(ufunc, owner.make(nb::tuple(names), nb::tuple(outputs)));
 }
 
+// Stores the types of the loop for these inputs: of the first one that `casts(loop, input)`
+// accepts, or of one that is made for them. False with an exception if there is none.
+template <class Casts>
+bool find_types(PyUFuncObject* ufunc, const std::vector<PyArray_Descr*>& inputs,
+                PyArray_Descr** types, Casts&& casts) {
+    const Owner& owner = *owner_of(reinterpret_cast<PyObject*>(ufunc));
+    const bool given = owner.make.is_none();
+    const Registered* found = given ? first_loop(owner, casts) : made_for(ufunc, inputs);
+    if (found == nullptr && given) raise_no_dates(ufunc, inputs);
+    if (found == nullptr) return false;
+    for (std::size_t i = 0; i < found->numbers.size(); ++i) {
+        types[i] = descriptor_of(*found, i);
+        Py_INCREF(types[i]);
+    }
+    return true;
+}
+
 // The loop that was added last, as (classes of types, method). NumPy keeps loops in a list, and
 // from version 2.5 on in a dict.
 PyObject* last_loop(PyObject* loops) {
@@ -137,22 +154,12 @@ int resolve_dates(PyArrayMethodObject_tag* method, PyArray_DTypeMeta* const*,
         PyUFuncObject* ufunc = ufunc_of_method().at(method);
         const Owner& owner = *owner_of(reinterpret_cast<PyObject*>(ufunc));
         const std::vector<PyArray_Descr*> inputs(given, given + owner.inputs);
-        const Registered* found = nullptr;
-        if (owner.make.is_none()) {
-            found = first_loop(owner, [&](const Registered& each, std::size_t i) {
+        const bool found =
+            find_types(ufunc, inputs, loop, [&](const Registered& each, std::size_t i) {
                 return PyArray_CanCastTypeTo(inputs[i], descriptor_of(each, i), NPY_SAFE_CASTING) !=
                        0;
             });
-            if (found == nullptr) raise_no_dates(ufunc, inputs);
-        } else {
-            found = made_for(ufunc, inputs);
-        }
-        if (found == nullptr) return -1;
-        for (std::size_t i = 0; i < found->numbers.size(); ++i) {
-            loop[i] = descriptor_of(*found, i);
-            Py_INCREF(loop[i]);
-        }
-        return NPY_NO_CASTING;
+        return found ? static_cast<int>(NPY_NO_CASTING) : -1;
     } catch (...) {
         set_python_error();
         return -1;
@@ -171,21 +178,10 @@ int resolve_types_of_dates(PyUFuncObject* ufunc, NPY_CASTING casting, PyArrayObj
     std::vector<PyArray_Descr*> inputs;
     for (int i = 0; i < owner.inputs; ++i)
         inputs.push_back(PyArray_DESCR(operands[i]));
-    const Registered* found = nullptr;
-    if (owner.make.is_none()) {
-        found = first_loop(owner, [&](const Registered& each, std::size_t i) {
-            return PyArray_CanCastArrayTo(operands[i], descriptor_of(each, i), NPY_SAFE_CASTING) !=
-                   0;
-        });
-        if (found == nullptr) raise_no_dates(ufunc, inputs);
-    } else {
-        found = made_for(ufunc, inputs);
-    }
-    if (found == nullptr) return -1;
-    for (std::size_t i = 0; i < found->numbers.size(); ++i) {
-        out[i] = descriptor_of(*found, i);
-        Py_INCREF(out[i]);
-    }
+    const bool found = find_types(ufunc, inputs, out, [&](const Registered& each, std::size_t i) {
+        return PyArray_CanCastArrayTo(operands[i], descriptor_of(each, i), NPY_SAFE_CASTING) != 0;
+    });
+    if (!found) return -1;
     if (PyUFunc_ValidateCasting(ufunc, casting, operands, out) == 0) return 0;
     for (int i = 0; i < ufunc->nargs; ++i)
         Py_CLEAR(out[i]);
