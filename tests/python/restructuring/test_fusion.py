@@ -253,3 +253,36 @@ def test_rows_that_others_follow_stay_apart():
     g(*shifted, expected, seq=True)
     np.testing.assert_array_equal(got, expected)
     np.testing.assert_array_equal(after, x)
+
+
+def softmax(x, y):
+    most = np.max(x, axis=1, keepdims=True)
+    weights = np.exp(x - most)
+    y[:] = weights / np.sum(weights, axis=1, keepdims=True)
+
+
+FORMS = {
+    "two arrays": lambda a: (a[:, :300], np.zeros((1024, 300), np.float32)),
+    "steps": lambda a: (a[::-1, ::2], np.zeros((1024, 300), np.float32)),
+    "in place": lambda a: (a[:, :300], a[:, :300]),
+    "overlap": lambda a: (a[:, :300], a[:, 1:301]),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rows_of_a_large_array_follow_each_other(form):
+    """From 1 MB on, nests over rows are one loop on a GPU, with NaN and infinities in some rows."""
+    base = np.random.default_rng(2).random((1024, 600)).astype(np.float32)
+    base[3, 6], base[7, 8], base[8, 2] = np.nan, np.inf, -np.inf
+    x, want = FORMS[form](base.copy())
+    with np.errstate(all="ignore"):
+        softmax(x.copy(), want)
+    x, got = FORMS[form](base.copy())
+    parpy.jit(softmax)(x, got, opts=SIM)
+    np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+def test_rows_of_a_large_array_are_one_kernel():
+    x, y = np.ones((2, 1024, 300), np.float32)
+    found = str(parpy.explain(parpy.jit(softmax), x, y, opts=parpy.auto(backend=parpy.CompileBackend.Cuda)))
+    assert sum(line.startswith("kernel") for line in found.splitlines()) == 1
