@@ -3,7 +3,7 @@
     python benchmarks/hidden_markov/run.py [--quick] [--backend cuda|cpu] [--out FILE]
 
 3-mers and 7-mers, 16 layers; 100 to 1000 signals of 2000 samples, the shortest of half that length. Arrays are in the
-memory of the back end; the median of seven calls, each with its synchronisation. Mappings: that of published ParPy (a
+memory of the back end; the median of three calls, each with its synchronisation. Mappings: that of published ParPy (a
 thread for each state in blocks of 1024, plain launches, and the same in a CUDA graph), by hand (kernels.mapping, in a
 graph), the automatic mode, and a thread for each k-mer. Results are checked against
 NumPy for a few signals. Writes benchmarks/results/hidden_markov_<backend>.json.
@@ -60,7 +60,7 @@ def ways_by_kmers(backend: parpy.CompileBackend, count: int, kmers: int) -> dict
     return {"k-mers": by_hand, "k-mers, automatic": parpy.auto(backend=backend, use_cuda_graphs=True)}
 
 
-def seconds(call: Callable[[], object], repeats: int = 7) -> float:
+def seconds(call: Callable[[], object], repeats: int = 3) -> float:
     call()
     parpy.sync()
     times = []

@@ -11,7 +11,7 @@
 namespace parpy {
 
 struct KernelTile {
-    std::int64_t rows = 0, columns = 0;  // of a block; powers of two
+    std::int64_t rows = 0, columns = 0;  // of a block; multiples of 32
     std::int64_t products = 0;           // of a sum, that are in shared memory at a time
     std::int64_t stages = 0;             // such parts that are there or being copied
     std::int64_t threads = 0;

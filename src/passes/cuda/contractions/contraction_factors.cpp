@@ -16,6 +16,11 @@ namespace {
 constexpr std::int64_t kPad = 4;           // elements between steps, or products
 constexpr std::int64_t kVectorBytes = 16;  // that a thread copies at a time
 
+// The largest power of two that divides `number` and is at most `limit`, itself a power of two.
+std::int64_t power_in(std::int64_t number, std::int64_t limit) {
+    return std::min(number & -number, limit);
+}
+
 // Whether it is a plain load of an element of memory that threads share.
 bool is_element(const Expr& e, Scalar type) {
     return e.op == Op::kLoad && e.var->type.scalar == type && e.var->space != Space::kLocal;
@@ -101,7 +106,7 @@ ContractionKernel::Spread ContractionKernel::spread(const Segment& s, bool left,
     const std::int64_t chunk =
         layout(left).by_rows ? steps : std::min<std::int64_t>(steps, 32 / size_in_bytes(type_));
     const std::int64_t side =
-        along_steps ? chunk / std::min(vector, chunk) : std::min(rows / vector, threads);
+        along_steps ? chunk / std::min(vector, chunk) : power_in(rows / vector, threads);
     Expr* within = part(Op::kRemainder, thread_, side);
     Expr* beyond = kept(out, "beyond", part(Op::kQuotient, thread_, side));
     const std::int64_t others = threads / side;
@@ -116,7 +121,7 @@ ContractionKernel::Spread ContractionKernel::spread(const Segment& s, bool left,
         return result;
     }
     if (chunk < vector) result.vector = 1;
-    const std::int64_t rows_at_once = std::min(rows, others);
+    const std::int64_t rows_at_once = power_in(rows, others);
     const std::int64_t steps_at_once = chunk * (others / rows_at_once);
     result.row = kept(out, "copied_row", part(Op::kRemainder, beyond, rows_at_once));
     result.step = kept(
