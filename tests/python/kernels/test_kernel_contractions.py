@@ -81,15 +81,23 @@ def test_sizes_at_run_time(dtype: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "sizes, tile",
-    [((1405, 1279), "128 × 128"), ((1535, 1055), "128 × 96"), ((1055, 1535), "96 × 128"), ((1499, 1501), "64 × 64")],
+    "dtype, sizes, tile",
+    [
+        ("f8", (1405, 1279), "128 × 128"),
+        ("f8", (1535, 1055), "128 × 96"),
+        ("f8", (1055, 1535), "96 × 128"),
+        ("f8", (1499, 1501), "64 × 64"),
+        ("f4", (1405, 1279), "128 × 128"),
+        ("f4", (1535, 1055), "128 × 96"),
+        ("f4", (1055, 1535), "96 × 128"),
+    ],
 )
-def test_large_tiles(sizes: tuple[int, int], tile: str) -> None:
+def test_large_tiles(dtype: str, sizes: tuple[int, int], tile: str) -> None:
     """Tiles that only large products get, with factors in both orders and a last tile that is not full."""
     m, n = sizes
     for k in (17, 32):
         for turned in range(4):
-            a, b, c = data("f8", (k, m) if turned % 2 else (m, k), (n, k) if turned >= 2 else (k, n), (m, n))
+            a, b, c = data(dtype, (k, m) if turned % 2 else (m, k), (n, k) if turned >= 2 else (k, n), (m, n))
             a, b = a.T if turned % 2 else a, b.T if turned >= 2 else b
             found = " ".join(notes(scalar, (1.5, 0.5, c, a, b), SIM_SETTLED))
             assert f"in tiles of {tile}" in found

@@ -262,18 +262,24 @@ void ContractionKernel::place_threads(Body& out) {
                                 times(part(Op::kRemainder, lane, 4), right_.by_rows ? 2 : 4)));
         return;
     }
-    const std::int64_t vector = kVectorBytes / size_in_bytes(type_);
     const std::int64_t across = tile_.columns / tile_.own_columns;
-    own_row_ = kept(out, "own_row", times(part(Op::kQuotient, thread_, across), vector));
-    own_column_ = kept(out, "own_column", times(part(Op::kRemainder, thread_, across), vector));
+    own_row_ =
+        kept(out, "own_row", times(part(Op::kQuotient, thread_, across), group(tile_.own_rows)));
+    own_column_ = kept(out, "own_column",
+                       times(part(Op::kRemainder, thread_, across), group(tile_.own_columns)));
+}
+
+// The size of a thread's groups of factors: at most a vector, and a divisor of their number.
+std::int64_t ContractionKernel::group(std::int64_t own) const {
+    return std::min(own & -own, kVectorBytes / size_in_bytes(type_));
 }
 
 Expr* ContractionKernel::row_in_tile(Expr* n) {
     if (tile_.matrices && left_.by_rows) return plus(own_row_, times(n, 8));
-    const std::int64_t vector = tile_.matrices ? 2 : kVectorBytes / size_in_bytes(type_);
-    const std::int64_t apart = tile_.matrices ? 16 : tile_.rows / tile_.own_rows * vector;
-    Expr* group = times(part(Op::kQuotient, n, vector), apart);
-    return plus(own_row_, plus(group, part(Op::kRemainder, n, vector)));
+    const std::int64_t size = tile_.matrices ? 2 : group(tile_.own_rows);
+    const std::int64_t apart = tile_.matrices ? 16 : tile_.rows / tile_.own_rows * size;
+    Expr* first = times(part(Op::kQuotient, n, size), apart);
+    return plus(own_row_, plus(first, part(Op::kRemainder, n, size)));
 }
 
 Expr* ContractionKernel::column_in_tile(Expr* n) {
@@ -285,9 +291,9 @@ Expr* ContractionKernel::column_in_tile(Expr* n) {
         Expr* side = part(Op::kRemainder, part(Op::kQuotient, n, 2), 2);
         return plus(own_column_, plus(pair, plus(times(part(Op::kRemainder, n, 2), 2), side)));
     }
-    const std::int64_t vector = kVectorBytes / size_in_bytes(type_);
-    Expr* group = times(part(Op::kQuotient, n, vector), tile_.columns / tile_.own_columns * vector);
-    return plus(own_column_, plus(group, part(Op::kRemainder, n, vector)));
+    const std::int64_t size = group(tile_.own_columns);
+    Expr* first = times(part(Op::kQuotient, n, size), tile_.columns / tile_.own_columns * size);
+    return plus(own_column_, plus(first, part(Op::kRemainder, n, size)));
 }
 
 std::vector<Expr*> ContractionKernel::sum_place(const Expr* row, const Expr* column) {

@@ -142,6 +142,7 @@ private:
     ir::Stmt* unrolled(ir::Var* var, std::int64_t trips, ir::Body body);
     ir::Expr* both(ir::Expr* a, ir::Expr* b);  // either may be null
 
+    [[nodiscard]] std::int64_t group(std::int64_t own) const;
     ir::Expr* row_in_tile(ir::Expr* number);
     ir::Expr* column_in_tile(ir::Expr* number);
     std::vector<ir::Expr*> sum_place(const ir::Expr* row, const ir::Expr* column);
