@@ -50,13 +50,12 @@ struct TileShape {
 // The same of a store that copies (Store::copied).
 [[nodiscard]] bool copies_to_shared(const Store& store);
 
-// A kMma adds the product of an f64 matrix of 16 rows and 8 steps and one of 8 steps and 8 columns
+// A kMma adds the product of an f64 matrix of 16 rows and 4 steps and one of 4 steps and 8 columns
 // to 16 × 8 sums. The threads of a warp hold them: with g = lane / 4 and q = lane % 4
 //
-//     mma(sums[p], a0, a1, a2, a3, b0, b1)
+//     mma(sums[p], a0, a1, b)
 //
-//     a0, a1: of rows g and g + 8, step q;    a2, a3: of the same rows, step q + 4
-//     b0, b1: of column g, steps q and q + 4
+//     a0, a1: of rows g and g + 8, step q;    b: of column g, step q
 //     sums[p], and the elements after it: row g, columns 2 q and 2 q + 1, then row g + 8
 //
 // Each sum is a chain of fused multiply-adds in the order of the steps. The place is an element of

@@ -31,13 +31,12 @@ struct Candidate {
 
 // clang-format off
 constexpr Candidate kMatrices[] = {
-    {{128, 128, 16, 3, 256, true, 64, 32}, 0.73, 1},
-    {{128, 96, 16, 3, 256, true, 32, 48}, 0.71, 1},
-    {{96, 128, 16, 3, 256, true, 48, 32}, 0.71, 1},
-    {{128, 64, 16, 3, 256, true, 32, 32}, 0.62, 1.5},
-    {{64, 64, 16, 4, 128, true, 32, 32}, 0.62, 3},
-    {{64, 64, 16, 4, 256, true, 32, 16}, 0.55, 2},
-    {{32, 32, 16, 4, 128, true, 16, 16}, 0.43, 5},
+    {{128, 128, 16, 3, 256, true, 64, 32}, 0.89, 1},
+    {{128, 96, 16, 4, 256, true, 32, 48}, 0.90, 1},
+    {{96, 128, 16, 4, 256, true, 48, 32}, 0.90, 1},
+    {{96, 64, 16, 4, 128, true, 48, 32}, 0.81, 2},
+    {{64, 64, 16, 4, 128, true, 32, 32}, 0.76, 2.5},
+    {{32, 32, 32, 4, 128, true, 16, 16}, 0.51, 4},
 };
 constexpr Candidate kNumbers[] = {
     {{128, 128, 16, 3, 256, false, 8, 8}, 0.85, 1},
@@ -63,6 +62,11 @@ double nanoseconds(const Candidate& candidate, const ContractionSizes& sizes, bo
     return std::max(busy, read);
 }
 
+// At least the shared memory of a tile with any layout of its factors.
+std::int64_t most_shared_bytes(const KernelTile& tile, Scalar type) {
+    return tile.stages * tile.products * (tile.rows + tile.columns + 8) * size_in_bytes(type);
+}
+
 // Whether the statements contain loops, which a thread runs for each row.
 bool has_loops(const Body& body) {
     return any_stmt(body, [](const Stmt& stmt) { return stmt.kind == StmtKind::kFor; });
@@ -71,7 +75,8 @@ bool has_loops(const Body& body) {
 }  // namespace
 
 std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
-                                           const ContractionSizes& sizes, std::string& reason) {
+                                           const ContractionSizes& sizes,
+                                           std::int64_t shared_bytes, std::string& reason) {
     const Scalar type = contraction.type;
     const bool adds = contraction.algebra.adds();
     const bool matrices = adds && type == Scalar::kF64;
@@ -104,7 +109,7 @@ std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
             const auto each = static_cast<std::int64_t>(s.rights.size());
             return candidate.tile.products % each == 0;
         });
-        if (!fits) continue;
+        if (!fits || most_shared_bytes(candidate.tile, type) > shared_bytes) continue;
         const double time = nanoseconds(candidate, sizes, contraction.is_triangle(),
                                         matrices ? kProductsPerNs : kNarrowProductsPerNs,
                                         static_cast<double>(size_in_bytes(contraction.type)));

@@ -24,6 +24,7 @@
 #include "mapping/plan.h"
 #include "passes/mapped/partial_values.h"
 #include "passes/nests/own_arrays.h"
+#include "support/architecture.h"
 
 namespace parpy {
 
@@ -78,7 +79,8 @@ public:
     explicit Factoring(PassContext& context)
         : module_(context.module),
           entry_(*context.module.entry_function()),
-          deterministic_(context.options.deterministic) {}
+          deterministic_(context.options.deterministic),
+          shared_bytes_(shared_bytes_of_block(context.options.cuda_arch)) {}
 
     void run() { body(entry_.body); }
 
@@ -126,7 +128,8 @@ private:
                                         .found) {
             std::string reason;
             if (c.top != &nest) continue;
-            const auto tile = plan_kernel_tile(c, sizes_of(c, loops().traffic()), reason);
+            const auto tile =
+                plan_kernel_tile(c, sizes_of(c, loops().traffic()), shared_bytes_, reason);
             if (tile) return kLaunchTime + tile->nanoseconds;
         }
         return std::nullopt;
@@ -473,6 +476,7 @@ private:
     Module& module_;
     Function& entry_;
     const bool deterministic_;
+    const std::int64_t shared_bytes_;  // that a block may have
     std::unordered_set<const For*> finished_;  // loops over partial values
     std::unique_ptr<ParallelLoops> loops_;     // of the function as it is now
 };

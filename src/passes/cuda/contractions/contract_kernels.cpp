@@ -30,7 +30,6 @@ struct Decision {
     std::string reason = "it is in code that the GPU runs";
 };
 
-// From sm_80 on, a block may have the 99 KB that the largest tile needs.
 bool holds_tiles(std::string_view architecture) {
     return compute_capability(architecture) >= 80;
 }
@@ -148,7 +147,9 @@ private:
         } else if (c.copies_rights && in_loop) {
             decision.reason = "a surrounding loop would copy its right factors in each iteration";
         } else {
-            decision.tile = plan_kernel_tile(c, sizes_of(c, loops_.traffic()), decision.reason);
+            decision.tile = plan_kernel_tile(c, sizes_of(c, loops_.traffic()),
+                                             shared_bytes_of_block(context_.options.cuda_arch),
+                                             decision.reason);
         }
     }
 

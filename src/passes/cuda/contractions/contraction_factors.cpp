@@ -191,12 +191,6 @@ bool ContractionKernel::whole_parts(const Segment& s) const {
     return begin && end && (*end - *begin) % (tile_.products / s.products) == 0;
 }
 
-bool ContractionKernel::pads(const Segment& s) const {
-    const auto begin = constant_integer(s.begin), end = constant_integer(s.end);
-    if (!begin || !end) return true;
-    return tile_.matrices ? (*end - *begin) * s.products % 8 != 0 : !whole_parts(s);
-}
-
 // Copies the factors of the steps from `ahead` on, of which there is at least one.
 void ContractionKernel::fill(const Segment& s, bool left, const Spread& spread, Expr* ahead,
                              Var* to, Body& out) {
@@ -224,10 +218,11 @@ Body ContractionKernel::spread_out(const Spread& spread, Expr* ahead, bool left,
     Var* k = b_.scalar("k", Scalar::kI32);
     Body body;
     Spot spot;
-    spot.in_part = kept(body, "copied", plus(spread.step, times(b_.var(k), spread.step_distance)));
-    spot.in_tile = kept(body, "place", plus(spread.row, times(b_.var(r), spread.row_distance)));
-    spot.step = named(body, "next", add(ahead, wide(spot.in_part)));
-    spot.row = named(body, left ? "i" : "j", add(left ? row_ : column_, wide(spot.in_tile)));
+    // Without names: subscripts are sums, whose constants the compiler adds to addresses.
+    spot.in_part = plus(spread.step, times(b_.var(k), spread.step_distance));
+    spot.in_tile = plus(spread.row, times(b_.var(r), spread.row_distance));
+    spot.step = add(ahead, wide(spot.in_part));
+    spot.row = add(left ? row_ : column_, wide(spot.in_tile));
     fn(spot, body);
     const auto loop = [&](Var* var, std::int64_t trips, Body inner) {
         return unrolls ? unrolled(var, trips, std::move(inner))
@@ -251,15 +246,18 @@ Body ContractionKernel::fill_vectors(const Segment& s, bool left, const Spot& sp
     };
     const bool ragged =
         left && (s.steps->varies() || c_.is_triangle() || s.steps->ranges.size() > 1);
-    const bool exact = !ragged && !pads(s) &&
-                       (spread.along_steps ? size(s.begin, s.end)
-                        : left             ? size(first_row_, end_row_)
-                                           : size(first_column_, end_column_));
-    Spot last = spot;
-    if (!exact) {
-        (spread.along_steps ? last.step : last.row) =
-            add(spread.along_steps ? spot.step : spot.row, spread.vector - 1);
+    const bool exact = !ragged && (spread.along_steps ? size(s.begin, s.end)
+                                   : left             ? size(first_row_, end_row_)
+                                                      : size(first_column_, end_column_));
+    if (exact) {  // all elements of the vector exist, or none
+        if (Expr* some = exists(s, left, spot)) vectors = {b_.if_(some, std::move(vectors))};
+        if (whole_parts(s)) return vectors;
+        return {b_.if_(b_.binary(Op::kLt, copy(spot.step), copy(s.end)), std::move(vectors),
+                       fill_behind(s, left, spot, to, spread))};
     }
+    Spot last = spot;
+    (spread.along_steps ? last.step : last.row) =
+        add(spread.along_steps ? spot.step : spot.row, spread.vector - 1);
     Expr* all = exists(s, left, last);
     if (ragged) all = both(all, exists(s, left, spot));
     if (!whole_parts(s)) all = both(all, b_.binary(Op::kLt, copy(last.step), copy(s.end)));
@@ -270,7 +268,22 @@ Body ContractionKernel::fill_vectors(const Segment& s, bool left, const Spot& sp
             all = both(all, b_.binary(Op::kLt, copy(last.step), at_row(second, spot.row)));
     }
     if (all == nullptr) return vectors;
-    return {b_.if_(all, std::move(vectors), exact ? Body() : fill_each(s, left, spot, to, spread))};
+    return {b_.if_(all, std::move(vectors), fill_each(s, left, spot, to, spread))};
+}
+
+// Fills a vector whose steps lie behind the last one.
+Body ContractionKernel::fill_behind(const Segment& s, bool left, const Spot& spot, Var* to,
+                                    const Spread& spread) {
+    Body out;
+    for (std::int64_t p = 0; p < s.products; ++p) {
+        for (std::int64_t e = 0; e < spread.vector; ++e) {
+            Expr* step = spread.along_steps ? plus(spot.in_part, small(e)) : spot.in_part;
+            Expr* row = spread.along_steps ? spot.in_tile : plus(spot.in_tile, small(e));
+            out.push_back(
+                b_.store(factors_, {factor_place(s, to, left, step, p, row)}, neutral(left)));
+        }
+    }
+    return out;
 }
 
 // Copies the elements of a vector one by one.
@@ -331,7 +344,7 @@ Body ContractionKernel::fill_one(const Segment& s, bool left, const Spot& spot, 
     if (Expr* some = exists(s, left, spot)) copies = {b_.if_(some, std::move(copies))};
     if (whole_parts(s)) return copies;
     Expr* some = b_.binary(Op::kLt, copy(spot.step), copy(s.end));
-    return {b_.if_(some, std::move(copies), pads(s) ? std::move(none) : Body())};
+    return {b_.if_(some, std::move(copies), std::move(none))};
 }
 
 // Copies factors of a step, or of as many steps or rows as a vector has, to their place.

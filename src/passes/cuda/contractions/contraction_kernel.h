@@ -75,6 +75,12 @@ private:
         ir::Expr* in_tile = nullptr;
     };
 
+    // Private arrays with the factors that a thread holds for matrix units, by turn.
+    struct Fragments {
+        ir::Var* left = nullptr;
+        ir::Var* right = nullptr;
+    };
+
     ir::Gpu* launch(ir::Expr* blocks, std::int64_t threads, ir::Body body);
     ir::Expr* plain_thread(ir::Body& out, const char* name);
     void each_row(const ir::Body& statements, ir::Body& out);
@@ -104,10 +110,10 @@ private:
                         const std::function<void(const Spot&, ir::Body&)>& body);
     ir::Body fill_vectors(const Segment& segment, bool left, const Spot& spot, ir::Var* to,
                           const Spread& spread);
+    ir::Body fill_behind(const Segment& segment, bool left, const Spot& spot, ir::Var* to,
+                         const Spread& spread);
     ir::Body fill_each(const Segment& segment, bool left, const Spot& spot, ir::Var* to,
                        const Spread& spread);
-    // Whether steps behind the last one are filled with neutral factors; else they are left out.
-    [[nodiscard]] bool pads(const Segment& segment) const;
     // Whether the segment is a whole number of parts.
     [[nodiscard]] bool whole_parts(const Segment& segment) const;
     ir::Expr* exists(const Segment& segment, bool left, const Spot& spot);
@@ -125,8 +131,21 @@ private:
     ir::Expr* placed(ir::Var* stage, bool left, ir::Expr* location, const ir::Expr* in_tile);
     ir::Substitution at_step(const Segment& segment, const ContractionSteps::Range& range,
                              ir::Expr* step);
+    ir::Expr* stage(ir::Var* number_of, std::int64_t later);
+    ir::Body wait();
+    // Makes the code that copies the factors of the part `stages - 1` behind a part.
+    using Copies = std::function<ir::Body(ir::Var*)>;
+    void multiply_parts(const Segment& segment, const ir::Expr* parts, const Copies& copy_ahead,
+                        ir::Body& out);
+    void multiply_in_turns(const Segment& segment, const ir::Expr* parts, const Copies& copy_ahead,
+                           ir::Body& out);
     ir::Expr* added(ir::Expr* sum, ir::Expr* left, ir::Expr* right);
-    ir::Body multiply(const Segment& segment, ir::Var* at, ir::Var* number_of);
+    ir::Body multiply_numbers(const Segment& segment, ir::Var* at);
+    Fragments fragments(std::int64_t turns, ir::Body& out);
+    ir::Body load_fragments(const Segment& segment, ir::Var* at, const Fragments& fragments,
+                            ir::Expr* k, ir::Expr* turn);
+    ir::Body multiply_fragments(const Fragments& fragments, ir::Expr* turn);
+    ir::Body multiply_matrices(const Segment& segment, ir::Var* at);
     ir::Body multiply_some(const Segment& segment, ir::Var* at, ir::Expr* step);
     ir::Expr* all_rows_add(const Segment& segment, ir::Expr* step);
 
@@ -154,6 +173,7 @@ private:
     // A factor of a product, read from its place in shared memory.
     ir::Expr* factor_at(const Segment& segment, ir::Var* stage, bool left, const ir::Expr* number,
                         const ir::Expr* in_tile);
+    ir::Expr* scaled(ir::Expr* left);
 
     IndexMath small_;
     const KernelTile& tile_;

@@ -8,6 +8,16 @@ namespace parpy {
 
 using namespace ir;
 
+namespace {
+
+constexpr std::int64_t kStepsOfMatrix = 4;  // that a kMma multiplies
+
+void append(Body& to, Body&& some) {
+    to.insert(to.end(), some.begin(), some.end());
+}
+
+}  // namespace
+
 std::vector<ContractionKernel::Segment> ContractionKernel::segments(Expr* first_row, Expr* last_row,
                                                                     Body& out) {
     std::vector<Segment> result;
@@ -60,41 +70,94 @@ Substitution ContractionKernel::at_step(const Segment& s, const ContractionSteps
 // ---------------------------------------------------------------- a segment
 
 void ContractionKernel::add_segment(const Segment& s, bool first, Body& out) {
-    const std::int64_t steps = tile_.products / s.products, ahead = tile_.stages - 1;
     const Spread of_left = spread(s, true, out), of_right = spread(s, false, out);
-    // Loops count parts, and stages are derived from them: a counted stage would have unknown
-    // bounds for the printer, which then hides subscripts from the compiler.
-    Var* number_of = b_.scalar("part", Scalar::kI64);
-    Var* to = b_.scalar("to", Scalar::kI32);
-    Var* from = b_.scalar("from", Scalar::kI32);
     if (!first) out.push_back(b_.barrier(BarrierScope::kBlock));
-    const auto stage = [&](std::int64_t later) {
-        Expr* at = remainder(add(b_.var(number_of), later), number(tile_.stages));
-        return b_.convert(at, Scalar::kI32);
+    const std::int64_t steps = tile_.products / s.products;
+    Expr* parts = named(out, "parts", parts_of(greatest(sub(s.end, s.begin), number(0)), steps));
+    const auto copy_ahead = [&](Var* number_of) {
+        const std::int64_t ahead = tile_.stages - 1;
+        Var* to = b_.scalar("to", Scalar::kI32);
+        Body fills = {b_.assign(to, stage(number_of, ahead))};
+        Expr* next = named(fills, "ahead", add(s.begin, mul(add(b_.var(number_of), ahead), steps)));
+        fill(s, true, of_left, next, to, fills);
+        fill(s, false, of_right, next, to, fills);
+        Expr* some = b_.binary(Op::kLt, add(b_.var(number_of), ahead), copy(parts));
+        return Body{b_.if_(some, std::move(fills)), b_.barrier(BarrierScope::kGroup)};
     };
-    const auto begun = [&] { return b_.binary(Op::kLe, number(0), b_.var(number_of)); };
+    if (tile_.matrices && !s.steps->varies())
+        multiply_in_turns(s, parts, copy_ahead, out);
+    else
+        multiply_parts(s, parts, copy_ahead, out);
+}
+
+// The number of the stage that has the part, or one `later`.
+Expr* ContractionKernel::stage(Var* number_of, std::int64_t later) {
+    Expr* at = remainder(add(b_.var(number_of), later), number(tile_.stages));
+    return b_.convert(at, Scalar::kI32);
+}
+
+// Waits until the next part has been copied, and all threads have left the part before it.
+Body ContractionKernel::wait() {
     auto* copied = b_.barrier(BarrierScope::kCopies);
     copied->pending = tile_.stages - 2;
-    Body body = {b_.if_(begun(), {copied, b_.barrier(BarrierScope::kBlock)})};
-    Body fills = {b_.assign(to, stage(ahead))};
-    Expr* next = named(fills, "ahead", add(s.begin, mul(add(b_.var(number_of), ahead), steps)));
-    fill(s, true, of_left, next, to, fills);
-    fill(s, false, of_right, next, to, fills);
-    Expr* parts = named(out, "parts", parts_of(greatest(sub(s.end, s.begin), number(0)), steps));
-    body.push_back(
-        b_.if_(b_.binary(Op::kLt, add(b_.var(number_of), ahead), copy(parts)), std::move(fills)));
-    body.push_back(b_.barrier(BarrierScope::kGroup));
-    Body sums = {b_.assign(from, stage(0))};
-    const Body products = multiply(s, from, number_of);
+    return {copied, b_.barrier(BarrierScope::kBlock)};
+}
+
+// Loads the factors of a part when its products are added. Loops count parts, and stages are
+// derived from them: a counted stage would have unknown bounds for the printer, which then hides
+// subscripts from the compiler.
+void ContractionKernel::multiply_parts(const Segment& s, const Expr* parts,
+                                       const Copies& copy_ahead, Body& out) {
+    Var* number_of = b_.scalar("part", Scalar::kI64);
+    Var* from = b_.scalar("from", Scalar::kI32);
+    const auto begun = [&] { return b_.binary(Op::kLe, number(0), b_.var(number_of)); };
+    Body body = {b_.if_(begun(), wait())};
+    append(body, copy_ahead(number_of));
+    Body sums = {b_.assign(from, stage(number_of, 0))};
+    Body products = tile_.matrices ? multiply_matrices(s, from) : multiply_numbers(s, from);
     if (s.steps->varies()) {
+        const std::int64_t steps = tile_.products / s.products;
         Expr* step = named(sums, "step", add(s.begin, mul(b_.var(number_of), steps)));
         Expr* all = all_rows_add(s, step);
-        sums.push_back(b_.if_(all, products, multiply_some(s, from, step)));
+        sums.push_back(b_.if_(all, std::move(products), multiply_some(s, from, step)));
     } else {
-        sums.insert(sums.end(), products.begin(), products.end());
+        append(sums, std::move(products));
     }
     body.push_back(b_.if_(begun(), std::move(sums)));
-    out.push_back(b_.loop(number_of, number(-ahead), parts, std::move(body)));
+    out.push_back(b_.loop(number_of, number(1 - tile_.stages), copy(parts), std::move(body)));
+}
+
+// Loads the factors of four steps while those before them are multiplied, from part to part: the
+// matrix units wait neither for shared memory nor for barriers.
+void ContractionKernel::multiply_in_turns(const Segment& s, const Expr* parts,
+                                          const Copies& copy_ahead, Body& out) {
+    Var* first = b_.scalar("part", Scalar::kI64);
+    out.push_back(b_.loop(first, number(1 - tile_.stages), number(0), copy_ahead(first)));
+    append(out, wait());
+    const Fragments f = fragments(2, out);
+    Var* at = b_.scalar("from", Scalar::kI32);
+    out.push_back(b_.assign(at, small(0)));
+    append(out, load_fragments(s, at, f, small(0), small(0)));
+
+    Var* number_of = b_.scalar("part", Scalar::kI64);
+    Var* from = b_.scalar("from", Scalar::kI32);
+    Var* next = b_.scalar("next", Scalar::kI32);
+    Var* k = b_.scalar("k", Scalar::kI32);
+    Body body = {b_.assign(from, stage(number_of, 0))};
+    append(body, load_fragments(s, from, f, small(1), small(1)));
+    append(body, copy_ahead(number_of));
+    append(body, multiply_fragments(f, small(0)));
+    Expr* behind = plus(b_.var(k), small(1));
+    Body turn = load_fragments(s, from, f, behind, part(Op::kRemainder, behind, 2));
+    append(turn, multiply_fragments(f, part(Op::kRemainder, b_.var(k), 2)));
+    For* loop = b_.loop(k, small(1), small(tile_.products / kStepsOfMatrix - 1), std::move(turn));
+    loop->mapping.unroll = true;
+    body.push_back(loop);
+    append(body, wait());
+    body.push_back(b_.assign(next, stage(number_of, 1)));
+    append(body, load_fragments(s, next, f, small(0), small(0)));
+    append(body, multiply_fragments(f, small(1)));
+    out.push_back(b_.loop(number_of, number(0), copy(parts), std::move(body)));
 }
 
 // ---------------------------------------------------------------- products
@@ -102,7 +165,10 @@ void ContractionKernel::add_segment(const Segment& s, bool first, Body& out) {
 Expr* ContractionKernel::factor_at(const Segment& s, Var* stage, bool left, const Expr* number,
                                    const Expr* in_tile) {
     Expr* value = b_.load(factors_, {product_place(s, stage, left, number, in_tile)});
-    return left && scale_ != nullptr ? b_.binary(Op::kMul, copy(scale_), value) : value;
+    return left ? scaled(value) : value;
+}
+Expr* ContractionKernel::scaled(Expr* left) {
+    return scale_ != nullptr ? b_.binary(Op::kMul, copy(scale_), left) : left;
 }
 
 // The sum with the product of two factors.
@@ -111,51 +177,49 @@ Expr* ContractionKernel::added(Expr* sum, Expr* left, Expr* right) {
     return b_.binary(c_.algebra.sum, sum, b_.binary(c_.algebra.product, left, right));
 }
 
-// Adds all products of a part.
-Body ContractionKernel::multiply(const Segment& s, Var* at, Var* number_of) {
-    const auto factor = [&](bool left, Expr* product, Expr* place) {
-        return factor_at(s, at, left, product, place);
-    };
-    const auto counter = [&](const char* name) { return b_.scalar(name, Scalar::kI32); };
+// Adds all products of a part, of numbers that the thread loads.
+Body ContractionKernel::multiply_numbers(const Segment& s, Var* at) {
     const std::int64_t rows = rows_of_thread(), columns = columns_of_thread();
+    const auto counter = [&](const char* name) { return b_.scalar(name, Scalar::kI32); };
     Var* k = counter("k");
     Var* r = counter("r");
     Var* c = counter("c");
-    if (!tile_.matrices) {
-        Var* a = b_.local_array("a", type_, {rows}, Space::kLocal);
-        Var* b = b_.local_array("b", type_, {columns}, Space::kLocal);
-        Var* x = counter("r");
-        Var* y = counter("c");
-        Body body = {b_.alloc(a), b_.alloc(b)};
-        body.push_back(unrolled(
-            r, rows, {b_.store(a, {b_.var(r)}, factor(true, b_.var(k), row_in_tile(b_.var(r))))}));
-        body.push_back(unrolled(
-            c, columns,
-            {b_.store(b, {b_.var(c)}, factor(false, b_.var(k), column_in_tile(b_.var(c))))}));
-        Expr* sum = added(b_.load(sums_, {b_.var(x), b_.var(y)}), b_.load(a, {b_.var(x)}),
-                          b_.load(b, {b_.var(y)}));
-        Stmt* inner = unrolled(y, columns, {b_.store(sums_, {b_.var(x), b_.var(y)}, sum)});
-        body.push_back(unrolled(x, rows, {inner}));
-        return {unrolled(k, tile_.products, std::move(body))};
-    }
-    // Each thread has two rows and one column of 8 steps of matrices, and two steps of each.
-    Var* a = b_.local_array("a", type_, {rows / 2, 4}, Space::kLocal);
-    Var* b = b_.local_array("b", type_, {columns / 2, 2}, Space::kLocal);
-    Var* h = counter("h");
-    Var* g = counter("h");
-    Body body = {b_.alloc(a), b_.alloc(b)};
+    Var* a = b_.local_array("a", type_, {rows}, Space::kLocal);
+    Var* b = b_.local_array("b", type_, {columns}, Space::kLocal);
+    Var* x = counter("r");
+    Var* y = counter("c");
+    Expr* left = factor_at(s, at, true, b_.var(k), row_in_tile(b_.var(r)));
+    Expr* right = factor_at(s, at, false, b_.var(k), column_in_tile(b_.var(c)));
+    Body body = {b_.alloc(a), b_.alloc(b), unrolled(r, rows, {b_.store(a, {b_.var(r)}, left)}),
+                 unrolled(c, columns, {b_.store(b, {b_.var(c)}, right)})};
+    Expr* sum = added(b_.load(sums_, {b_.var(x), b_.var(y)}), b_.load(a, {b_.var(x)}),
+                      b_.load(b, {b_.var(y)}));
+    Stmt* inner = unrolled(y, columns, {b_.store(sums_, {b_.var(x), b_.var(y)}, sum)});
+    body.push_back(unrolled(x, rows, {inner}));
+    return {unrolled(k, tile_.products, std::move(body))};
+}
+
+// ---------------------------------------------------------------- matrices
+
+// The thread's factors of four steps, `turns` times: of its rows, and of one column of a matrix.
+ContractionKernel::Fragments ContractionKernel::fragments(std::int64_t turns, Body& out) {
+    Fragments f;
+    f.left = b_.local_array("a", type_, {turns, rows_of_thread()}, Space::kLocal);
+    f.right = b_.local_array("b", type_, {turns, columns_of_thread() / 2}, Space::kLocal);
+    out.push_back(b_.alloc(f.left));
+    out.push_back(b_.alloc(f.right));
+    return f;
+}
+
+// Loads factors of a part: four steps from step 4 k on.
+Body ContractionKernel::load_fragments(const Segment& s, Var* at, const Fragments& f, Expr* k,
+                                       Expr* turn) {
+    Var* r = b_.scalar("r", Scalar::kI32);
+    Var* c = b_.scalar("c", Scalar::kI32);
     Expr* lane = part(Op::kRemainder, thread_, 32);
-    const auto product = [&](Var* half) {
-        return plus(plus(times(b_.var(k), 8), times(b_.var(half), 4)),
-                    part(Op::kRemainder, lane, 4));
+    const auto product = [&] {
+        return plus(times(k, kStepsOfMatrix), part(Op::kRemainder, lane, 4));
     };
-    // Row r of a thread's pair is row g + 8 r of the matrix.
-    Expr* place = plus(times(b_.var(h), 2), part(Op::kRemainder, b_.var(r), 2));
-    body.push_back(
-        unrolled(h, 2,
-                 {unrolled(r, rows,
-                           {b_.store(a, {part(Op::kQuotient, b_.var(r), 2), place},
-                                     factor(true, product(h), row_in_tile(b_.var(r))))})}));
     // Column g of a matrix; the columns of two matrices alternate in the tile, as 2 g and 2 g + 1.
     const bool pairs = !right_.by_rows;
     Expr* base = plus(times(part(Op::kRemainder, part(Op::kQuotient, thread_, 32),
@@ -165,24 +229,37 @@ Body ContractionKernel::multiply(const Segment& s, Var* at, Var* number_of) {
     Expr* column = pairs ? plus(base, plus(times(part(Op::kQuotient, b_.var(c), 2), 16),
                                            part(Op::kRemainder, b_.var(c), 2)))
                          : plus(base, times(b_.var(c), 8));
-    body.push_back(unrolled(
-        g, 2,
-        {unrolled(c, columns / 2,
-                  {b_.store(b, {b_.var(c), b_.var(g)}, factor(false, product(g), column))})}));
-    Var* m = counter("m");
-    Var* n = counter("n");
-    const auto left = [&](std::int64_t i) { return b_.load(a, {b_.var(m), small(i)}); };
-    const auto right = [&](std::int64_t i) { return b_.load(b, {b_.var(n), small(i)}); };
-    Expr* mma = b_.make(Op::kMma, {b_.load(sums_, {b_.var(m), b_.var(n), small(0)}), left(0),
-                                   left(1), left(2), left(3), right(0), right(1)});
-    body.push_back(unrolled(m, rows / 2, {unrolled(n, columns / 2, {b_.evaluate(mma)})}));
-    if (!pads(s) && !whole_parts(s)) {
-        Expr* first = add(mul(b_.var(number_of), tile_.products), wide(times(b_.var(k), 8)));
-        Expr* all = mul(sub(s.end, s.begin), s.products);
-        body = {b_.if_(b_.binary(Op::kLt, first, all), std::move(body))};
-    }
-    return {unrolled(k, tile_.products / 8, std::move(body))};
+    Expr* left = b_.load(factors_, {product_place(s, at, true, product(), row_in_tile(b_.var(r)))});
+    Expr* right = b_.load(factors_, {product_place(s, at, false, product(), column)});
+    return {
+        unrolled(r, rows_of_thread(), {b_.store(f.left, {copy(turn), b_.var(r)}, left)}),
+        unrolled(c, columns_of_thread() / 2, {b_.store(f.right, {copy(turn), b_.var(c)}, right)})};
 }
+
+// Adds the products of the factors that were loaded in this turn.
+Body ContractionKernel::multiply_fragments(const Fragments& f, Expr* turn) {
+    Var* m = b_.scalar("m", Scalar::kI32);
+    Var* n = b_.scalar("n", Scalar::kI32);
+    const auto left = [&](std::int64_t i) {
+        return scaled(b_.load(f.left, {copy(turn), plus(times(b_.var(m), 2), small(i))}));
+    };
+    Expr* mma = b_.make(Op::kMma, {b_.load(sums_, {b_.var(m), b_.var(n), small(0)}), left(0),
+                                   left(1), b_.load(f.right, {copy(turn), b_.var(n)})});
+    const std::int64_t rows = rows_of_thread() / 2, columns = columns_of_thread() / 2;
+    return {unrolled(m, rows, {unrolled(n, columns, {b_.evaluate(mma)})})};
+}
+
+// Adds all products of a part.
+Body ContractionKernel::multiply_matrices(const Segment& s, Var* at) {
+    Var* k = b_.scalar("k", Scalar::kI32);
+    Body body;
+    const Fragments f = fragments(1, body);
+    append(body, load_fragments(s, at, f, b_.var(k), small(0)));
+    append(body, multiply_fragments(f, small(0)));
+    return {unrolled(k, tile_.products / kStepsOfMatrix, std::move(body))};
+}
+
+// ---------------------------------------------------------------- rows with other steps
 
 // Whether all rows of the tile have all steps of a part, except steps behind the last one.
 Expr* ContractionKernel::all_rows_add(const Segment& s, Expr* step) {
