@@ -1,6 +1,11 @@
 // ---- device code ----
 // contraction(A: f64[120, 64], B: f64[64, 100], C: f64[120, 100])
 #define INLINE static __device__ __forceinline__
+// The dynamic shared memory of the launch.
+INLINE unsigned char* dynamic_shared() {
+    extern __shared__ __align__(16) unsigned char shared_memory[];
+    return shared_memory;
+}
 typedef unsigned long long u64;
 // Copies an element, or N elements of 16 bytes in all at an address that is a multiple of 16, to
 // shared memory while the thread goes on.
@@ -34,43 +39,41 @@ template <int N> INLINE void wait_copies() {
     asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory");
 #endif
 }
-// Adds the product of matrices of 16 x 8 and 8 x 8 elements, which a warp holds, to 16 x 8
-// sums: each sum gets its eight products in their order, each fused into its addition.
-INLINE void mma(double* sums, double a0, double a1, double a2, double a3, double b0, double b1) {
+// Adds the product of matrices of 16 x 4 and 4 x 8 elements, which a warp holds, to 16 x 8
+// sums: each sum gets its four products in their order, each fused into its addition.
+INLINE void mma(double* sums, double a0, double a1, double b) {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
-                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    asm volatile("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+                 "{%0, %1, %2, %3};"
                  : "+d"(sums[0]), "+d"(sums[1]), "+d"(sums[2]), "+d"(sums[3])
-                 : "d"(a0), "d"(a1), "d"(a2), "d"(a3), "d"(b0), "d"(b1));
+                 : "d"(a0), "d"(a1), "d"(b));
 #elif __CUDA_ARCH__ >= 800
-    const double a[] = {a0, a1, a2, a3}, b[] = {b0, b1};
+    const double a[] = {a0, a1};
 #pragma unroll
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < 2; ++i)
         asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-                     : "+d"(sums[i % 2 * 2]), "+d"(sums[i % 2 * 2 + 1]) : "d"(a[i]), "d"(b[i / 2]));
+                     : "+d"(sums[2 * i]), "+d"(sums[2 * i + 1]) : "d"(a[i]), "d"(b));
 #else
     const int lane = (int)(threadIdx.x & 31), row = lane & 28, column = lane % 4 * 8;
 #ifdef report_failure  // the simulator: lane 0 has a place for all
-    double own[32][6];
-    double(*const all)[6] = (double(*)[6])__shfl_sync(0xffffffffu, (unsigned long long)&own, 0);
-    const double mine[] = {a0, a1, a2, a3, b0, b1};
-    for (int i = 0; i < 6; ++i) all[lane][i] = mine[i];
+    double own[32][3];
+    double(*const all)[3] = (double(*)[3])__shfl_sync(0xffffffffu, (unsigned long long)&own, 0);
+    const double mine[] = {a0, a1, b};
+    for (int i = 0; i < 3; ++i) all[lane][i] = mine[i];
     __syncwarp();
-    for (int k = 0; k < 8; ++k) {
+    for (int k = 0; k < 4; ++k) {
         for (int i = 0; i < 4; ++i)
-            sums[i] = fma(all[row + k % 4][k / 4 * 2 + i / 2], all[column + i % 2 * 4 + k % 4][4 + k / 4],
-                          sums[i]);
+            sums[i] = fma(all[row + k][i / 2], all[column + i % 2 * 4 + k][2], sums[i]);
     }
     __syncwarp();
 #else
 #pragma unroll
-    for (int k = 0; k < 8; ++k) {
-        const double left[] = {__shfl_sync(0xffffffffu, k < 4 ? a0 : a2, row + k % 4),
-                               __shfl_sync(0xffffffffu, k < 4 ? a1 : a3, row + k % 4)};
+    for (int k = 0; k < 4; ++k) {
+        const double left[] = {__shfl_sync(0xffffffffu, a0, row + k),
+                               __shfl_sync(0xffffffffu, a1, row + k)};
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
-            const double right =
-                __shfl_sync(0xffffffffu, k < 4 ? b0 : b1, column + i * 4 + k % 4);
+            const double right = __shfl_sync(0xffffffffu, b, column + i * 4 + k);
             sums[i] = fma(left[0], right, sums[i]);
             sums[2 + i] = fma(left[1], right, sums[2 + i]);
         }
@@ -88,7 +91,7 @@ template <class T> INLINE T wrap_mul(T a, decltype(T()) b) { return (T)((u64)a *
 extern "C" __global__ void __launch_bounds__(128) contraction_kernel(
         const double* A, const double* B, double* C) {
     // input.ir:5: for i in range(A.shape[0]):
-    __shared__ __align__(16) double factors[4352];
+    double* factors = (double*)dynamic_shared();
     i64 tile_1 = (int)blockIdx.x;
     int tile_row = (int)min_py(wrap_mul(tile_1 % 4, 32), 120);
     int tile_column = (int)min_py(wrap_mul(tile_1 / 4, 32), 100);
@@ -108,47 +111,35 @@ extern "C" __global__ void __launch_bounds__(128) contraction_kernel(
             sums[r / 2 * 8 + c / 2 * 4 + r % 2 * 2 + c % 2] = 0.0;
         }
     }
-    int beyond = thread / 8;
-    int copied_row = beyond % 16;
-    int copied_step = wrap_add(wrap_mul(thread % 8, 2), wrap_mul(beyond / 16, 16));
+    int beyond = thread / 16;
+    int copied_row = beyond % 8;
+    int copied_step = wrap_add(wrap_mul(thread % 16, 2), wrap_mul(beyond / 8, 32));
     bool left_aligned = is_aligned(&A[(tile_row + copied_row) * 64 + copied_step]);
     int beyond_1 = thread / 16;
     int copied_row_1 = wrap_mul(thread % 16, 2);
     bool right_aligned = is_aligned(&B[beyond_1 * 100 + tile_column + copied_row_1]);
-    for (int part = -3; part != 4; ++part) {
-        if (0 <= part) {
-            wait_copies<2>();
-            __syncthreads();
-        }
-        if (part + 3 < 4) {
+    for (int part = -3; part != 0; ++part) {
+        if (part + 3 < 2) {
             int to = (part + 3) % 4;
-            i64 ahead = ((i64)part + 3) * 16;
+            int ahead = (part + 3) * 32;
             if (left_aligned) {
                 #pragma unroll
                 for (int k = 0; k != 1; ++k) {
                     #pragma unroll
-                    for (int r = 0; r != 2; ++r) {
-                        int copied = wrap_add(copied_step, k * 16);
-                        int place = wrap_add(copied_row, r * 16);
-                        int next = (int)wrap_add(ahead, (i64)copied);
-                        int i = wrap_add(tile_row, place);
-                        if (i < 120) {
-                            copy_async<2>(&factors[to * 1088 + place * 16 + ((copied / 2) ^ (place % 4 * 2)) * 2 + copied % 2], &A[i * 64 + next]);
+                    for (int r = 0; r != 4; ++r) {
+                        if (wrap_add(tile_row, wrap_add(copied_row, r * 8)) < 120) {
+                            copy_async<2>(&factors[to * 2176 + (copied_row + r * 8) * 32 + (((copied_step + k * 32) / 2) ^ ((copied_row + r * 8) % 4 * 2)) * 2 + (copied_step + k * 32) % 2], &A[(tile_row + copied_row + r * 8) * 64 + ahead + copied_step + k * 32]);
                         }
                     }
                 }
             } else {
                 for (int k = 0; k != 1; ++k) {
-                    for (int r = 0; r != 2; ++r) {
-                        int copied = wrap_add(copied_step, k * 16);
-                        int place = wrap_add(copied_row, r * 16);
-                        i64 next = wrap_add(ahead, (i64)copied);
-                        int i = wrap_add(tile_row, place);
+                    for (int r = 0; r != 4; ++r) {
                         for (int e = 0; e != 2; ++e) {
-                            int each = wrap_add(copied, e);
-                            int at = (int)wrap_add(next, (i64)e);
-                            if (i < 120) {
-                                copy_async<1>(&factors[to * 1088 + place * 16 + ((each / 2) ^ (place % 4 * 2)) * 2 + each % 2], &A[i * 64 + at]);
+                            int each = wrap_add(wrap_add(copied_step, k * 32), e);
+                            int at = wrap_add(wrap_add(ahead, wrap_add(copied_step, k * 32)), e);
+                            if (wrap_add(tile_row, wrap_add(copied_row, r * 8)) < 120) {
+                                copy_async<1>(&factors[to * 2176 + (copied_row + r * 8) * 32 + ((each / 2) ^ ((copied_row + r * 8) % 4 * 2)) * 2 + each % 2], &A[(tile_row + copied_row + r * 8) * 64 + at]);
                             }
                         }
                     }
@@ -156,30 +147,22 @@ extern "C" __global__ void __launch_bounds__(128) contraction_kernel(
             }
             if (right_aligned) {
                 #pragma unroll
-                for (int k = 0; k != 2; ++k) {
+                for (int k = 0; k != 4; ++k) {
                     #pragma unroll
                     for (int r = 0; r != 1; ++r) {
-                        int copied = wrap_add(beyond_1, k * 8);
-                        int place = wrap_add(copied_row_1, r * 32);
-                        int next = (int)wrap_add(ahead, (i64)copied);
-                        int j = wrap_add(tile_column, place);
-                        if (j < 100) {
-                            copy_async<2>(&factors[to * 1088 + 512 + copied * 36 + place], &B[next * 100 + j]);
+                        if (wrap_add(tile_column, wrap_add(copied_row_1, r * 32)) < 100) {
+                            copy_async<2>(&factors[to * 2176 + 1024 + (beyond_1 + k * 8) * 36 + copied_row_1 + r * 32], &B[(ahead + beyond_1 + k * 8) * 100 + tile_column + copied_row_1 + r * 32]);
                         }
                     }
                 }
             } else {
-                for (int k = 0; k != 2; ++k) {
+                for (int k = 0; k != 4; ++k) {
                     for (int r = 0; r != 1; ++r) {
-                        int copied = wrap_add(beyond_1, k * 8);
-                        int place = wrap_add(copied_row_1, r * 32);
-                        int next = (int)wrap_add(ahead, (i64)copied);
-                        i64 j = wrap_add((i64)tile_column, (i64)place);
                         for (int e = 0; e != 2; ++e) {
-                            int each = wrap_add(place, e);
-                            int at = (int)wrap_add(j, (i64)e);
+                            int each = wrap_add(wrap_add(copied_row_1, r * 32), e);
+                            int at = wrap_add(wrap_add(tile_column, wrap_add(copied_row_1, r * 32)), e);
                             if (at < 100) {
-                                copy_async<1>(&factors[to * 1088 + 512 + copied * 36 + each], &B[next * 100 + at]);
+                                copy_async<1>(&factors[to * 2176 + 1024 + (beyond_1 + k * 8) * 36 + each], &B[(ahead + beyond_1 + k * 8) * 100 + at]);
                             }
                         }
                     }
@@ -187,33 +170,122 @@ extern "C" __global__ void __launch_bounds__(128) contraction_kernel(
             }
         }
         end_group();
-        if (0 <= part) {
-            int from = part % 4;
+    }
+    wait_copies<2>();
+    __syncthreads();
+    double a[2 * 2];
+    double b[2 * 2];
+    int from = 0;
+    #pragma unroll
+    for (int r = 0; r != 2; ++r) {
+        a[r] = factors[from * 2176 + (own_row + r * 8) * 32 + ((thread % 32 % 4 / 2) ^ ((own_row + r * 8) % 4 * 2)) * 2 + thread % 32 % 4 % 2];
+    }
+    #pragma unroll
+    for (int c = 0; c != 2; ++c) {
+        b[c] = factors[from * 2176 + 1024 + thread % 32 % 4 * 36 + thread / 32 % 2 * 16 + thread % 32 / 4 * 2 + c / 2 * 16 + c % 2];
+    }
+    for (int part = 0; part != 2; ++part) {
+        int from_1 = part % 4;
+        #pragma unroll
+        for (int r = 0; r != 2; ++r) {
+            a[r + 2] = factors[from_1 * 2176 + (own_row + r * 8) * 32 + (((thread % 32 % 4 + 4) / 2) ^ ((own_row + r * 8) % 4 * 2)) * 2 + (thread % 32 % 4 + 4) % 2];
+        }
+        #pragma unroll
+        for (int c = 0; c != 2; ++c) {
+            b[c + 2] = factors[from_1 * 2176 + 1024 + (thread % 32 % 4 + 4) * 36 + thread / 32 % 2 * 16 + thread % 32 / 4 * 2 + c / 2 * 16 + c % 2];
+        }
+        if (part + 3 < 2) {
+            int to = (part + 3) % 4;
+            int ahead = (part + 3) * 32;
+            if (left_aligned) {
+                #pragma unroll
+                for (int k = 0; k != 1; ++k) {
+                    #pragma unroll
+                    for (int r = 0; r != 4; ++r) {
+                        if (wrap_add(tile_row, wrap_add(copied_row, r * 8)) < 120) {
+                            copy_async<2>(&factors[to * 2176 + (copied_row + r * 8) * 32 + (((copied_step + k * 32) / 2) ^ ((copied_row + r * 8) % 4 * 2)) * 2 + (copied_step + k * 32) % 2], &A[(tile_row + copied_row + r * 8) * 64 + ahead + copied_step + k * 32]);
+                        }
+                    }
+                }
+            } else {
+                for (int k = 0; k != 1; ++k) {
+                    for (int r = 0; r != 4; ++r) {
+                        for (int e = 0; e != 2; ++e) {
+                            int each = wrap_add(wrap_add(copied_step, k * 32), e);
+                            int at = wrap_add(wrap_add(ahead, wrap_add(copied_step, k * 32)), e);
+                            if (wrap_add(tile_row, wrap_add(copied_row, r * 8)) < 120) {
+                                copy_async<1>(&factors[to * 2176 + (copied_row + r * 8) * 32 + ((each / 2) ^ ((copied_row + r * 8) % 4 * 2)) * 2 + each % 2], &A[(tile_row + copied_row + r * 8) * 64 + at]);
+                            }
+                        }
+                    }
+                }
+            }
+            if (right_aligned) {
+                #pragma unroll
+                for (int k = 0; k != 4; ++k) {
+                    #pragma unroll
+                    for (int r = 0; r != 1; ++r) {
+                        if (wrap_add(tile_column, wrap_add(copied_row_1, r * 32)) < 100) {
+                            copy_async<2>(&factors[to * 2176 + 1024 + (beyond_1 + k * 8) * 36 + copied_row_1 + r * 32], &B[(ahead + beyond_1 + k * 8) * 100 + tile_column + copied_row_1 + r * 32]);
+                        }
+                    }
+                }
+            } else {
+                for (int k = 0; k != 4; ++k) {
+                    for (int r = 0; r != 1; ++r) {
+                        for (int e = 0; e != 2; ++e) {
+                            int each = wrap_add(wrap_add(copied_row_1, r * 32), e);
+                            int at = wrap_add(wrap_add(tile_column, wrap_add(copied_row_1, r * 32)), e);
+                            if (at < 100) {
+                                copy_async<1>(&factors[to * 2176 + 1024 + (beyond_1 + k * 8) * 36 + each], &B[(ahead + beyond_1 + k * 8) * 100 + at]);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        end_group();
+        #pragma unroll
+        for (int m = 0; m != 1; ++m) {
             #pragma unroll
-            for (int k = 0; k != 2; ++k) {
-                double a[4];
-                double b[2 * 2];
+            for (int n = 0; n != 2; ++n) {
+                mma(&sums[m * 8 + n * 4], a[m * 2], a[m * 2 + 1], b[n]);
+            }
+        }
+        #pragma unroll
+        for (int k = 1; k != 7; ++k) {
+            #pragma unroll
+            for (int r = 0; r != 2; ++r) {
+                a[(k + 1) % 2 * 2 + r] = factors[from_1 * 2176 + (own_row + r * 8) * 32 + ((((k + 1) * 4 + thread % 32 % 4) / 2) ^ ((own_row + r * 8) % 4 * 2)) * 2 + ((k + 1) * 4 + thread % 32 % 4) % 2];
+            }
+            #pragma unroll
+            for (int c = 0; c != 2; ++c) {
+                b[(k + 1) % 2 * 2 + c] = factors[from_1 * 2176 + 1024 + ((k + 1) * 4 + thread % 32 % 4) * 36 + thread / 32 % 2 * 16 + thread % 32 / 4 * 2 + c / 2 * 16 + c % 2];
+            }
+            #pragma unroll
+            for (int m = 0; m != 1; ++m) {
                 #pragma unroll
-                for (int h = 0; h != 2; ++h) {
-                    #pragma unroll
-                    for (int r = 0; r != 2; ++r) {
-                        a[r / 2 * 4 + h * 2 + r % 2] = factors[from * 1088 + (own_row + r * 8) * 16 + (((k * 8 + h * 4 + thread % 32 % 4) / 2) ^ ((own_row + r * 8) % 4 * 2)) * 2 + (k * 8 + h * 4 + thread % 32 % 4) % 2];
-                    }
+                for (int n = 0; n != 2; ++n) {
+                    mma(&sums[m * 8 + n * 4], a[k % 2 * 2 + m * 2], a[k % 2 * 2 + m * 2 + 1], b[k % 2 * 2 + n]);
                 }
-                #pragma unroll
-                for (int h = 0; h != 2; ++h) {
-                    #pragma unroll
-                    for (int c = 0; c != 2; ++c) {
-                        b[c * 2 + h] = factors[from * 1088 + 512 + (k * 8 + h * 4 + thread % 32 % 4) * 36 + thread / 32 % 2 * 16 + thread % 32 / 4 * 2 + c / 2 * 16 + c % 2];
-                    }
-                }
-                #pragma unroll
-                for (int m = 0; m != 1; ++m) {
-                    #pragma unroll
-                    for (int n = 0; n != 2; ++n) {
-                        mma(&sums[m * 8 + n * 4], a[m * 4], a[m * 4 + 1], a[m * 4 + 2], a[m * 4 + 3], b[n * 2], b[n * 2 + 1]);
-                    }
-                }
+            }
+        }
+        wait_copies<2>();
+        __syncthreads();
+        int next = (part + 1) % 4;
+        #pragma unroll
+        for (int r = 0; r != 2; ++r) {
+            a[r] = factors[next * 2176 + (own_row + r * 8) * 32 + ((thread % 32 % 4 / 2) ^ ((own_row + r * 8) % 4 * 2)) * 2 + thread % 32 % 4 % 2];
+        }
+        #pragma unroll
+        for (int c = 0; c != 2; ++c) {
+            b[c] = factors[next * 2176 + 1024 + thread % 32 % 4 * 36 + thread / 32 % 2 * 16 + thread % 32 / 4 * 2 + c / 2 * 16 + c % 2];
+        }
+        #pragma unroll
+        for (int m = 0; m != 1; ++m) {
+            #pragma unroll
+            for (int n = 0; n != 2; ++n) {
+                mma(&sums[m * 8 + n * 4], a[m * 2 + 2], a[m * 2 + 1 + 2], b[n + 2]);
             }
         }
     }
@@ -245,7 +317,7 @@ extern "C" int contraction(ParpyContext* context, const double* __restrict A,
     // input.ir:5: for i in range(A.shape[0]):
     {
         void* arguments[] = {(void*)&A, (void*)&B, (void*)&C};
-        const int error = parpy_launch(context, 0, 16, 1, 1, 128, 1, 1, 0, arguments);
+        const int error = parpy_launch(context, 0, 16, 1, 1, 128, 1, 1, 69632, arguments);
         if (error) {
             return error;
         }
