@@ -67,6 +67,8 @@ private:
     void hide_counters(const ir::Stmt& loop);
     void loop(const ir::For& stmt);
     [[nodiscard]] bool unrolls(const ir::For& stmt) const;
+    void copy(const ir::Store& stmt, const std::string& condition);
+    [[nodiscard]] const ir::Store* only_copy(const ir::If& stmt) const;
     void branch(const ir::If& stmt);
     void fetch(const ir::Fetch& stmt);
     void alloc(const ir::Alloc& stmt);

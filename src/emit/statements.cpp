@@ -195,11 +195,7 @@ void FunctionPrinter::assign(const ir::Assign& stmt) {
 
 void FunctionPrinter::store(const ir::Store& stmt) {
     if (stmt.atomic) return atomic_update(stmt);
-    if (stmt.copied > 0) {
-        return line("copy_async<" + std::to_string(stmt.copied) + ">(&" +
-                    exprs_.element(*stmt.array, stmt.indices) + ", &" +
-                    exprs_.element(*stmt.value->var, stmt.value->operands) + ");");
-    }
+    if (stmt.copied > 0) return copy(stmt, "");
     std::string value = exprs_.root(*stmt.value);
     // An element that the compiler keeps in a register may be a counter; a copy does not step.
     const bool copies = stmt.value->op == Op::kConst || stmt.value->op == Op::kLoad;
@@ -208,6 +204,12 @@ void FunctionPrinter::store(const ir::Store& stmt) {
     if (counts && !dialect_.hidden_value.empty())
         value = std::string(dialect_.hidden_value) + "(" + value + ")";
     line(exprs_.element(*stmt.array, stmt.indices) + " = " + value + ";");
+}
+
+void FunctionPrinter::copy(const ir::Store& stmt, const std::string& condition) {
+    line("copy_async<" + std::to_string(stmt.copied) + ">(" + condition + "&" +
+         exprs_.element(*stmt.array, stmt.indices) + ", &" +
+         exprs_.element(*stmt.value->var, stmt.value->operands) + ");");
 }
 
 void FunctionPrinter::atomic_update(const ir::Store& stmt) {
@@ -318,7 +320,26 @@ void FunctionPrinter::alloc(const ir::Alloc& stmt) {
 
 // ---------------------------------------------------------------- control flow
 
+// The copy that is all that the branch does, if its addresses are those of sums and products, which
+// are computed in any case: it then gets a condition, and the thread no branch.
+const ir::Store* FunctionPrinter::only_copy(const ir::If& stmt) const {
+    if (stmt.then_body.size() != 1 || !stmt.else_body.empty()) return nullptr;
+    const auto* store = stmt.then_body.front()->as<ir::Store>();
+    if (store == nullptr || store->copied == 0 || before_.contains(store)) return nullptr;
+    const auto computes = [](const Expr& e) {
+        return e.op == Op::kLoad || ir::has_effects(e.op) || e.op == Op::kFloorDiv ||
+               e.op == Op::kMod || e.op == Op::kQuotient || e.op == Op::kRemainder;
+    };
+    const auto is_plain = [&](const std::vector<Expr*>& subscripts) {
+        return std::ranges::none_of(subscripts,
+                                    [&](const Expr* e) { return ir::any_expr(*e, computes); });
+    };
+    return is_plain(store->value->operands) ? store : nullptr;
+}
+
 void FunctionPrinter::branch(const ir::If& stmt) {
+    if (const ir::Store* store = only_copy(stmt))
+        return copy(*store, exprs_.root(*stmt.condition) + ", ");
     line("if (" + exprs_.root(*stmt.condition) + ") {");
     block(stmt.then_body);
     const ir::Body* otherwise = &stmt.else_body;

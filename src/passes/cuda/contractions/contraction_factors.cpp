@@ -211,6 +211,66 @@ void ContractionKernel::fill(const Segment& s, bool left, const Spread& spread, 
     out.insert(out.end(), body.begin(), body.end());
 }
 
+// Copies the factors of all steps from `ahead` on if the condition holds, which implies that the
+// steps exist and vectors are aligned: each copy has a condition of its own, without a branch.
+void ContractionKernel::fill_at_once(const Segment& s, bool left, const Spread& spread, Expr* ahead,
+                                     Var* condition, Var* to, Body& out) {
+    const std::int64_t steps = tile_.products / s.products, vector = spread.vector;
+    const auto each = [&](const Spot& spot, Body& body) {
+        const auto copies = [&](const Spot& at, std::int64_t size) {
+            Body made;
+            for (std::int64_t p = 0; p < s.products; ++p) {
+                const Body taken = take(s, left, p, at, to, size);
+                made.insert(made.end(), taken.begin(), taken.end());
+            }
+            return made;
+        };
+        const auto row = [&](std::int64_t e) {
+            Spot at = spot;
+            if (e > 0) at.row = add(spot.row, e);
+            if (e > 0) at.in_tile = plus(spot.in_tile, small(static_cast<std::int32_t>(e)));
+            return at;
+        };
+        Expr* go = b_.var(condition);
+        if (spread.idle) go = both(go, b_.binary(Op::kLt, copy(spread.step), small(steps)));
+        Expr* first = exists(s, left, spot);
+        if (vector == 1 || spread.along_steps || has_whole_vectors(left, vector)) {
+            body.push_back(b_.if_(both(go, first), copies(spot, vector)));
+            return;
+        }
+        Expr* all = both(first, exists(s, left, row(vector - 1)));
+        body.push_back(b_.if_(both(copy(go), all), copies(spot, vector)));
+        if (all == nullptr) return;
+        Expr* some = both(go, b_.make(Op::kNot, {copy(all)}));
+        for (std::int64_t e = 0; e < vector; ++e)
+            body.push_back(b_.if_(both(copy(some), exists(s, left, row(e))), copies(row(e), 1)));
+    };
+    const Body body = spread_out(spread, ahead, left, true, each);
+    out.insert(out.end(), body.begin(), body.end());
+}
+
+// Copies the factors of the steps from `ahead` on one by one, or neutral ones behind the last step.
+void ContractionKernel::fill_one_by_one(const Segment& s, bool left, const Spread& spread,
+                                        Expr* ahead, Var* to, Body& out) {
+    Body body = spread_out(spread, ahead, left, false, [&](const Spot& spot, Body& inner) {
+        const Body code = fill_each(s, left, spot, to, spread);
+        inner.insert(inner.end(), code.begin(), code.end());
+    });
+    if (spread.idle) {
+        const std::int64_t steps = tile_.products / s.products;
+        body = {b_.if_(b_.binary(Op::kLt, copy(spread.step), small(steps)), std::move(body))};
+    }
+    out.insert(out.end(), body.begin(), body.end());
+}
+
+// Whether a vector's elements, of neighbouring rows, all exist or do not.
+bool ContractionKernel::has_whole_vectors(bool left, std::int64_t vector) {
+    if (left && c_.is_triangle()) return false;
+    const auto all =
+        constant_integer(left ? sub(end_row_, first_row_) : sub(end_column_, first_column_));
+    return all && *all % vector == 0;
+}
+
 // The statements that a thread runs at each of its spots.
 Body ContractionKernel::spread_out(const Spread& spread, Expr* ahead, bool left, bool unrolls,
                                    const std::function<void(const Spot&, Body&)>& fn) {

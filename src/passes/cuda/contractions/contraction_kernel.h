@@ -105,6 +105,10 @@ private:
     Spread spread(const Segment& segment, bool left, bool vectors, ir::Body& out);
     void fill(const Segment& segment, bool left, const Spread& spread, ir::Expr* ahead, ir::Var* to,
               ir::Body& out);
+    void fill_at_once(const Segment& segment, bool left, const Spread& spread, ir::Expr* ahead,
+                      ir::Var* condition, ir::Var* to, ir::Body& out);
+    void fill_one_by_one(const Segment& segment, bool left, const Spread& spread, ir::Expr* ahead,
+                         ir::Var* to, ir::Body& out);
     bool align(const Segment& segment, bool left, Spread& spread, ir::Body& out);
     ir::Body spread_out(const Spread& spread, ir::Expr* ahead, bool left, bool unrolls,
                         const std::function<void(const Spot&, ir::Body&)>& body);
@@ -114,6 +118,7 @@ private:
                          const Spread& spread);
     ir::Body fill_each(const Segment& segment, bool left, const Spot& spot, ir::Var* to,
                        const Spread& spread);
+    [[nodiscard]] bool has_whole_vectors(bool left, std::int64_t vector);
     // Whether the segment is a whole number of parts.
     [[nodiscard]] bool whole_parts(const Segment& segment) const;
     ir::Expr* exists(const Segment& segment, bool left, const Spot& spot);
@@ -133,12 +138,17 @@ private:
                              ir::Expr* step);
     ir::Expr* stage(ir::Var* number_of, std::int64_t later);
     ir::Body wait();
-    // Makes the code that copies the factors of the part `stages - 1` behind a part.
-    using Copies = std::function<ir::Body(ir::Var*)>;
-    void multiply_parts(const Segment& segment, const ir::Expr* parts, const Copies& copy_ahead,
+    // The code that copies the factors of a later part: what is copied without branches, and the
+    // rest.
+    struct Copies {
+        ir::Body at_once, others;
+    };
+    // Makes it for the part `stages - 1` behind the one in the variable.
+    using CopyAhead = std::function<Copies(ir::Var*)>;
+    void multiply_parts(const Segment& segment, const ir::Expr* parts, const CopyAhead& copy_ahead,
                         ir::Body& out);
-    void multiply_in_turns(const Segment& segment, const ir::Expr* parts, const Copies& copy_ahead,
-                           ir::Body& out);
+    void multiply_in_turns(const Segment& segment, const ir::Expr* parts,
+                           const CopyAhead& copy_ahead, ir::Body& out);
     ir::Expr* added(ir::Expr* sum, ir::Expr* left, ir::Expr* right);
     ir::Body multiply_numbers(const Segment& segment, ir::Var* at);
     Fragments fragments(std::int64_t turns, ir::Body& out);

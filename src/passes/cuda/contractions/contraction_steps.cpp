@@ -74,17 +74,41 @@ void ContractionKernel::add_segment(const Segment& s, bool first, Body& out) {
     if (!first) out.push_back(b_.barrier(BarrierScope::kBlock));
     const std::int64_t steps = tile_.products / s.products;
     Expr* parts = named(out, "parts", parts_of(greatest(sub(s.end, s.begin), number(0)), steps));
+    const bool in_turns = tile_.matrices && !s.steps->varies() && s.steps->ranges.size() == 1;
     const auto copy_ahead = [&](Var* number_of) {
         const std::int64_t ahead = tile_.stages - 1;
+        Copies copies;
         Var* to = b_.scalar("to", Scalar::kI32);
-        Body fills = {b_.assign(to, stage(number_of, ahead))};
-        Expr* next = named(fills, "ahead", add(s.begin, mul(add(b_.var(number_of), ahead), steps)));
-        fill(s, true, of_left, next, to, fills);
-        fill(s, false, of_right, next, to, fills);
+        Body& begin = in_turns ? copies.at_once : copies.others;
+        begin.push_back(b_.assign(to, stage(number_of, ahead)));
+        Expr* next = named(begin, "ahead", add(s.begin, mul(add(b_.var(number_of), ahead), steps)));
         Expr* some = b_.binary(Op::kLt, add(b_.var(number_of), ahead), copy(parts));
-        return Body{b_.if_(some, std::move(fills)), b_.barrier(BarrierScope::kGroup)};
+        Body fills;
+        if (in_turns) {
+            Expr* all = copy(some);
+            for (const Spread* each : {&of_left, &of_right})
+                if (each->aligned != nullptr) all = both(all, copy(each->aligned));
+            if (!whole_parts(s)) all = both(all, b_.binary(Op::kLe, add(next, steps), copy(s.end)));
+            Var* at_once = b_.scalar("at_once", Scalar::kBool);
+            begin.push_back(b_.assign(at_once, all));
+            fill_at_once(s, true, of_left, next, at_once, to, begin);
+            fill_at_once(s, false, of_right, next, at_once, to, begin);
+            const bool always =
+                whole_parts(s) && of_left.aligned == nullptr && of_right.aligned == nullptr;
+            if (!always) {
+                some = both(some, b_.make(Op::kNot, {b_.var(at_once)}));
+                fill_one_by_one(s, true, of_left, next, to, fills);
+                fill_one_by_one(s, false, of_right, next, to, fills);
+            }
+        } else {
+            fill(s, true, of_left, next, to, fills);
+            fill(s, false, of_right, next, to, fills);
+        }
+        if (!fills.empty()) copies.others.push_back(b_.if_(some, std::move(fills)));
+        copies.others.push_back(b_.barrier(BarrierScope::kGroup));
+        return copies;
     };
-    if (tile_.matrices && !s.steps->varies())
+    if (in_turns)
         multiply_in_turns(s, parts, copy_ahead, out);
     else
         multiply_parts(s, parts, copy_ahead, out);
@@ -107,12 +131,12 @@ Body ContractionKernel::wait() {
 // derived from them: a counted stage would have unknown bounds for the printer, which then hides
 // subscripts from the compiler.
 void ContractionKernel::multiply_parts(const Segment& s, const Expr* parts,
-                                       const Copies& copy_ahead, Body& out) {
+                                       const CopyAhead& copy_ahead, Body& out) {
     Var* number_of = b_.scalar("part", Scalar::kI64);
     Var* from = b_.scalar("from", Scalar::kI32);
     const auto begun = [&] { return b_.binary(Op::kLe, number(0), b_.var(number_of)); };
     Body body = {b_.if_(begun(), wait())};
-    append(body, copy_ahead(number_of));
+    append(body, copy_ahead(number_of).others);
     Body sums = {b_.assign(from, stage(number_of, 0))};
     Body products = tile_.matrices ? multiply_matrices(s, from) : multiply_numbers(s, from);
     if (s.steps->varies()) {
@@ -128,11 +152,14 @@ void ContractionKernel::multiply_parts(const Segment& s, const Expr* parts,
 }
 
 // Loads the factors of four steps while those before them are multiplied, from part to part: the
-// matrix units wait neither for shared memory nor for barriers.
+// matrix units wait neither for shared memory nor for barriers. Copies have conditions but no
+// branches, so that the compiler puts them between the products.
 void ContractionKernel::multiply_in_turns(const Segment& s, const Expr* parts,
-                                          const Copies& copy_ahead, Body& out) {
+                                          const CopyAhead& copy_ahead, Body& out) {
     Var* first = b_.scalar("part", Scalar::kI64);
-    out.push_back(b_.loop(first, number(1 - tile_.stages), number(0), copy_ahead(first)));
+    Copies copies = copy_ahead(first);
+    append(copies.at_once, std::move(copies.others));
+    out.push_back(b_.loop(first, number(1 - tile_.stages), number(0), std::move(copies.at_once)));
     append(out, wait());
     const Fragments f = fragments(2, out);
     Var* at = b_.scalar("from", Scalar::kI32);
@@ -145,8 +172,10 @@ void ContractionKernel::multiply_in_turns(const Segment& s, const Expr* parts,
     Var* k = b_.scalar("k", Scalar::kI32);
     Body body = {b_.assign(from, stage(number_of, 0))};
     append(body, load_fragments(s, from, f, small(1), small(1)));
-    append(body, copy_ahead(number_of));
+    copies = copy_ahead(number_of);
+    append(body, std::move(copies.at_once));
     append(body, multiply_fragments(f, small(0)));
+    append(body, std::move(copies.others));
     Expr* behind = plus(b_.var(k), small(1));
     Body turn = load_fragments(s, from, f, behind, part(Op::kRemainder, behind, 2));
     append(turn, multiply_fragments(f, part(Op::kRemainder, b_.var(k), 2)));
