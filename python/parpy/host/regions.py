@@ -21,10 +21,13 @@ from ..syntax.walks import copy_of, walk
 from .alike import forms_of
 from .liveness import Names, assigned
 from .replaced import Lent, copied, is_builtin, only_reads, replaced_at_times, share_memory
+from .returns import Early, Needs, if_early, mark_ends, split_result
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
 
 _MOST_APART = 3  # the most arrays without a certain value, because each combination of them has a return of its own
 _MOST_FORMS = 64  # the most forms of arguments that one region remembers
+DONE = "__parpy_done__"  # the results of a loop in which lists grow, or that the function may leave by `return`
+EARLY = "__parpy_early__"  # the class Early
 UNSET = object()  # the result of a region for a variable without a value
 
 
@@ -82,8 +85,12 @@ class Region:
         inputs: list[str],
         outputs: list[str],
         functions: Mapping[str, object] | None = None,
+        early: Needs | None = None,
     ) -> None:
-        """`functions` are further ones that the statements call, by name."""
+        """`functions` are further ones that the statements call, by name. `early` tells that the region may return
+        early, and what must hold for that (returns.py)."""
+        self.early = early is not None
+        self._dimensions = [] if early is None else sorted(early.dimensions)
         self._around = around
         self._number, self._functions = number, functions
         self.nodes, self.inputs, self.outputs = nodes, inputs, outputs
@@ -112,10 +119,15 @@ class Region:
         last = self.nodes[-1]
         given = [*map(ast.Constant, numbers), *map(self.input, self.inputs)]
         call: ast.expr = ast.Call(ast.Name(name, ast.Load()), given, [])
-        if not self.outputs:
-            return [at(ast.Expr(call), last)]
-        stores: list[ast.expr] = [ast.Name(each, ast.Store()) for each in self.outputs]
-        made: list[ast.stmt] = [ast.Assign([ast.Tuple(stores, ast.Store())], call), *self.without_value()]
+        made: list[ast.stmt] = []
+        if self.early:
+            made += [ast.Assign([ast.Name(DONE, ast.Store())], call), if_early(DONE, EARLY)]
+            call = ast.Name(DONE, ast.Load())
+        if self.outputs:
+            stores: list[ast.expr] = [ast.Name(each, ast.Store()) for each in self.outputs]
+            made += [ast.Assign([ast.Tuple(stores, ast.Store())], call), *self.without_value()]
+        elif not self.early:
+            made.append(ast.Expr(call))
         return [at(each, last) for each in made]
 
     def without_value(self) -> list[ast.stmt]:
@@ -152,6 +164,13 @@ class Region:
         kept = {name: values.get(name, UNSET) for name in self.outputs if name in without | replaced}
         return Call(self._variants[key], given, kept)
 
+    def may_run(self, inputs: tuple[Any, ...]) -> bool:
+        """Whether early results of compiled code share no memory with arrays for these inputs."""
+        if not self._dimensions:
+            return True
+        given = dict(zip(self.inputs, inputs, strict=False))
+        return all(getattr(given.get(name), "ndim", 0) == count for name, count in self._dimensions)
+
     def _is_replaced(self, name: str, values: Mapping[str, Any]) -> bool:
         array, uses = values[name], self._replaced
         if getattr(array, "ndim", 0) == 0:
@@ -171,8 +190,12 @@ class Region:
         source = callable_source(function)
         return is_builtin(function) if source is None else only_reads(source, call.place)
 
-    def results(self, kept: dict[str, Any], results: tuple[Any, ...]) -> tuple[Any, ...]:
+    def results(self, kept: dict[str, Any], results: Any) -> Any:
         """The outputs. Flags at the end of the results tell which of the `kept` outputs the region has assigned."""
+        if self.early:
+            results = split_result(results)
+        if not kept or isinstance(results, Early):
+            return results
         is_set = dict(zip(kept, results[len(self.outputs) :], strict=True))
         return tuple(
             value if is_set.get(name, True) else kept[name] for name, value in zip(self.outputs, results, strict=False)
@@ -195,7 +218,12 @@ class Region:
             apart = [each for each in self.outputs if each in without & around.unset_arrays][:_MOST_APART]
             for each in without.intersection(self.outputs).difference(apart):
                 values[each] = ast.IfExp(ast.Name(marks[each], ast.Load()), values[each], ast.Constant(False))
-            body += [at(each, nodes[-1]) for each in _returns(values, apart, marks)]
+            ends = _returns(values, apart, marks)
+            if self.early:
+                mark_ends(ends)
+            body += [at(each, nodes[-1]) for each in ends]
+        elif self.early:
+            body.append(at(ast.Return(ast.Tuple([ast.Constant(False)], ast.Load())), nodes[-1]))
         given = [each for each in self.inputs if each not in without]
         arguments = ast.arguments([], [at(ast.arg(each), first) for each in given], None, [], [], None, [])
         python = around.source.function
@@ -221,6 +249,8 @@ def run_region(region: Region, inputs: tuple[Any, ...], opts: CompileOptions | N
     """The outputs of the region. If it cannot be compiled for these inputs, Python runs its statements, because earlier
     statements may have had effects already; not if the caller maps the loops."""
     function, arguments, kept = region.call(inputs)
+    if not region.may_run(inputs):
+        return region.results(kept, _as_python(function)(*arguments))
     by_python = region.by_python.get(function)
     if by_python is not None and forms_of(arguments) in by_python.forms:
         results = by_python.function(*arguments)
@@ -232,7 +262,7 @@ def run_region(region: Region, inputs: tuple[Any, ...], opts: CompileOptions | N
             if not error.says_only("statement") or mapped or region.gives_functions:
                 raise
             results = _run_by_python(region, function, arguments, error)
-    return region.results(kept, results) if kept else results
+    return region.results(kept, results) if kept or region.early else results
 
 
 def _run_by_python(

@@ -22,6 +22,38 @@ def kind_of(v):
     return np.uint8(kind)
 
 
+_STRICT = """def strict_{number}(like, v):
+    if v.ndim == 0:
+        if builtin.static_types_eq(v, np.float64):
+            if not builtin.static_types_eq(like, np.float64):
+                builtin.static_fail("list {number} has floats")
+        elif builtin.static_types_eq(v, np.bool_):
+            if builtin.static_types_eq(like, np.float64):
+                builtin.static_fail("{mixed}")
+            elif not builtin.static_types_eq(like, np.bool_):
+                builtin.static_fail("list {number} has bools")
+        elif builtin.static_types_eq(v, np.int64):
+            if not builtin.static_types_eq(like, np.int64):
+                builtin.static_fail("{mixed}")
+        else:
+            builtin.static_fail("a list that grows in a compiled loop has the types of Python's bool, int and float")
+    else:
+        builtin.static_fail("a list that grows in a compiled loop has numbers as elements")
+    return v
+"""
+
+_OPERAND = """def operand_{number}(like, v):
+    if builtin.static_types_eq(like, np.float64):
+        if v.ndim == 0:
+            if not builtin.static_types_eq(v, np.float64):
+                builtin.static_fail("{mixed}")
+        elif v.dtype != np.float64:
+            builtin.static_fail("{mixed}")
+    return v
+"""
+
+MIXED = "it computes with elements of a list, queue or dict that has elements of several types"
+
 _CHECKED = """def checked_{number}(like, v):
     if v.ndim == 0:
         if builtin.static_types_eq(v, np.float64):
@@ -39,6 +71,18 @@ _CHECKED = """def checked_{number}(like, v):
 def checked(number):
     """The function that returns the value `v` for the list of this number, if its type `like` holds it."""
     return function_of(_CHECKED.format(number=number), f"checked_{number}", "<list>")
+
+
+@functools.cache
+def strict(number):
+    """The same as checked for a list whose elements all have one type."""
+    return function_of(_STRICT.format(number=number, mixed=MIXED), f"strict_{number}", "<list>")
+
+
+@functools.cache
+def operand(number):
+    """The function that returns `v`, which must be a float if the elements of the list of this number are floats."""
+    return function_of(_OPERAND.format(number=number, mixed=MIXED), f"operand_{number}", "<list>")
 
 
 def put(floats, wholes, kinds, like, place, v):
@@ -71,6 +115,8 @@ def replace(floats, wholes, kinds, ends, like, i, v):
 def number(floats, wholes, like, place):
     if builtin.static_types_eq(like, np.float64):
         return floats[place]
+    elif builtin.static_types_eq(like, np.bool_):
+        return wholes[place] != 0
     else:
         return wholes[place]
 

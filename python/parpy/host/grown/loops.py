@@ -1,9 +1,10 @@
-"""Loops in which lists of numbers, and dicts and sets of integers or tuples of integers, grow, as loops over memory
-(library/lists.py, library/hash_tables.py)."""
+"""Loops in which lists and queues of numbers, and dicts and sets of integers or tuples of integers, grow, as loops over
+memory (library/lists.py, library/hash_tables.py)."""
 
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from ...library import hash_tables, lists
 from ...syntax.patterns import names_in
 from ...syntax.walks import copy_of, walk
 from ..unset import at
+from .reads import Column, uses_of_elements
 
 LISTS = "__parpy_lists__"
 PARTS: dict[type, tuple[str, ...]] = {
@@ -18,9 +20,12 @@ PARTS: dict[type, tuple[str, ...]] = {
     dict: ("floats", "wholes", "kinds", "keys", "table", "sizes", "like"),
     set: ("keys", "table", "sizes", "like"),
 }
+PARTS[deque] = PARTS[list]
+SERIES = (list, deque)
 _OF_NUMBERS, _OF_ENDS = ("floats", "wholes", "ends", "like"), ("ends",)
 _OF_KEYS, _OF_VALUES = ("keys", "table", "sizes"), ("floats", "wholes", "keys", "table", "sizes", "like")
 _OF_METHODS = {"append": list, "get": dict, "items": dict, "keys": dict, "values": dict, "add": set, "discard": set}
+_OF_METHODS["popleft"] = deque
 _MOST_IN_KEYS = 3
 _COPIED = ("floats", "wholes", "kinds", "ends")
 
@@ -33,7 +38,7 @@ class GrownList(NamedTuple):
     """How a loop uses a list, dict or set: its class; the length of its elements, if these are tuples, or else 0;
     whether the loop reads elements, or the length; whether it changes or removes elements; and whether it assigns
     others to the name. The loop makes those `is_made`, which have no other use before. `key` is the length of the keys,
-    if these are tuples, or else 0."""
+    if these are tuples, or else 0. `is_strict` tells that all elements must have one type (reads.py)."""
 
     name: str
     kind: Any
@@ -43,19 +48,21 @@ class GrownList(NamedTuple):
     is_assigned: bool
     is_made: bool
     key: int
+    is_strict: bool
 
 
 # ------------------------------------------------------------ the loop
 
 
 class Rewritten(NamedTuple):
-    """A loop over memory for lists, their uses, the names for the parts of their memory, and the functions of the
-    language that the loop calls, by name."""
+    """A loop over memory for lists, their uses, the names for the parts of their memory, the functions of the language
+    that the loop calls, by name, and the nodes of the text by those nodes of the loop that are copies of them."""
 
     loop: ast.stmt
     lists: list[GrownList]
     memory: list[str]
     functions: dict[str, Any]
+    originals: dict[ast.AST, ast.AST]
 
 
 def rewritten(
@@ -83,8 +90,17 @@ def rewritten(
         ]
         for name, width in widths.items()
     }
-    visitor = _Rewriter(memory, kinds, widths, keys)
-    made = visitor.visit(copy_of(node))
+    copied = copy_of(node)
+    originals = dict(zip(walk(copied), walk(node), strict=True))
+    inside = {*originals.values()}
+    outside = {each.id for each in nodes if isinstance(each, ast.Name) and each not in inside}
+    uses = uses_of_elements(copied, kinds, widths, outside)
+    moved = set(uses.moved)
+    for move in _moves(node, widths):  # lists of which one is a copy of the other
+        both = {*names_in(move)} & kinds.keys()
+        moved |= both if both & moved else set()
+    visitor = _Rewriter(memory, kinds, widths, keys, moved, uses.operands)
+    made = visitor.visit(copied)
     if visitor.fails or any(isinstance(part, ast.Name) and part.id in memory for part in walk(made)):
         return None
     found = [
@@ -97,37 +113,55 @@ def rewritten(
             name in visitor.assigned,
             name in visitor.made and name not in before,
             keys[name] or 0,
+            name in moved,
         )
         for name, width in widths.items()
     ]
     if any(each.name in visitor.made and not each.is_made for each in found):
         return None
     names_of_parts = [part for columns in memory.values() for column in columns for part in column.values()]
-    return Rewritten(ast.fix_missing_locations(made), found, names_of_parts, visitor.functions)
+    return Rewritten(ast.fix_missing_locations(made), found, names_of_parts, visitor.functions, originals)
 
 
 def _made_by(value: ast.expr) -> type | None:
-    """The class of the dict or set that the expression makes."""
+    """The class of the dict, set or queue that the expression makes."""
     match value:
         case ast.Dict() | ast.DictComp():
             return dict
         case ast.Set() | ast.SetComp():
             return set
         case ast.Call(func=ast.Name(id=name), args=[], keywords=[]):
-            return {"list": list, "dict": dict, "set": set}.get(name)
+            return {"list": list, "dict": dict, "set": set, "deque": deque}.get(name)
+        case ast.Call(func=ast.Name(id="deque") | ast.Attribute(attr="deque"), args=[_], keywords=[]):
+            return deque
     return None
+
+
+def _elements_of_new(value: ast.expr, kind: type) -> list[ast.expr] | None:
+    """The elements of a new list or queue; None for other expressions."""
+    if kind is deque:
+        if _made_by(value) is not deque or not isinstance(value, ast.Call):
+            return None
+        if not value.args:
+            return []
+        value = value.args[0]
+    if kind not in SERIES or not isinstance(value, ast.List):
+        return None
+    return None if any(isinstance(each, ast.Starred) for each in value.elts) else value.elts
 
 
 def kind_of(name: str, assigned: Iterable[tuple[str, ast.expr]], nodes: Iterable[ast.AST]) -> type:
     """The class of the list, dict or set with this name in a function of these nodes; a list if neither its values nor
     its methods show it."""
     kinds = [_made_by(value) for each, value in assigned if each == name]
-    kinds += [
+    used = [
         _OF_METHODS.get(part.attr)
         for part in nodes
         if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == name
     ]
-    return next((kind for kind in kinds if kind is not None), list)
+    if deque in used:
+        return deque
+    return next((kind for kind in kinds + used if kind is not None), list)
 
 
 def _width(node: ast.AST, name: str) -> int | None:
@@ -138,6 +172,10 @@ def _width(node: ast.AST, name: str) -> int | None:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="append"), args=[value]) if owner == name:
                 given.append(value)
             case ast.Assign(targets=[ast.Name(id=owner)], value=ast.List(elts=values)) if owner == name:
+                given += values
+            case ast.Assign(targets=[ast.Name(id=owner)], value=ast.Call(args=[ast.List(elts=values)])) if (
+                owner == name
+            ):
                 given += values
             case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=owner))], value=value) if owner == name:
                 given.append(value)
@@ -215,7 +253,11 @@ class _Rewriter(ast.NodeTransformer):
         kinds: Mapping[str, type],
         widths: dict[str, int | None],
         keys: dict[str, int | None],
+        moved: Container[str],
+        operands: Mapping[ast.AST, Column],
     ) -> None:
+        """`moved` lists have elements of one type. `operands`: see reads.py."""
+        self._moved, self._operands = moved, operands
         self._memory, self._kinds, self._widths, self._keys = memory, kinds, widths, keys
         likes = [column["like"] for columns in memory.values() for column in columns]
         self._numbers = {name: number for number, name in enumerate(likes)}
@@ -226,6 +268,17 @@ class _Rewriter(ast.NodeTransformer):
         self.assigned: set[str] = set()
         self.made: set[str] = set()
         self._walked: set[str] = set()  # the lists over which a loop around runs
+
+    def visit(self, node: ast.AST) -> Any:
+        made = super().visit(node)
+        column = self._operands.get(node)
+        if column is None or not isinstance(made, ast.expr):
+            return made
+        like = self._memory[column.name][column.place]["like"]
+        function = lists.operand(self._numbers[like])
+        self.functions[function.__name__] = function
+        called = ast.Name(function.__name__, ast.Load())
+        return ast.copy_location(ast.Call(called, [ast.Name(like, ast.Load()), made], []), made)
 
     def _list(self, node: ast.AST | None) -> str | None:
         return node.id if isinstance(node, ast.Name) and node.id in self._memory else None
@@ -248,13 +301,13 @@ class _Rewriter(ast.NodeTransformer):
         calls = self._calls(function, name, PARTS[self._kinds[name]], *given)
         made: list[ast.stmt] = []
         for column, call, each in zip(self._memory[name], calls, values, strict=False):
-            call.args.append(self._checked(column, self.visit(each)))
+            call.args.append(self._checked(name, column, self.visit(each)))
             made.append(at(ast.Expr(call), node))
         return made
 
-    def _checked(self, column: dict[str, str], value: ast.expr) -> ast.Call:
+    def _checked(self, name: str, column: dict[str, str], value: ast.expr) -> ast.Call:
         number = self._numbers[column["like"]]
-        function = lists.checked(number)
+        function = lists.strict(number) if name in self._moved else lists.checked(number)
         self.functions[function.__name__] = function
         return ast.Call(ast.Name(function.__name__, ast.Load()), [ast.Name(column["like"], ast.Load()), value], [])
 
@@ -270,7 +323,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def _length(self, name: str) -> ast.expr:
         self.read.add(name)
-        of_list = self._kinds[name] is list
+        of_list = self._kinds[name] in SERIES
         calls = self._calls(*(lists.length, name, _OF_ENDS) if of_list else (hash_tables.count, name, ("sizes",)))
         return ast.Call(ast.Name("int", ast.Load()), [calls[0]], [])
 
@@ -285,7 +338,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Expr(self, node: ast.Expr) -> Any:
         match node.value:
             case ast.Call(func=ast.Attribute(value=owner, attr="append"), args=[value], keywords=[]):
-                if (name := self._list(owner)) and self._kinds[name] is list:
+                if (name := self._list(owner)) and self._kinds[name] in SERIES:
                     self._grows(name)
                     return self._stores(lists.append, name, node, value)
             case ast.Call(func=ast.Attribute(value=owner, attr="add"), args=[value], keywords=[]):
@@ -302,22 +355,21 @@ class _Rewriter(ast.NodeTransformer):
         if len(node.targets) == 1 and (name := self._list(target)):
             self._grows(name)
             self.assigned.add(name)
-            if self._kinds[name] is not list and _made_by(node.value) is self._kinds[name]:
+            values = _elements_of_new(node.value, self._kinds[name])
+            if self._kinds[name] not in SERIES and _made_by(node.value) is self._kinds[name]:
                 self.made.add(name)
                 self.fails |= ast.unparse(node.value) not in ("{}", "dict()", "set()")
                 return at(ast.Expr(self._calls(hash_tables.empty, name, ("table", "sizes"))[0]), node)
-            if isinstance(node.value, ast.List) and not any(isinstance(each, ast.Starred) for each in node.value.elts):
+            if values is not None:
                 self.made.add(name)
                 cleared = [at(ast.Expr(call), node) for call in self._calls(lists.clear, name, _OF_ENDS)]
-                return cleared + [
-                    part for each in node.value.elts for part in self._stores(lists.append, name, node, each)
-                ]
-            if (other := self._list(node.value)) and self._kinds[name] is self._kinds[other] is list:
+                return cleared + [part for each in values for part in self._stores(lists.append, name, node, each)]
+            if (other := self._list(node.value)) and self._kinds[name] is self._kinds[other] in SERIES:
                 return self._taken(name, other, node)
         if len(node.targets) == 1 and isinstance(target, ast.Subscript) and (name := self._list(target.value)):
             self.changed.add(name)
             self.fails |= isinstance(target.slice, ast.Slice) or (self._kinds[name] is dict and name in self._walked)
-            if self._kinds[name] is list:
+            if self._kinds[name] in SERIES:
                 return self._stores(lists.replace, name, node, node.value, self.visit(target.slice))
             return self._stores(hash_tables.set_item, name, node, node.value, self._key(name, target.slice))
         return self.generic_visit(node)
@@ -339,7 +391,7 @@ class _Rewriter(ast.NodeTransformer):
         made: list[ast.stmt] = []
         for own, given in zip(self._memory[name], self._memory[other], strict=False):
             parts = [ast.Name(memory[part], ast.Load()) for memory in (own, given) for part in _COPIED]
-            likes = [self._checked(a, ast.Name(b["like"], ast.Load())) for a, b in ((own, given), (given, own))]
+            likes = [self._checked(name, a, ast.Name(b["like"], ast.Load())) for a, b in ((own, given), (given, own))]
             calls = (*likes, ast.Call(self._function(lists.take), [*parts], []))
             made += [at(ast.Expr(call), node) for call in calls]
         return made
@@ -358,13 +410,13 @@ class _Rewriter(ast.NodeTransformer):
         if name is None:
             return self.generic_visit(node)
         self.fails |= isinstance(node.slice, ast.Slice) or not isinstance(node.ctx, ast.Load)
-        if self._kinds[name] is not list:
+        if self._kinds[name] not in SERIES:
             return self._calls(hash_tables.get_item, name, _OF_VALUES, self._key(name, node.slice))[0]
         return self._element(name, lists.element, self.visit(node.slice))
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         name = self._list(node.comparators[0])
-        if name is None or self._kinds[name] is list or not isinstance(node.ops[0], ast.In | ast.NotIn):
+        if name is None or self._kinds[name] in SERIES or not isinstance(node.ops[0], ast.In | ast.NotIn):
             return self.generic_visit(node)
         self.fails |= len(node.ops) > 1
         has = self._calls(hash_tables.has, name, _OF_KEYS, self._key(name, node.left))[0]
@@ -378,8 +430,16 @@ class _Rewriter(ast.NodeTransformer):
                 name, place = str(self._list(owner)), args[0] if args else ast.Constant(-1)
                 self._grows(name)
                 self.changed.add(name)
-                self.fails |= len(args) > 1 or ast.unparse(place) not in ("0", "-1") or self._kinds[name] is not list
+                kind = self._kinds[name]
+                self.fails |= len(args) > 1 or ast.unparse(place) not in ("0", "-1") or kind not in SERIES
+                self.fails |= kind is deque and bool(args)
                 return self._element(name, lists.pop, place)
+            case ast.Call(func=ast.Attribute(value=owner, attr="popleft"), args=[], keywords=[]) if self._list(owner):
+                name = str(self._list(owner))
+                self._grows(name)
+                self.changed.add(name)
+                self.fails |= self._kinds[name] is not deque
+                return self._element(name, lists.pop, ast.Constant(0))
             case ast.Call(func=ast.Attribute(value=owner, attr="get"), args=[key, other]) if self._list(owner):
                 name = str(self._list(owner))
                 if self._kinds[name] is not dict:
@@ -389,7 +449,10 @@ class _Rewriter(ast.NodeTransformer):
                 given = self._key(name, key)
                 test = self._calls(hash_tables.has, name, _OF_KEYS, given)[0]
                 value = self._calls(hash_tables.get_item, name, _OF_VALUES, given)[0]
-                return ast.IfExp(test, value, self.visit(other))
+                default = self.visit(other)
+                if name in self._moved:
+                    default = self._checked(name, self._memory[name][0], default)
+                return ast.IfExp(test, value, default)
         return self.generic_visit(node)
 
     def _truth(self, node: ast.expr) -> ast.expr:
@@ -430,6 +493,6 @@ class _Rewriter(ast.NodeTransformer):
         place = f"{self._memory[name][0]['like']}_place"
         bounds = ast.Call(ast.Name("range", ast.Load()), [self._length(name)], [])
         here = ast.Name(place, ast.Load())
-        element = self._element(name, lists.element, here) if self._kinds[name] is list else self._key_at(name, here)
+        element = self._element(name, lists.element, here) if self._kinds[name] in SERIES else self._key_at(name, here)
         first = at(ast.Assign([node.target], element), node)
         return at(ast.For(ast.Name(place, ast.Store()), bounds, [first, *node.body], node.orelse), node)

@@ -1,0 +1,167 @@
+"""Objects that a function makes and then changes: Python makes them, and loops that change them are compiled."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import parpy
+from backends import TARGETS, options
+from results import same
+
+X = np.array([0.5, 2.0, -1.0, 3.5, 0.25, 3.5, -2.0, 1.0])
+
+
+class Statistics:
+    def __init__(self):
+        self.n = 0
+        self.mean = 0.0
+        self.squares = 0.0
+
+    def push(self, v):
+        self.n += 1
+        d = v - self.mean
+        self.mean += d / self.n
+        self.squares += d * (v - self.mean)
+
+    @property
+    def var(self):
+        return self.squares / (self.n - 1) if self.n > 1 else 0.0
+
+
+@dataclass
+class Body:
+    x: float
+    v: float = 1.0
+
+    def step(self, dt):
+        self.x += dt * self.v
+
+
+class Grid:
+    """A class whose objects only Python makes."""
+
+    def __init__(self, n):
+        self.u = np.zeros(n)
+        for i in range(n):
+            self.u[i] = i * i
+        self.steps = 0
+
+    def relax(self):
+        self.u[1:-1] += 0.25 * (self.u[:-2] - 2 * self.u[1:-1] + self.u[2:])
+        self.steps += 1
+
+
+def collected(x):
+    s = Statistics()
+    for v in x:
+        s.push(v)
+    return s.mean, s.var, s.n
+
+
+def directly(x):
+    s = Statistics()
+    for v in x:
+        s.n += 1
+        s.mean += v
+    return s.n, s.mean
+
+
+def handed_on(x):
+    s = Statistics()
+    push_all(s, x)
+    return s.n, s.mean
+
+
+def push_all(s, x):
+    for v in x:
+        s.push(v)
+    return s.mean
+
+
+def moved(x):
+    body = Body(1.0)
+    i = 0
+    while i < len(x):
+        body.step(x[i])
+        body.v *= 0.5
+        i += 1
+    return body.x, body.v
+
+
+def two(x):
+    a, b = Statistics(), Statistics()
+    for v in x:
+        if v > 0:
+            a.push(v)
+        else:
+            b.push(v)
+    return a.n, b.n, a.mean - b.mean
+
+
+def relaxed(x):
+    grid = Grid(len(x))
+    for _ in range(5):
+        grid.relax()
+    return grid.u, grid.steps
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize("function", [collected, directly, moved, two, relaxed])
+def test_compiled_loops(backend, function):
+    compiled = parpy.jit(function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", parpy.PerformanceWarning)
+        warnings.filterwarnings("ignore", message="(?s).*P316")
+        for x in (X, X[:1], X[:0], X):
+            assert same(compiled(x, opts=options(backend, {})), function(x))
+
+
+def test_attributes_with_the_names_of_methods_of_arrays():
+    """`s.mean` is the number of the object."""
+    assert same(parpy.jit(handed_on)(X), handed_on(X))
+
+    @parpy.jit
+    def read(x):
+        s = Body(x[0])
+        mean = x.mean()
+        return s.x, mean
+
+    assert read(X) == (0.5, X.mean())
+
+
+def test_returned_objects():
+    def returned(n):
+        body = Body(1.0)
+        for _ in range(n):
+            body.step(0.5)
+        return body
+
+    assert parpy.jit(returned)(4) == returned(4) == Body(3.0)
+
+
+def test_none_in_an_attribute():
+    """Compiled code cannot assign to it, so Python runs the loop."""
+
+    class Controller:
+        def __init__(self):
+            self.last = None
+
+        def difference(self, v):
+            d = 0.0 if self.last is None else v - self.last
+            self.last = v
+            return d
+
+    def controlled(x):
+        controller = Controller()
+        total = 0.0
+        for v in x:
+            total += abs(controller.difference(v))
+        return total
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", parpy.PerformanceWarning)
+        assert parpy.jit(controlled)(X) == controlled(X)
