@@ -208,7 +208,12 @@ class Driver:
 
     def grown(self) -> dict[str, str]:
         """The names of the lists, dicts and sets that grow in compiled loops, each with the name of its class."""
-        return {each.name: each.kind.__name__ for region in self._splitter.lists for each in region.grown}
+        return {
+            each.name: each.kind.__name__
+            for region in self._splitter.lists
+            for each in region.grown
+            if each.kind is not str
+        }
 
     @lazy
     def _named_places(self) -> list[Place]:

@@ -480,6 +480,8 @@ class Resolver(Lookup):
         """Whether Python makes this call of an object."""
         if value is sum and self._adds_arrays(call):
             return True
+        if self.kept.refused and (value is min or value is max) and any(each.arg == "key" for each in call.keywords):
+            return True
         if call in self._returned_views or (
             self.kept.refused
             and (is_in_library(value) or makes_object(value) or self._gives_view(call) or self._is_recursive(value))

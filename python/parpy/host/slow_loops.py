@@ -65,6 +65,9 @@ def _why_python(part: ast.AST, resolver: Resolver) -> tuple[str, str] | None:
         if isinstance(part, ast.Name) and part.id in resolver.made_by_python:
             what = f"'{part.id}' is a function that compiled code does not have"
             return what, "give it plain parameters and no assignments to outer variables"
+        if isinstance(part, ast.Name) and part.id in resolver.kept.texts:
+            what = f"'{part.id}' is a text, of which compiled loops only compare characters"
+            return what, "write s[i] == t[j], or make an array of numbers, np.frombuffer(s.encode(), np.uint8)"
         if isinstance(part, ast.Name) and part.id in resolver.kept.objects:
             return f"'{part.id}' is an object that the function computes with", "read its attributes before the loop"
         shown = f"'{part.id}' is a list, dict or set" if isinstance(part, ast.Name) else "it makes a list, dict or set"

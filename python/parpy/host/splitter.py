@@ -307,6 +307,7 @@ class Splitter:
         before, unset = live_before([node], behind), self._around.unset - assigned([node])
         values = [each for part in self.resolver.nodes if isinstance(part, ast.Assign) for each in named_values(part)]
         kinds = {name: kind_of(name, values, self.resolver.nodes) for name in sorted(names)}
+        kinds |= dict.fromkeys(names & self.resolver.kept.texts, str)
         found = rewritten(node, self.resolver.nodes, kinds, before, self._around.new_name) if names else None
         if found is None or any(self.resolver.is_label(part) for part in walk_own(node) if isinstance(part, ast.stmt)):
             return None

@@ -125,6 +125,14 @@ def element(floats, wholes, ends, like, i):
     return number(floats, wholes, like, place_of(ends, i))
 
 
+def code(wholes, ends, i):
+    """The number of a character of a text."""
+    n = ends[1]
+    if i < -n or i >= n:
+        raise IndexError("string index out of range")
+    return wholes[i] if i >= 0 else wholes[n + i]
+
+
 def pop(floats, wholes, ends, like, i):
     """Removes and returns the last element, or for i=0 the first one."""
     if ends[0] == ends[1]:

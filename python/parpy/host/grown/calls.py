@@ -66,14 +66,15 @@ class ListRegion:
         self.region, self.grown = region, grown
         self._place = place
         self._refused = False
-        self._mixes = mixes_elements(written, {each.name for each in grown})
+        self._mixes = mixes_elements(written, {each.name for each in grown if each.kind is not str})
         self._known: set[Any] = set()  # the functions of the region so far
         # By the types of inputs, the lists of floats and bools, each with such a number.
         self._others: dict[tuple[Any, ...], dict[int, Any]] = {}
 
     def run(self, given: tuple[Any, ...], inputs: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
         """The lists and the outputs; None if Python must run the loop."""
-        own = [id(value) for each, value in zip(self.grown, given, strict=True) if not each.is_made]
+        pairs = zip(self.grown, given, strict=True)
+        own = [id(value) for each, value in pairs if not each.is_made and each.kind is not str]
         if self._refused:
             return None
         if not self.region.may_run(inputs):
@@ -195,7 +196,7 @@ def _differs(column: tuple[GrownList, _Memory], like: Any, other: Any) -> bool:
     """Whether a column whose elements must have one type has elements, and not all of them have the other one."""
     each, memory = column
     n = memory.ends[1] if each.kind in SERIES else memory.sizes[0]
-    if not each.is_strict or n == 0 or each.kind is set:
+    if not each.is_strict or n == 0 or each.kind in (set, str):
         return False
     return type(like) is not type(other) or bool((memory.kinds[:n] != memory.kinds[0]).any())
 
@@ -215,12 +216,16 @@ def _loaded(grown: GrownList, value: Any, memory: list[_Memory]) -> list[Any] | 
     None for other lists."""
     for column in memory:
         column.ends[:] = 0
-        if grown.kind not in SERIES:
+        if grown.kind not in (*SERIES, str):
             _hash(column, (), max(grown.key, 1))
     if grown.is_made:
         return [_WHOLE] * len(memory)
     if type(value) is not grown.kind or len(value) > _SOME:
         return None
+    if grown.kind is str:
+        memory[0].wholes[: len(value)] = np.frombuffer(value.encode("utf-32-le", "surrogatepass"), np.uint32)
+        memory[0].ends[1] = len(value)
+        return [_WHOLE]
     if grown.kind not in SERIES:
         count = max(grown.key, 1)
         if grown.key and not all(type(each) is tuple and len(each) == count for each in value):
@@ -280,6 +285,8 @@ def _hash(memory: _Memory, wholes: Sequence[int], count: int) -> None:
 
 def _stored(grown: GrownList, value: Any, memory: list[_Memory]) -> Any:
     """The list, dict or set after the loop."""
+    if grown.kind is str:
+        return value
     if grown.kind not in SERIES:
         made: Any = grown.kind() if grown.is_assigned else value
         count = int(memory[0].sizes[0])

@@ -1,5 +1,5 @@
-"""Loops in which lists and queues of numbers, and dicts and sets of integers or tuples of integers, grow, as loops over
-memory (library/lists.py, library/hash_tables.py)."""
+"""Loops in which lists and queues of numbers, and dicts and sets of integers or tuples of integers, grow, and loops
+that read the characters of texts, as loops over memory (library/lists.py, library/hash_tables.py)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ...syntax.patterns import names_in
 from ...syntax.walks import copy_of, walk
 from ..unset import at
 from .reads import Column, uses_of_elements
+from .texts import Texts
 
 LISTS = "__parpy_lists__"
 PARTS: dict[type, tuple[str, ...]] = {
@@ -21,6 +22,7 @@ PARTS: dict[type, tuple[str, ...]] = {
     set: ("keys", "table", "sizes", "like"),
 }
 PARTS[deque] = PARTS[list]
+PARTS[str] = ("wholes", "ends", "like")
 SERIES = (list, deque)
 _OF_NUMBERS, _OF_ENDS = ("floats", "wholes", "ends", "like"), ("ends",)
 _OF_KEYS, _OF_VALUES = ("keys", "table", "sizes"), ("floats", "wholes", "keys", "table", "sizes", "like")
@@ -94,12 +96,13 @@ def rewritten(
     originals = dict(zip(walk(copied), walk(node), strict=True))
     inside = {*originals.values()}
     outside = {each.id for each in nodes if isinstance(each, ast.Name) and each not in inside}
-    uses = uses_of_elements(copied, kinds, widths, outside)
+    texts = Texts(copied, {name for name, kind in kinds.items() if kind is str}, outside)
+    uses = uses_of_elements(copied, kinds.keys() - texts.names, widths, outside)
     moved = set(uses.moved)
     for move in _moves(node, widths):  # lists of which one is a copy of the other
         both = {*names_in(move)} & kinds.keys()
         moved |= both if both & moved else set()
-    visitor = _Rewriter(memory, kinds, widths, keys, moved, uses.operands)
+    visitor = _Rewriter(memory, kinds, widths, keys, moved, uses.operands, texts)
     made = visitor.visit(copied)
     if visitor.fails or any(isinstance(part, ast.Name) and part.id in memory for part in walk(made)):
         return None
@@ -255,8 +258,10 @@ class _Rewriter(ast.NodeTransformer):
         keys: dict[str, int | None],
         moved: Container[str],
         operands: Mapping[ast.AST, Column],
+        texts: Texts,
     ) -> None:
         """`moved` lists have elements of one type. `operands`: see reads.py."""
+        self._texts = texts
         self._moved, self._operands = moved, operands
         self._memory, self._kinds, self._widths, self._keys = memory, kinds, widths, keys
         likes = [column["like"] for columns in memory.values() for column in columns]
@@ -323,7 +328,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def _length(self, name: str) -> ast.expr:
         self.read.add(name)
-        of_list = self._kinds[name] in SERIES
+        of_list = self._kinds[name] in (*SERIES, str)
         calls = self._calls(*(lists.length, name, _OF_ENDS) if of_list else (hash_tables.count, name, ("sizes",)))
         return ast.Call(ast.Name("int", ast.Load()), [calls[0]], [])
 
@@ -410,11 +415,20 @@ class _Rewriter(ast.NodeTransformer):
         if name is None:
             return self.generic_visit(node)
         self.fails |= isinstance(node.slice, ast.Slice) or not isinstance(node.ctx, ast.Load)
+        if self._kinds[name] is str:
+            self.fails |= node not in self._texts.characters
+            return self._code(name, self.visit(node.slice))
         if self._kinds[name] not in SERIES:
             return self._calls(hash_tables.get_item, name, _OF_VALUES, self._key(name, node.slice))[0]
         return self._element(name, lists.element, self.visit(node.slice))
 
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+    def _code(self, name: str, place: ast.expr) -> ast.expr:
+        """The number of a character."""
+        return self._calls(lists.code, name, ("wholes", "ends"), place)[0]
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        if self._texts.compares(node):
+            return self.generic_visit(self._texts.with_codes(node))
         name = self._list(node.comparators[0])
         if name is None or self._kinds[name] in SERIES or not isinstance(node.ops[0], ast.In | ast.NotIn):
             return self.generic_visit(node)
@@ -423,6 +437,8 @@ class _Rewriter(ast.NodeTransformer):
         return has if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), has)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
+        if (character := self._texts.numbers(node)) is not None:
+            return ast.Call(ast.Name("int", ast.Load()), [self.visit(character)], [])
         match node:
             case ast.Call(func=ast.Name(id="len"), args=[given], keywords=[]) if self._list(given):
                 return self._length(str(self._list(given)))
@@ -482,11 +498,32 @@ class _Rewriter(ast.NodeTransformer):
         places = [ast.BinOp(first, ast.Add(), ast.Constant(each)) for each in range(count)]
         return ast.Tuple([ast.Subscript(keys, each, ast.Load()) for each in places], ast.Load())
 
+    def _over_texts(self, node: ast.For, over: list[tuple[ast.expr, str | None]]) -> ast.AST:
+        """A loop over the characters of texts, each with its target, and over their places, without a text."""
+        place = f"place_at_{node.lineno}_{node.col_offset}"
+        here = ast.Name(place, ast.Load())
+        lengths = [self._length(name) for _, name in over if name is not None]
+        last = lengths[0] if len(lengths) == 1 else ast.Call(ast.Name("min", ast.Load()), lengths, [])
+        bounds = ast.Call(ast.Name("range", ast.Load()), [last], [])
+        first = [
+            at(ast.Assign([target], here if name is None else self._code(name, copy_of(here))), node)
+            for target, name in over
+        ]
+        self.generic_visit(node)
+        made: ast.AST = at(ast.For(ast.Name(place, ast.Store()), bounds, [*first, *node.body], node.orelse), node)
+        return made
+
     def visit_For(self, node: ast.For) -> Any:
+        over = self._texts.walked(node)
+        if over is not None:
+            characters = [ast.unparse(target) for target, name in over if name is not None]
+            self.fails |= not all(map(self._texts.gets_characters, characters))
+            node.iter = ast.Constant(None)
+            return self._over_texts(node, over)
         name = self._list(node.iter)
         if name is None:
             return self.generic_visit(node)
-        self.fails |= name in self._walked or self._kinds[name] is set  # whose order is Python's
+        self.fails |= name in self._walked or self._kinds[name] in (set, str)  # whose order is Python's
         self._walked.add(name)
         self.generic_visit(node)
         self._walked.discard(name)
