@@ -119,11 +119,19 @@ def _is_text(node: ast.stmt) -> bool:
 
 def _is_simple(node: ast.stmt) -> bool:
     """Whether the statement assigns, or raises an exception under a condition."""
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.List):
+        return False
     if isinstance(node, ast.If):
         return not node.orelse and all(isinstance(each, ast.Raise) for each in node.body)
     return isinstance(node, ast.Assign | ast.AugAssign) and not any(
-        isinstance(part, ast.Attribute | ast.Subscript) and isinstance(part.ctx, ast.Store) for part in walk(node)
+        (isinstance(part, ast.Attribute | ast.Subscript) and isinstance(part.ctx, ast.Store))
+        or isinstance(part, _OF_PYTHON)
+        for part in walk(node)
     )
+
+
+# Values that only Python makes.
+_OF_PYTHON = ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp | ast.GeneratorExp | ast.JoinedStr
 
 
 class _Attributes(ast.NodeTransformer):

@@ -94,6 +94,7 @@ class Region:
         self._around = around
         self._number, self._functions = number, functions
         self.nodes, self.inputs, self.outputs = nodes, inputs, outputs
+        self._has_names_of_options = not {"opts", "debug"}.isdisjoint(inputs)
         # The outputs that some paths do not assign, if they are arrays, and the calls that get them.
         self._replaced = replaced_at_times(nodes, outputs, inputs, around.is_users)
         self.is_plain = around.unset.isdisjoint(inputs) and not self._replaced.names
@@ -163,6 +164,16 @@ class Region:
             self._variants[key] = self._compiled(*key)
         kept = {name: values.get(name, UNSET) for name in self.outputs if name in without | replaced}
         return Call(self._variants[key], given, kept)
+
+    def run(
+        self, function: Callable[..., Any], arguments: tuple[Any, ...], opts: CompileOptions | None, debug: bool
+    ) -> Any:
+        """Calls the region's function. Variables of the user may have the names of the options, which are then those of
+        the process."""
+        if self._has_names_of_options:
+            given = {"opts": opts, "debug": debug}
+            return function(*arguments, **{name: value for name, value in given.items() if name not in self.inputs})
+        return function(*arguments, opts=opts, debug=debug)
 
     def may_run(self, inputs: tuple[Any, ...]) -> bool:
         """Whether early results of compiled code share no memory with arrays for these inputs."""
@@ -256,7 +267,7 @@ def run_region(region: Region, inputs: tuple[Any, ...], opts: CompileOptions | N
         results = by_python.function(*arguments)
     else:
         try:
-            results = function(*arguments, opts=opts, debug=debug)
+            results = region.run(function, arguments, opts, debug)
         except CompileError as error:
             mapped = opts is not None and opts.parallelize
             if not error.says_only("statement") or mapped or region.gives_functions:

@@ -165,3 +165,29 @@ def test_none_in_an_attribute():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", parpy.PerformanceWarning)
         assert parpy.jit(controlled)(X) == controlled(X)
+
+
+def test_lists_in_attributes():
+    """Python makes objects of such classes."""
+
+    class Tank:
+        def __init__(self, level):
+            self.level = level
+            self.log = []
+
+        def step(self, inflow):
+            self.level += (inflow - 0.02 * self.level) * 0.1
+            return self.level
+
+    def filled(n):
+        tank = Tank(1.0)
+        levels = np.empty(n)
+        for k in range(n):
+            levels[k] = tank.step(0.5)
+            if levels[k] > 1.3:
+                break
+        return levels[:k], tank.level, tank.log
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", parpy.PerformanceWarning)
+        assert same(parpy.jit(filled)(9), filled(9))

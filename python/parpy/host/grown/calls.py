@@ -113,7 +113,7 @@ class ListRegion:
                     return self._leave(MIXED)
                 try:
                     call = self.region.call((*inputs, *_parts(self.grown, memory, more)))
-                    results = self._guarded(call.function)(*call.arguments, opts=opts, debug=debug)
+                    results = self.region.run(self._guarded(call.function), call.arguments, opts, debug)
                     if call.kept or self.region.early:
                         results = self.region.results(call.kept, results)
                     done = True
