@@ -161,7 +161,10 @@ class ListRegion:
 
     def _refuse(self, message: str) -> None:
         self._refused = True
-        self._leave(message.partition("]: ")[2].partition("\n")[0])
+        why = message.partition("]: ")[2].partition("\n")[0]
+        if message.startswith("<list>") and why.startswith("'v' is "):  # in the functions for lists
+            why = "a list that grows in a compiled loop has numbers, or tuples that are written out, as elements"
+        self._leave(why)
 
     def _leave(self, why: str) -> None:
         performance.python_runs(self._place, "this loop", why)

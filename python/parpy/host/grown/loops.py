@@ -4,7 +4,7 @@ that read the characters of texts, as loops over memory (library/lists.py, libra
 from __future__ import annotations
 
 import ast
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -77,7 +77,8 @@ def rewritten(
     """The loop over memory for the lists, dicts and sets with these names, of which those in `before` have a value
     before the loop, in a function of these nodes; None if the loop uses one otherwise than to append, read, change or
     remove elements, to ask for its length and its keys, and to assign it."""
-    widths = {name: _width(node, name) for name in kinds}
+    tuples = _tuples(nodes)
+    widths = {name: _width(node, name, tuples) for name in kinds}
     keys = {name: _key_width(nodes, name) for name in kinds}
     if (
         None in widths.values()
@@ -167,8 +168,26 @@ def kind_of(name: str, assigned: Iterable[tuple[str, ast.expr]], nodes: Iterable
     return next((kind for kind in kinds + used if kind is not None), list)
 
 
-def _width(node: ast.AST, name: str) -> int | None:
-    """The number of elements of the tuples that a loop appends to the list, 0 for numbers; None if they differ."""
+def _tuples(nodes: Iterable[ast.AST]) -> dict[str, int]:
+    """The names that only get tuples of one length that are written out, with this length."""
+    given: dict[str, set[int]] = {}
+    counts: Counter[str] = Counter()
+    for part in nodes:
+        if isinstance(part, ast.Assign) and len(part.targets) == 1 and isinstance(part.targets[0], ast.Name):
+            name, value = part.targets[0].id, part.value
+            is_tuple = isinstance(value, ast.Tuple) and not any(isinstance(each, ast.Starred) for each in value.elts)
+            given.setdefault(name, set()).add(len(value.elts) if is_tuple else 0)  # type: ignore[attr-defined]
+            counts[name] -= 1
+        elif isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+            counts[part.id] += 1
+    stored = {part.id for part in nodes if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)}
+    alone = {name for name in given if name in stored and counts[name] == 0}
+    return {name: max(given[name]) for name in alone if len(given[name]) == 1 and max(given[name]) > 0}
+
+
+def _width(node: ast.AST, name: str, tuples: Mapping[str, int]) -> int | None:
+    """The number of elements of the tuples that a loop appends to the list, 0 for numbers; None if they differ.
+    `tuples`: the lengths of those that have names."""
     given: list[ast.expr] = []
     for part in walk(node):
         match part:
@@ -182,7 +201,10 @@ def _width(node: ast.AST, name: str) -> int | None:
                 given += values
             case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=owner))], value=value) if owner == name:
                 given.append(value)
-    found = {len(each.elts) if isinstance(each, ast.Tuple) else 0 for each in given} or {0}
+    found = {
+        len(each.elts) if isinstance(each, ast.Tuple) else tuples.get(each.id, 0) if isinstance(each, ast.Name) else 0
+        for each in given
+    } or {0}
     return found.pop() if len(found) == 1 else None
 
 
@@ -302,6 +324,9 @@ class _Rewriter(ast.NodeTransformer):
     def _stores(self, function: Any, name: str, node: ast.stmt, value: ast.expr, *given: ast.expr) -> list[ast.stmt]:
         """Stores of a number, or of the elements of a tuple, each to its column."""
         values = value.elts if isinstance(value, ast.Tuple) and self._widths[name] else [value]
+        if isinstance(value, ast.Name) and self._widths[name]:  # a tuple with a name
+            places = range(self._widths[name] or 0)
+            values = [ast.Subscript(copy_of(value), ast.Constant(place), ast.Load()) for place in places]
         self.fails |= len(values) != len(self._memory[name])
         calls = self._calls(function, name, PARTS[self._kinds[name]], *given)
         made: list[ast.stmt] = []
