@@ -12,10 +12,15 @@ import numpy as np
 from .. import builtin
 from .texts import function_of
 
+# The types of elements besides Python's. The elements of a list with such a type all have it.
+SMALL = ("int8", "int16", "int32", "uint8", "uint16", "uint32", "float32")
+
 
 def kind_of(v):
-    kind = 2
-    if builtin.static_types_eq(v, np.int64):
+    kind = 3
+    if builtin.static_types_eq(v, np.float64):
+        kind = 2
+    elif builtin.static_types_eq(v, np.int64):
         kind = 1
     elif builtin.static_types_eq(v, np.bool_):
         kind = 0
@@ -36,7 +41,7 @@ _STRICT = """def strict_{number}(like, v):
             if not builtin.static_types_eq(like, np.int64):
                 builtin.static_fail("{mixed}")
         else:
-            builtin.static_fail("a list that grows in a compiled loop has the types of Python's bool, int and float")
+{small}
     else:
         builtin.static_fail("a list that grows in a compiled loop has numbers as elements")
     return v
@@ -52,6 +57,18 @@ _OPERAND = """def operand_{number}(like, v):
     return v
 """
 
+_OTHERS = """            if builtin.static_types_eq(v, np.{name}):
+                if not builtin.static_types_eq(like, np.{name}):
+                    builtin.static_fail("list {number} has {name}")
+            el"""
+_REFUSED = "a list that grows in a compiled loop has real numbers of at most 64 bits, other than float16 and uint64"
+
+
+def _of_small_types(number):
+    tests = "".join(_OTHERS.format(name=name, number=number).lstrip(" " if name != SMALL[0] else "") for name in SMALL)
+    return f'{tests}se:\n                builtin.static_fail("{_REFUSED}")'
+
+
 MIXED = "it computes with elements of a list, queue or dict that has elements of several types"
 
 _CHECKED = """def checked_{number}(like, v):
@@ -59,8 +76,11 @@ _CHECKED = """def checked_{number}(like, v):
         if builtin.static_types_eq(v, np.float64):
             if not builtin.static_types_eq(like, np.float64):
                 builtin.static_fail("list {number} has floats")
-        elif not builtin.static_types_eq(v, np.int64) and not builtin.static_types_eq(v, np.bool_):
-            builtin.static_fail("a list that grows in a compiled loop has the types of Python's bool, int and float")
+        elif builtin.static_types_eq(v, np.int64) or builtin.static_types_eq(v, np.bool_):
+            if not builtin.static_types_eq(like, np.int64) and not builtin.static_types_eq(like, np.float64):
+                builtin.static_fail("{mixed}")
+        else:
+{small}
     else:
         builtin.static_fail("a list that grows in a compiled loop has numbers as elements")
     return v
@@ -70,13 +90,17 @@ _CHECKED = """def checked_{number}(like, v):
 @functools.cache
 def checked(number):
     """The function that returns the value `v` for the list of this number, if its type `like` holds it."""
-    return function_of(_CHECKED.format(number=number), f"checked_{number}", "<list>")
+    return function_of(
+        _CHECKED.format(number=number, mixed=MIXED, small=_of_small_types(number)), f"checked_{number}", "<list>"
+    )
 
 
 @functools.cache
 def strict(number):
     """The same as checked for a list whose elements all have one type."""
-    return function_of(_STRICT.format(number=number, mixed=MIXED), f"strict_{number}", "<list>")
+    return function_of(
+        _STRICT.format(number=number, mixed=MIXED, small=_of_small_types(number)), f"strict_{number}", "<list>"
+    )
 
 
 @functools.cache
@@ -87,9 +111,9 @@ def operand(number):
 
 def put(floats, wholes, kinds, like, place, v):
     kinds[place] = kind_of(v)
-    if builtin.static_types_eq(like, np.float64):
+    if builtin.static_types_eq(like, np.float64) or builtin.static_types_eq(like, np.float32):
         floats[place] = v
-    if not builtin.static_types_eq(v, np.float64):
+    if not builtin.static_types_eq(v, np.float64) and not builtin.static_types_eq(v, np.float32):
         wholes[place] = v
 
 
@@ -117,6 +141,20 @@ def number(floats, wholes, like, place):
         return floats[place]
     elif builtin.static_types_eq(like, np.bool_):
         return wholes[place] != 0
+    elif builtin.static_types_eq(like, np.float32):
+        return np.float32(floats[place])
+    elif builtin.static_types_eq(like, np.int8):
+        return np.int8(wholes[place])
+    elif builtin.static_types_eq(like, np.int16):
+        return np.int16(wholes[place])
+    elif builtin.static_types_eq(like, np.int32):
+        return np.int32(wholes[place])
+    elif builtin.static_types_eq(like, np.uint8):
+        return np.uint8(wholes[place])
+    elif builtin.static_types_eq(like, np.uint16):
+        return np.uint16(wholes[place])
+    elif builtin.static_types_eq(like, np.uint32):
+        return np.uint32(wholes[place])
     else:
         return wholes[place]
 

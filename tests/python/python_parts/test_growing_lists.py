@@ -523,13 +523,13 @@ def test_what_python_runs():
 
 def test_a_warning_tells_of_small_floats():
     with pytest.warns(parpy.PerformanceWarning, match="beside numbers of type float32"):
-        parpy.jit(doubled)(X.astype(np.float32))
+        parpy.jit(added_up)(X.astype(np.float32))
 
 
-def doubled(x):
-    out = []
+def added_up(x):
+    out = [0.0]
     for v in x:
-        out.append(2 * v)
+        out.append(out[-1] + v)
     return out
 
 

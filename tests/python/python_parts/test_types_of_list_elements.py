@@ -150,6 +150,55 @@ def of_queue(n):
     return queue
 
 
+def collected(x):
+    out = []
+    for v in x:
+        if v > 2:
+            out.append(v * 2)
+    return out, np.array(out)
+
+
+def runs(x):
+    values, counts = [], []
+    run = 1
+    for i in range(1, len(x)):
+        if x[i] == x[i - 1]:
+            run += 1
+        else:
+            values.append(x[i - 1])
+            counts.append(run)
+            run = 1
+    values.append(x[-1])
+    counts.append(run)
+    return values, counts
+
+
+def stack(x):
+    left, out = [], []
+    for v in x:
+        while left and left[-1] > v:
+            out.append(left.pop())
+        left.append(v)
+    return left, out
+
+
+def by_key(x):
+    found = {}
+    pairs = [(0, x[0])]
+    for i in range(len(x)):
+        found[i % 3] = x[i]
+        pairs.append((i, x[i]))
+    return found, pairs
+
+
+def behind_a_zero(x):
+    out = [0]
+    for v in x:
+        out.append(v)
+    return out
+
+
+SMALL = [collected, runs, stack, behind_a_zero]
 COMPILED = [last_flag, copied_flags, pairs, totals, added, counted, records, times, integers, numbered_floats]
 BY_PYTHON = [rotated, successors, counts_and_a_float, incremented, read, of_queue]
 
@@ -182,3 +231,44 @@ def test_elements_of_several_types(function):
         assert kinds(compiled(7)) == kinds(function(7))
     for n in (7, 2):
         assert kinds(compiled(n)) == kinds(function(n))
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize("function", SMALL)
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.uint8, np.uint16, np.uint32, np.float32])
+def test_small_types(backend, function, dtype):
+    x = np.array([3, 1, 4, 1, 1, 9, 100, 6, 5]).astype(dtype)
+    compiled = parpy.jit(function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", parpy.PerformanceWarning)
+        warnings.filterwarnings("ignore", message="(?s).*P316")
+        for _ in range(2):
+            with np.errstate(over="ignore"):
+                want = function(x)
+            assert str(compiled(x, opts=options(backend, {}))) == str(want)
+
+
+@pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.float32, np.uint64, np.float16])
+def test_small_types_beside_others(dtype):
+    """Python runs the loop if elements of one list have several types, or types that the memory does not hold."""
+
+    def alternating(x):
+        out = []
+        for i, v in enumerate(x):
+            if i % 2:
+                out.append(v)
+            else:
+                out.append(i)
+        return out
+
+    def successors(x):
+        out = []
+        for v in x:
+            out.append(v)
+            out.append(out[-1] + 1)
+        return out
+
+    x = np.array([3, 1, 4, 1, 5]).astype(dtype)
+    for function in (alternating, successors, by_key, *SMALL):
+        assert str(parpy.jit(function)(x)) == str(function(x))

@@ -14,7 +14,7 @@ import numpy as np
 from ...calls import performance
 from ...calls.errors import CompileError
 from ...calls.options import CompileOptions
-from ...library.lists import MIXED
+from ...library.lists import MIXED, SMALL
 from ..regions import Region
 from ..returns import Early
 from .loops import PARTS, SERIES, GrownList
@@ -50,11 +50,13 @@ def _take() -> _Memory:
 
 
 _WHOLE = np.int64(0)
-_HAS_OTHERS = re.compile(r"list (\d+) has (floats|bools)")
 _OTHERS: dict[str, Any] = {"floats": np.float64(0), "bools": np.bool_(0)}
+_OTHERS |= {name: getattr(np, name)(0) for name in SMALL}
+_HAS_OTHERS = re.compile(rf"list (\d+) has ({'|'.join(_OTHERS)})")
 _SMALL = {*map(np.dtype, (np.float16, np.float32, np.complex64)), np.float16, np.float32, np.complex64}
 _OTHER_INTEGERS = (np.int8, np.int16, np.int32, np.uint8, np.uint16, np.uint32, np.uint64)
 _NARROW = {*map(np.dtype, _OTHER_INTEGERS), *_OTHER_INTEGERS}
+_SMALL_CLASSES = {getattr(np, name) for name in SMALL}
 _KINDS = {bool: 0, int: 1, float: 2, np.bool_: 0, np.int64: 1, np.float64: 2}
 
 
@@ -95,7 +97,7 @@ class ListRegion:
             if other is not None:
                 return self._leave(f"'{other[0].name}' is of type '{type(other[1]).__name__}'")
             small = next((each for each in map(_type_of, inputs) if each in _SMALL), None)
-            if small is not None:
+            if small is not None and self._mixes:
                 return self._leave(
                     f"Python's floats in a list, dict or set are weak beside numbers of type {np.dtype(small).name}"
                 )
@@ -132,7 +134,9 @@ class ListRegion:
                     raise
                 finally:
                     if done:
-                        values = [_stored(*each) for each in zip(self.grown, given, memory, strict=True)]
+                        rest = iter(more)
+                        classes = [[type(next(rest)) for _ in columns] for columns in memory]
+                        values = [_stored(*each) for each in zip(self.grown, given, memory, classes, strict=True)]
                 return results if isinstance(results, Early) else (*values, *(results or ()))
         finally:
             _free.extend(
@@ -155,7 +159,7 @@ class ListRegion:
         """A number of the type of each column of the lists, as far as that is known; None where Python runs the
         loop. Python's floats would be NumPy's in compiled code, which differ beside small floats."""
         likes = [_loaded(*each) for each in zip(self.grown, given, memory, strict=True)]
-        if None in likes or any(_type_of(each) in _SMALL for each in inputs):
+        if None in likes or (self._mixes and any(_type_of(each) in _SMALL for each in inputs)):
             return None
         return [like for each in likes for like in each or ()]
 
@@ -199,7 +203,8 @@ def _differs(column: tuple[GrownList, _Memory], like: Any, other: Any) -> bool:
     """Whether a column whose elements must have one type has elements, and not all of them have the other one."""
     each, memory = column
     n = memory.ends[1] if each.kind in SERIES else memory.sizes[0]
-    if not each.is_strict or n == 0 or each.kind in (set, str):
+    is_strict = each.is_strict or type(other) in _SMALL_CLASSES
+    if not is_strict or n == 0 or each.kind in (set, str):
         return False
     return type(like) is not type(other) or bool((memory.kinds[:n] != memory.kinds[0]).any())
 
@@ -286,7 +291,7 @@ def _hash(memory: _Memory, wholes: Sequence[int], count: int) -> None:
         memory.table[place] = number
 
 
-def _stored(grown: GrownList, value: Any, memory: list[_Memory]) -> Any:
+def _stored(grown: GrownList, value: Any, memory: list[_Memory], classes: Sequence[Any]) -> Any:
     """The list, dict or set after the loop."""
     if grown.kind is str:
         return value
@@ -296,13 +301,15 @@ def _stored(grown: GrownList, value: Any, memory: list[_Memory]) -> Any:
         keys: Any = memory[0].keys[: count * max(grown.key, 1)].tolist()
         if grown.key:
             keys = [*zip(*[iter(keys)] * grown.key, strict=True)]
-        made.update(zip(keys, _numbers(memory[0], 0, count), strict=True) if grown.kind is dict else keys)
+        values = _numbers(memory[0], 0, count, classes[0]) if grown.kind is dict else []
+        made.update(zip(keys, values, strict=True) if grown.kind is dict else keys)
         return made
     first, last = memory[0].ends.tolist()
     last = min(last, *(int(column.ends[1]) for column in memory))
     has_old = not grown.is_made and (grown.reads or grown.changes)
     kept = has_old and not (grown.changes or grown.is_assigned)
-    columns = [_numbers(column, len(value) if kept else first, last) for column in memory]
+    begin = len(value) if kept else first
+    columns = [_numbers(column, begin, last, each) for column, each in zip(memory, classes, strict=True)]
     numbers = [*zip(*columns, strict=True)] if grown.width else columns[0]
     if grown.is_assigned:
         return grown.kind(numbers)
@@ -316,10 +323,13 @@ def _stored(grown: GrownList, value: Any, memory: list[_Memory]) -> Any:
     return value
 
 
-def _numbers(memory: _Memory, first: int, last: int) -> list[Any]:
+def _numbers(memory: _Memory, first: int, last: int, of_class: Any) -> list[Any]:
+    """The elements in these places; those of NumPy's small types have the class `of_class`."""
     kinds = memory.kinds[first:last]
     if last == first:
         return []
+    if kinds[0] == 3:
+        return [*(memory.floats if of_class is np.float32 else memory.wholes)[first:last].astype(of_class)]
     if kinds.min() != kinds.max():
         wholes, floats = memory.wholes[first:last].tolist(), memory.floats[first:last].tolist()
         given = zip(kinds.tolist(), floats, wholes, strict=True)
