@@ -191,3 +191,28 @@ def test_lists_in_attributes():
     with warnings.catch_warnings():
         warnings.simplefilter("error", parpy.PerformanceWarning)
         assert same(parpy.jit(filled)(9), filled(9))
+
+
+def test_variables_of_comprehensions():
+    """The variable of a loop is not needed behind it if a comprehension has a variable of the same name."""
+
+    def cascade(bodies, n):
+        for _ in range(n):
+            q = 0.5
+            for body in bodies:
+                out = body.v * 0.25
+                body.step(q)
+                q = out
+        return [body.x for body in bodies], {body.v for body in bodies}
+
+    def after(x, numbers):
+        total = 0.0
+        for t in x:
+            total += t
+        doubled = [t * 2 for t in numbers]
+        return t, doubled, total, [t for t in numbers if t != total]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", parpy.PerformanceWarning)
+        assert parpy.jit(cascade)([Body(1.0), Body(2.0)], 3) == cascade([Body(1.0), Body(2.0)], 3)
+        assert same(parpy.jit(after)(X, [1, 2, 3]), after(X, [1, 2, 3]))
