@@ -44,7 +44,12 @@ def _why_python(part: ast.AST, resolver: Resolver) -> tuple[str, str] | None:
         return f"compiled code has no {what.removeprefix('a ').removeprefix('an ')}", fix
     if resolver.kept.assigned_by(part):
         return "it assigns to attributes that are not numbers", "change elements instead, self.x[:] = …"
-    if isinstance(part, ast.Call) and (is_for_python(part) or resolver.kept.is_called(part)):
+    if isinstance(part, ast.Call) and resolver.kept.is_called(part) and not is_for_python(part):
+        what = (
+            f"Python runs parts of '{ast.unparse(part.func)}', for example because it replaces an array of the object"
+        )
+        return what, "change elements instead, self.x[:] = …, and give attributes numbers instead of None"
+    if isinstance(part, ast.Call) and is_for_python(part):
         starred = any(isinstance(each, ast.Starred) for each in part.args) or any(
             each.arg is None for each in part.keywords
         )
