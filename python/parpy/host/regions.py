@@ -7,6 +7,8 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .. import _native
 from ..calls import performance
 from ..calls.errors import CompileError
@@ -24,6 +26,9 @@ from .replaced import Lent, copied, is_builtin, only_reads, replaced_at_times, s
 from .returns import Early, Needs, if_early, mark_ends, split_result
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
 
+_SMALL = frozenset(
+    map(np.dtype, ("int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "complex64"))
+)
 _MOST_APART = 3  # the most arrays without a certain value, because each combination of them has a return of its own
 _MOST_FORMS = 64  # the most forms of arguments that one region remembers
 DONE = "__parpy_done__"  # the results of a loop in which lists grow, or that the function may leave by `return`
@@ -86,9 +91,12 @@ class Region:
         outputs: list[str],
         functions: Mapping[str, object] | None = None,
         early: Needs | None = None,
+        objects: Names = frozenset(),
     ) -> None:
         """`functions` are further ones that the statements call, by name. `early` tells that the region may return
-        early, and what must hold for that (returns.py)."""
+        early, and what must hold for that (returns.py). `objects` are those that Python has made."""
+        self._objects = objects & {*inputs}
+        self._python: dict[_native.JitFunction, Callable[..., Any]] = {}  # the functions as Python's
         self.early = early is not None
         self._dimensions = [] if early is None else sorted(early.dimensions)
         self._around = around
@@ -175,12 +183,33 @@ class Region:
             return function(*arguments, **{name: value for name, value in given.items() if name not in self.inputs})
         return function(*arguments, opts=opts, debug=debug)
 
-    def may_run(self, inputs: tuple[Any, ...]) -> bool:
-        """Whether early results of compiled code share no memory with arrays for these inputs."""
-        if not self._dimensions:
+    def may_run(self, inputs: tuple[Any, ...], opts: CompileOptions | None = None) -> bool:
+        """Whether results of compiled code are Python's for these inputs: early results share no memory with arrays,
+        and numbers of objects, which are weak in Python, meet no numbers of NumPy's small types, unless the caller maps
+        the loops."""
+        if not self._dimensions and not self._objects:
             return True
         given = dict(zip(self.inputs, inputs, strict=False))
-        return all(getattr(given.get(name), "ndim", 0) == count for name, count in self._dimensions)
+        if any(getattr(given.get(name), "ndim", 0) != count for name, count in self._dimensions):
+            return False
+        if not self._objects or (opts is not None and opts.parallelize):
+            return True
+        values = [*given.values()]
+        values += [each for name in self._objects for each in getattr(given.get(name), "__dict__", {}).values()]
+        small = next((each.dtype for each in values if getattr(each, "dtype", None) in _SMALL), None)
+        if small is not None:
+            code, line = self._around.source.function.__code__, self.nodes[-1].lineno + self._around.source.line_shift
+            performance.python_runs(
+                f"{code.co_filename}:{line}:{self.nodes[-1].col_offset + 1}",
+                "this loop",
+                f"numbers of an object that the function has made are weak beside numbers of type {small.name}",
+            )
+        return small is None
+
+    def as_python(self, function: _native.JitFunction) -> Callable[..., Any]:
+        if function not in self._python:
+            self._python[function] = _as_python(function)
+        return self._python[function]
 
     def _is_replaced(self, name: str, values: Mapping[str, Any]) -> bool:
         array, uses = values[name], self._replaced
@@ -260,8 +289,8 @@ def run_region(region: Region, inputs: tuple[Any, ...], opts: CompileOptions | N
     """The outputs of the region. If it cannot be compiled for these inputs, Python runs its statements, because earlier
     statements may have had effects already; not if the caller maps the loops."""
     function, arguments, kept = region.call(inputs)
-    if not region.may_run(inputs):
-        return region.results(kept, _as_python(function)(*arguments))
+    if not region.may_run(inputs, opts):
+        return region.results(kept, region.as_python(function)(*arguments))
     by_python = region.by_python.get(function)
     if by_python is not None and forms_of(arguments) in by_python.forms:
         results = by_python.function(*arguments)

@@ -390,7 +390,16 @@ class Splitter:
         stored = assigned(nodes) - (updated(nodes) & self.resolver.arrays()) - self._nested.keys()
         outputs = sorted(stored & self._through_nested(after))
         inputs = sorted(self._inputs(nodes, frozenset(outputs)))
-        return Region(self._around, number, [*self._nested_in(nodes), *nodes], inputs, outputs, None, early)
+        return Region(
+            self._around,
+            number,
+            [*self._nested_in(nodes), *nodes],
+            inputs,
+            outputs,
+            None,
+            early,
+            self.resolver.made_objects,
+        )
 
     def _nested_in(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
         """The definitions of the nested functions that the statements use directly or indirectly, unless the statements

@@ -10,6 +10,7 @@ import pytest
 
 import parpy
 from backends import TARGETS, options
+from parpy.calls import performance
 from results import same
 
 X = np.array([0.5, 2.0, -1.0, 3.5, 0.25, 3.5, -2.0, 1.0])
@@ -216,3 +217,37 @@ def test_variables_of_comprehensions():
         warnings.simplefilter("error", parpy.PerformanceWarning)
         assert parpy.jit(cascade)([Body(1.0), Body(2.0)], 3) == cascade([Body(1.0), Body(2.0)], 3)
         assert same(parpy.jit(after)(X, [1, 2, 3]), after(X, [1, 2, 3]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int8, np.uint8, np.int32])
+def test_small_types(dtype, monkeypatch):
+    """Python's numbers are weak beside these, so Python runs the loop."""
+    monkeypatch.setattr(performance, "_told", set())  # warns once for each place
+
+    def totals(x):
+        s = Statistics()
+        for v in x:
+            s.n += v
+            s.mean += v
+        return s.n, s.mean
+
+    x = np.array([100, 20, 3, 4]).astype(dtype)
+    with np.errstate(over="ignore"):
+        want = totals(x)
+        with pytest.warns(parpy.PerformanceWarning, match="are weak beside numbers of type"):
+            got = parpy.jit(totals)(x)
+    assert [*map(repr, got)] == [*map(repr, want)]
+
+
+def test_mapped_loops_change_objects():
+    @parpy.jit
+    def mapped(x, y):
+        s = Statistics()
+        parpy.label("i")
+        for i in range(len(x)):
+            y[i] = x[i] * 2 + s.mean
+        return s.n
+
+    x, y = X.astype(np.float32), np.zeros(8, np.float32)
+    assert mapped(x, y, opts=parpy.par({"i": parpy.threads(4)})) == 0
+    np.testing.assert_array_equal(y, x * 2)
