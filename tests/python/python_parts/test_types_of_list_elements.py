@@ -199,7 +199,28 @@ def behind_a_zero(x):
 
 
 SMALL = [collected, runs, stack, behind_a_zero]
-COMPILED = [last_flag, copied_flags, pairs, totals, added, counted, records, times, integers, numbered_floats]
+
+
+def chosen(n):
+    found, numbers, pairs = {}, [0] * 6, []
+    for i in range(n % 7):
+        found[i] = i if i % 2 else X[i % 6]
+        numbers[i % 6] = True if i < 1 else (X[i % 6] if i < 4 else i)
+        pairs.append((i, 2) if i < 2 else (X[i % 6], 3))
+        pairs.append((i, 1.5 if i < 3 else 2.5))
+    return found, numbers, pairs
+
+
+COMPILED = [chosen, last_flag, copied_flags, pairs, totals, added, counted, records, times, integers, numbered_floats]
+
+
+def chosen_in_tuples(n):
+    pairs = []
+    for i in range(n):
+        pairs.append((i, X[i % 6] if i < 3 else 1))
+    return pairs
+
+
 BY_PYTHON = [rotated, successors, counts_and_a_float, incremented, read, of_queue]
 
 
@@ -272,3 +293,8 @@ def test_small_types_beside_others(dtype):
     x = np.array([3, 1, 4, 1, 5]).astype(dtype)
     for function in (alternating, successors, by_key, *SMALL):
         assert str(parpy.jit(function)(x)) == str(function(x))
+
+
+@pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")
+def test_choices_in_tuples():
+    assert kinds(parpy.jit(chosen_in_tuples)(7)) == kinds(chosen_in_tuples(7))

@@ -201,11 +201,23 @@ def _width(node: ast.AST, name: str, tuples: Mapping[str, int]) -> int | None:
                 given += values
             case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=owner))], value=value) if owner == name:
                 given.append(value)
+    while any(isinstance(each, ast.IfExp) for each in given):
+        given = [
+            part for each in given for part in ([each.body, each.orelse] if isinstance(each, ast.IfExp) else [each])
+        ]
     found = {
         len(each.elts) if isinstance(each, ast.Tuple) else tuples.get(each.id, 0) if isinstance(each, ast.Name) else 0
         for each in given
     } or {0}
     return found.pop() if len(found) == 1 else None
+
+
+def _has_two_types(value: ast.expr) -> bool:
+    """Whether the value may be one of two whose types differ, which have one type in compiled code."""
+    if not isinstance(value, ast.IfExp):
+        return False
+    both = [each.value if isinstance(each, ast.Constant) else None for each in (value.body, value.orelse)]
+    return None in both or type(both[0]) is not type(both[1])
 
 
 def _key_width(nodes: Iterable[ast.AST], name: str) -> int | None:
@@ -328,6 +340,7 @@ class _Rewriter(ast.NodeTransformer):
             places = range(self._widths[name] or 0)
             values = [ast.Subscript(copy_of(value), ast.Constant(place), ast.Load()) for place in places]
         self.fails |= len(values) != len(self._memory[name])
+        self.fails |= self._widths[name] != 0 and any(map(_has_two_types, values))
         calls = self._calls(function, name, PARTS[self._kinds[name]], *given)
         made: list[ast.stmt] = []
         for column, call, each in zip(self._memory[name], calls, values, strict=False):
@@ -369,12 +382,27 @@ class _Rewriter(ast.NodeTransformer):
         match node.value:
             case ast.Call(func=ast.Attribute(value=owner, attr="append"), args=[value], keywords=[]):
                 if (name := self._list(owner)) and self._kinds[name] in SERIES:
+                    if isinstance(value, ast.IfExp):
+                        return self._by_branches(node, value)
                     self._grows(name)
                     return self._stores(lists.append, name, node, value)
             case ast.Call(func=ast.Attribute(value=owner, attr="add"), args=[value], keywords=[]):
                 if (name := self._list(owner)) and self._kinds[name] is set:
                     return at(ast.Expr(self._calls(hash_tables.add, name, _OF_KEYS, self._key(name, value))[0]), node)
         return self.generic_visit(node)
+
+    def _by_branches(self, node: ast.Expr | ast.Assign, value: ast.IfExp) -> Any:
+        """The statement `out.append(a if c else b)` as one for each of the two values, which keep their types."""
+        branches: list[list[ast.stmt]] = []
+        for each in (value.body, value.orelse):
+            made = copy_of(node)
+            if isinstance(made, ast.Assign):
+                made.value = each
+            else:
+                assert isinstance(made.value, ast.Call)
+                made.value.args = [each]
+            branches.append([made])
+        return self.visit(at(ast.If(value.test, *branches), node))
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         target = node.targets[0]
@@ -397,6 +425,8 @@ class _Rewriter(ast.NodeTransformer):
             if (other := self._list(node.value)) and self._kinds[name] is self._kinds[other] in SERIES:
                 return self._taken(name, other, node)
         if len(node.targets) == 1 and isinstance(target, ast.Subscript) and (name := self._list(target.value)):
+            if isinstance(node.value, ast.IfExp):
+                return self._by_branches(node, node.value)
             self.changed.add(name)
             self.fails |= isinstance(target.slice, ast.Slice) or (self._kinds[name] is dict and name in self._walked)
             if self._kinds[name] in SERIES:
