@@ -213,7 +213,8 @@ EXPRESSIONS = [
     Row(
         ast.List,
         "`[1, 2]`",
-        "in a loop, after `in`, as a subscript, in `np.array`, under a name that is only read; else Python makes it",
+        "in a loop, after `in`, as a subscript, in a function of NumPy, under a name that is only read; else Python "
+        "makes it",
         "s = 0\nw = [1, k, 1]\nfor a in [1, k]:\n    s += a * w[k]\n"
         "x[[0, 1]] = x[[1, k]]\nreturn s, k in [1, 2], np.array([s, 2.5]), [s, k]",
     ),

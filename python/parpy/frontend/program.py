@@ -15,6 +15,7 @@ from ..syntax.source import FunctionSource
 from ..vocabulary.device import ForeignFunction
 from .draws import Draws
 from .forms import Composed, Kind, Span
+from .initializers import attributes_made_by
 from .uses import Uses
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class Program:
         # instances have; the methods of classes in the program that have the names of methods of arrays.
         self.asked_classes: dict[str, tuple[type, ...]] = {}
         self.like_arrays: set[str] = set()
+        self.data: set[str] = set()  # the attributes that new objects of the program's classes have
         self.of_bases: dict[str, tuple[type, str]] = {}  # the methods that super() finds after a class
         self.named_tuples: dict[type, int] = {}  # the numbers of the classes of named tuples
         self.asked: set[str] = set()
@@ -86,6 +88,7 @@ class Program:
         """Notes the class of objects that the program has, or may make."""
         if of_class not in self._classes:
             self._classes.add(of_class)
+            self.data.update(attributes_made_by(of_class))
             names = {name for kind in of_class.__mro__ for name in vars(kind) if name in OF_VALUES}
             self.like_arrays |= {
                 name for name in names if not name.startswith("__") and any(functions_of(of_class, name))

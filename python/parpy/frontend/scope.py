@@ -40,6 +40,7 @@ from ..vocabulary.device import GEOMETRY, Group
 from ..vocabulary.workers import is_range
 from .draws import Root
 from .forms import CapturedRecords, DictParam, Forms, Kind, Note, Record, RecordArray, Span
+from .initializers import names_of_new_objects
 from .program import Program, identifier
 
 # Modules whose numbers are constants, which users do not change.
@@ -70,6 +71,8 @@ class FunctionScope:
         self.scope.guards = program.guards
         for binding in program.uses.field_names(source) if self.has_records else ():
             self.rely_on(binding)
+        if not self.kernel and (made := names_of_new_objects(self.node, self.resolve)):
+            self.node = with_entries(self.node, made)
         self.wholes: dict[ast.expr, int | float | None] = {}  # the results of constants.whole_number
         if not self.kernel:
             self._note_classes(source.function)

@@ -54,7 +54,11 @@ class Allocations:
             for part in parts:
                 name = names.get(part) if isinstance(part, ast.Call) else None
                 local = name is None or here[name] == everywhere[name]
-                if isinstance(part, ast.Call) and local and self._is_made_here(part, known):
+                if (
+                    isinstance(part, ast.Call)
+                    and local
+                    and (self._is_made_here(part, known) or self._is_range(part, known))
+                ):
                     found.add(part)
                     known |= {name} if name is not None else set()
         return frozenset(
@@ -161,6 +165,18 @@ class Allocations:
         if any(isinstance(part, ast.Slice | ast.Starred | ast.Call) and part not in lengths for part in walk(size)):
             return False
         return self._is_known(size, known)
+
+    def _is_range(self, call: ast.Call, known: set[str]) -> bool:
+        """Whether the call makes an array of numbers at equal distances, of a number that is known."""
+        binding = self._names.find(call.func)
+        made = None if binding is None else binding.value
+        lengths = {part for each in call.args for part in walk(each) if isinstance(part, ast.Call)}
+        return (
+            (made is np.arange or made is np.linspace)
+            and not call.keywords
+            and all(map(self._is_length, lengths))
+            and all(self._is_known(each, known) for each in call.args)
+        )
 
     def _is_scalar_type(self, node: ast.expr | None) -> bool:
         """Whether the dtype of a new array is missing, a number type, or the dtype of another array."""

@@ -39,7 +39,8 @@ from .kept import NOTHING_KEPT, Kept, kept_for
 from .labels import Place, near_miss_of_nested, per_region, shape_labels
 from .numpy_calls import dry, is_array_function
 from .python_parts import Resolver, needs_driver
-from .regions import UNSET, Region, run_region
+from .regions import EARLY, UNSET, Region, run_region
+from .returns import Early
 from .slow_loops import slow_loops
 from .small_regions import SmallRegions
 from .splitter import AGAIN, BY_PYTHON, CALL, RUN, Splitter
@@ -133,7 +134,7 @@ class Driver:
 
         called = self._called if configured is None else configured.called
         by_python = self._splitter.by_python
-        own = {RUN: run, CALL: called, AGAIN: again, LISTS: lists, BY_PYTHON: by_python, NO_VALUE: UNSET}
+        own = {RUN: run, CALL: called, AGAIN: again, LISTS: lists, BY_PYTHON: by_python, EARLY: Early, NO_VALUE: UNSET}
         return own | HELPERS
 
     def _symbols(self, values: tuple[Any, ...]) -> AbstractContextManager[None]:
@@ -197,7 +198,7 @@ class Driver:
             region.inspect(given, inputs, lambda function, arguments: _look_at(look, function, arguments, None))
 
         with self._symbols(values):
-            own = {RUN: run, CALL: call, AGAIN: _fail_again, BY_PYTHON: (), LISTS: lists, NO_VALUE: UNSET}
+            own = {RUN: run, CALL: call, AGAIN: _fail_again, BY_PYTHON: (), EARLY: Early, LISTS: lists, NO_VALUE: UNSET}
             return self._dry(*values, **own, **HELPERS)
 
     def by_python(self) -> list[ast.stmt]:
@@ -207,7 +208,12 @@ class Driver:
 
     def grown(self) -> dict[str, str]:
         """The names of the lists, dicts and sets that grow in compiled loops, each with the name of its class."""
-        return {each.name: each.kind.__name__ for region in self._splitter.lists for each in region.grown}
+        return {
+            each.name: each.kind.__name__
+            for region in self._splitter.lists
+            for each in region.grown
+            if each.kind is not str
+        }
 
     @lazy
     def _named_places(self) -> list[Place]:

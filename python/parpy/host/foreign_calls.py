@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..calls.callback import Callback
 from ..calls.external import External
 from ..frontend.calls.intrinsics import intrinsic_of
 from ..frontend.draws import OTHERS
-from ..frontend.expressions.objects import is_made_of_fields
+from ..frontend.initializers import is_made_of_fields
 from ..syntax.names import callable_source
 from ..syntax.patterns import is_c_order
 from ..syntax.walks import children, walk
@@ -171,6 +171,41 @@ def gives_text(value: ast.expr | None) -> bool:
     if isinstance(value, ast.Tuple):
         return any(map(gives_text, value.elts))
     return _is_text(value) or (value is not None and is_made_text(value))
+
+
+# ------------------------------------------------------------ numbers of several types
+
+
+def mixed_items(nodes: Sequence[ast.AST]) -> frozenset[ast.AST]:
+    """The elements, by subscripts that are not constants, of lists and tuples of constants of several types that are
+    written out, also under a name: `[1, 2.5][n]`. In compiled code such an element has one type."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Assign) and _is_mixed(node.value):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return frozenset(
+        node
+        for node in nodes
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Load)
+        and not isinstance(node.slice, ast.Slice)
+        and not isinstance(_constant(node.slice), int)
+        and (_is_mixed(node.value) or (isinstance(node.value, ast.Name) and node.value.id in found))
+    )
+
+
+def _is_mixed(node: ast.expr) -> bool:
+    """Whether it is a list or tuple display of constants of several types."""
+    if not isinstance(node, ast.List | ast.Tuple):
+        return False
+    types = {type(_constant(each)) for each in node.elts}
+    return len(types) > 1 and types <= {bool, int, float, complex}
+
+
+def _constant(node: ast.expr) -> object:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        node = node.operand
+    return node.value if isinstance(node, ast.Constant) else None
 
 
 def is_identity(node: ast.AST) -> bool:

@@ -32,6 +32,7 @@ class Kept(NamedTuple):
     # several arrays or a part of one.
     refused: bool = False
     objects: frozenset[str] = frozenset()  # those of `names` that are objects which Python uses as a whole
+    texts: frozenset[str] = frozenset()  # those of `names` that are texts
     answers: tuple[bool, ...] = ()  # the answers to its tests of the classes of arguments (frontend/class_tests.py)
 
     def assigned_by(self, node: ast.AST) -> bool:

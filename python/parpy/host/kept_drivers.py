@@ -48,6 +48,7 @@ class KeptDrivers:
         self._structures_of = structures_of
         self._drivers: dict[Kept, Driver | Structures] = {}
         self._alike: Alike[Kept] = Alike(texts=True)
+        self._apart: dict[frozenset[str], frozenset[str]] = {}  # by the parameters that are texts, those taken apart
 
     def forget(self) -> None:
         """Drops all drivers, because an object that they depend on has changed."""
@@ -76,6 +77,9 @@ class KeptDrivers:
         if self.is_refused(values):
             objects = self._objects(values) if self.keeps_objects else frozenset()
             kept = kept._replace(refused=True, names=kept.names | objects, objects=objects)
+        if str in map(type, values):
+            names = kept.names | self._texts_apart(values)
+            kept = kept._replace(names=names, texts=names & self._texts(values))
         if self.tests.texts:
             kept = kept._replace(answers=self.tests.answers(values))
         return kept._replace(rows=self._rows(values)) if self._returned else kept
@@ -98,12 +102,20 @@ class KeptDrivers:
 
     def takes_texts_apart(self, values: Iterable[Any]) -> bool:
         """Whether the function reads the characters of a text among the arguments, or calls a method of it."""
-        names = {name for name, value in zip(node_parameters(self._tree()), values, strict=False) if type(value) is str}
-        if not names:
-            return False
-        nodes = list(walk(self._tree()))
-        names -= {name for part in nodes for name in _not_of_text(part)}
-        return any(_takes_apart(part, names) for part in nodes)
+        return bool(self._texts_apart(values))
+
+    def _texts(self, values: Iterable[Any]) -> frozenset[str]:
+        given = zip(node_parameters(self._tree()), values, strict=False)
+        return frozenset(name for name, value in given if type(value) is str)
+
+    def _texts_apart(self, values: Iterable[Any]) -> frozenset[str]:
+        """The parameters that are texts of which the function reads characters, or calls a method."""
+        names = self._texts(values)
+        if names not in self._apart:
+            nodes = list(walk(self._tree())) if names else []
+            left = names - {name for part in nodes for name in _not_of_text(part)}
+            self._apart[names] = frozenset(name for name in left if any(_takes_apart(part, {name}) for part in nodes))
+        return self._apart[names]
 
     def _tree(self) -> Any:
         return self._source.tree()

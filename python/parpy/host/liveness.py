@@ -5,11 +5,11 @@ over the syntax tree.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..syntax.nested_source import free_names
 from ..syntax.patterns import names_in
-from ..syntax.walks import walk_own
+from ..syntax.walks import walk, walk_own
 
 Names = frozenset[str]
 _NONE: Names = frozenset()
@@ -22,15 +22,33 @@ def reads(node: ast.AST | None) -> Names:
 
 def _read_by(parts: Sequence[ast.AST]) -> Names:
     inside = (free_names(part) for part in parts if isinstance(part, ast.FunctionDef | ast.Lambda))
-    own = frozenset(n.id for n in parts if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    hidden = _variables_of_comprehensions(parts)
+    own = frozenset(n.id for n in parts if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n not in hidden)
     return own.union(*inside)
+
+
+_COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+def _variables_of_comprehensions(parts: Iterable[ast.AST]) -> set[ast.AST]:
+    """The names in comprehensions that are variables of these alone."""
+    found: set[ast.AST] = set()
+    for part in parts:
+        if isinstance(part, _COMPREHENSIONS):
+            names = [each for each in walk(part) if isinstance(each, ast.Name)]
+            targets = {each for generator in part.generators for each in walk(generator.target)}
+            bound = {each.id for each in names if each in targets and isinstance(each.ctx, ast.Store)}
+            outside = {*walk(part.generators[0].iter)}  # which is evaluated before
+            found.update(each for each in names if each.id in bound and each not in outside)
+    return found
 
 
 def assigned(nodes: Sequence[ast.stmt]) -> Names:
     """The names that running the statements may assign."""
-    return frozenset(
-        n.id for node in nodes for n in walk_own(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    )
+    parts = [part for node in nodes for part in walk_own(node)]
+    stores = [part for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+    hidden = _variables_of_comprehensions(parts) if stores else _NONE
+    return frozenset(store.id for store in stores if store not in hidden)
 
 
 def updated(nodes: Sequence[ast.stmt]) -> Names:
@@ -82,7 +100,9 @@ def _before(node: ast.stmt, after: Names, at_break: Names, at_continue: Names) -
         return after | read
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         return after | read | {node.target.id}
-    stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    stores = [part for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+    hidden = _variables_of_comprehensions(parts)
+    stored = {store.id for store in stores if store not in hidden}
     at_times = {part.target.id for part in parts if isinstance(part, ast.NamedExpr)}  # perhaps not evaluated
     return read | (after - (stored - at_times))
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Mapping
 from types import FunctionType
 from typing import Any, TypeGuard
 
@@ -40,6 +40,7 @@ from .foreign_calls import (
     is_statement_of_python,
     is_universal,
     makes_object,
+    mixed_items,
     takes_elements,
 )
 from .kept import NOTHING_KEPT, Kept
@@ -148,9 +149,40 @@ class Resolver(Lookup):
                 return True
         return pragma is not None and not (isinstance(pragma, StatementPragma) and not pragma.dims)
 
-    def is_python(self, node: ast.AST) -> bool:
-        """Whether `node`, a part of the function, contains a part that Python runs."""
-        return self._has_python_parts and any(self._is_python_part(part) for part in walk_own(node))
+    def is_python(
+        self, node: ast.AST, but: Container[str] = (), originals: Mapping[ast.AST, ast.AST] | None = None
+    ) -> bool:
+        """Whether `node`, a part of the function, contains a part that Python runs, other than a name among `but`.
+        `originals`: parts of the function, by the nodes that are their copies."""
+        return self._has_python_parts and any(
+            self._is_python_part(part if originals is None else originals.get(part, part))
+            for part in walk_own(node)
+            if not (isinstance(part, ast.Name) and part.id in but)
+        )
+
+    @lazy
+    def made_objects(self) -> frozenset[str]:
+        """The names that only get new objects of users' classes, which Python makes and compiled loops may change."""
+        given: dict[str, list[ast.expr]] = {}
+        for part in self.nodes:
+            if isinstance(part, ast.Assign | ast.AnnAssign):
+                for name, value in named_values(part):
+                    given.setdefault(name, []).append(value)
+        stores = Counter(
+            part.id for part in self.nodes if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
+        )
+        return frozenset(
+            name
+            for name, values in given.items()
+            if name in self._kept and stores[name] == len(values) and all(map(self._makes_users_object, values))
+        )
+
+    def _makes_users_object(self, value: ast.expr) -> bool:
+        made = self.find(value.func) if isinstance(value, ast.Call) else None
+        if made is None or not isinstance(made.value, type):
+            return False
+        new: object = made.value.__new__
+        return new is object.__new__
 
     @lazy
     def made_by_python(self) -> frozenset[str]:
@@ -184,14 +216,15 @@ class Resolver(Lookup):
 
     @lazy
     def _values_of_python(self) -> frozenset[ast.AST]:
-        """The texts that Python makes, the returns of texts to Python and, after a refusal, the tests whether two names
-        refer to one array."""
+        """The texts that Python makes, the returns of texts to Python, elements of several types outside of loops and,
+        after a refusal, the tests whether two names refer to one array."""
         found = {part for part in self.nodes if is_made_text(part)}
         if found:
             inside = (part for part in self.nodes if isinstance(part, ast.Raise | ast.Assert))
             found.difference_update(each for part in inside for each in walk(part))
         if not self._called:
             found |= {part for part in self.nodes if isinstance(part, ast.Return) and gives_text(part.value)}
+            found |= mixed_items(self.nodes) - self._in_loops
         if self.kept.refused:
             found |= {part for part in self.nodes if is_identity(part)}
         return frozenset(found)
@@ -446,6 +479,8 @@ class Resolver(Lookup):
     def is_called_by_python(self, value: object, call: ast.Call) -> bool:
         """Whether Python makes this call of an object."""
         if value is sum and self._adds_arrays(call):
+            return True
+        if self.kept.refused and (value is min or value is max) and any(each.arg == "key" for each in call.keywords):
             return True
         if call in self._returned_views or (
             self.kept.refused

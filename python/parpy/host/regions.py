@@ -7,6 +7,8 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .. import _native
 from ..calls import performance
 from ..calls.errors import CompileError
@@ -21,10 +23,16 @@ from ..syntax.walks import copy_of, walk
 from .alike import forms_of
 from .liveness import Names, assigned
 from .replaced import Lent, copied, is_builtin, only_reads, replaced_at_times, share_memory
+from .returns import Early, Needs, if_early, mark_ends, split_result
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
 
+_SMALL = frozenset(
+    map(np.dtype, ("int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "complex64"))
+)
 _MOST_APART = 3  # the most arrays without a certain value, because each combination of them has a return of its own
 _MOST_FORMS = 64  # the most forms of arguments that one region remembers
+DONE = "__parpy_done__"  # the results of a loop in which lists grow, or that the function may leave by `return`
+EARLY = "__parpy_early__"  # the class Early
 UNSET = object()  # the result of a region for a variable without a value
 
 
@@ -82,11 +90,19 @@ class Region:
         inputs: list[str],
         outputs: list[str],
         functions: Mapping[str, object] | None = None,
+        early: Needs | None = None,
+        objects: Names = frozenset(),
     ) -> None:
-        """`functions` are further ones that the statements call, by name."""
+        """`functions` are further ones that the statements call, by name. `early` tells that the region may return
+        early, and what must hold for that (returns.py). `objects` are those that Python has made."""
+        self._objects = objects & {*inputs}
+        self._python: dict[_native.JitFunction, Callable[..., Any]] = {}  # the functions as Python's
+        self.early = early is not None
+        self._dimensions = [] if early is None else sorted(early.dimensions)
         self._around = around
         self._number, self._functions = number, functions
         self.nodes, self.inputs, self.outputs = nodes, inputs, outputs
+        self._has_names_of_options = not {"opts", "debug"}.isdisjoint(inputs)
         # The outputs that some paths do not assign, if they are arrays, and the calls that get them.
         self._replaced = replaced_at_times(nodes, outputs, inputs, around.is_users)
         self.is_plain = around.unset.isdisjoint(inputs) and not self._replaced.names
@@ -112,10 +128,15 @@ class Region:
         last = self.nodes[-1]
         given = [*map(ast.Constant, numbers), *map(self.input, self.inputs)]
         call: ast.expr = ast.Call(ast.Name(name, ast.Load()), given, [])
-        if not self.outputs:
-            return [at(ast.Expr(call), last)]
-        stores: list[ast.expr] = [ast.Name(each, ast.Store()) for each in self.outputs]
-        made: list[ast.stmt] = [ast.Assign([ast.Tuple(stores, ast.Store())], call), *self.without_value()]
+        made: list[ast.stmt] = []
+        if self.early:
+            made += [ast.Assign([ast.Name(DONE, ast.Store())], call), if_early(DONE, EARLY)]
+            call = ast.Name(DONE, ast.Load())
+        if self.outputs:
+            stores: list[ast.expr] = [ast.Name(each, ast.Store()) for each in self.outputs]
+            made += [ast.Assign([ast.Tuple(stores, ast.Store())], call), *self.without_value()]
+        elif not self.early:
+            made.append(ast.Expr(call))
         return [at(each, last) for each in made]
 
     def without_value(self) -> list[ast.stmt]:
@@ -152,6 +173,44 @@ class Region:
         kept = {name: values.get(name, UNSET) for name in self.outputs if name in without | replaced}
         return Call(self._variants[key], given, kept)
 
+    def run(
+        self, function: Callable[..., Any], arguments: tuple[Any, ...], opts: CompileOptions | None, debug: bool
+    ) -> Any:
+        """Calls the region's function. Variables of the user may have the names of the options, which are then those of
+        the process."""
+        if self._has_names_of_options:
+            given = {"opts": opts, "debug": debug}
+            return function(*arguments, **{name: value for name, value in given.items() if name not in self.inputs})
+        return function(*arguments, opts=opts, debug=debug)
+
+    def may_run(self, inputs: tuple[Any, ...], opts: CompileOptions | None = None) -> bool:
+        """Whether results of compiled code are Python's for these inputs: early results share no memory with arrays,
+        and numbers of objects, which are weak in Python, meet no numbers of NumPy's small types, unless the caller maps
+        the loops."""
+        if not self._dimensions and not self._objects:
+            return True
+        given = dict(zip(self.inputs, inputs, strict=False))
+        if any(getattr(given.get(name), "ndim", 0) != count for name, count in self._dimensions):
+            return False
+        if not self._objects or (opts is not None and opts.parallelize):
+            return True
+        values = [*given.values()]
+        values += [each for name in self._objects for each in getattr(given.get(name), "__dict__", {}).values()]
+        small = next((each.dtype for each in values if getattr(each, "dtype", None) in _SMALL), None)
+        if small is not None:
+            code, line = self._around.source.function.__code__, self.nodes[-1].lineno + self._around.source.line_shift
+            performance.python_runs(
+                f"{code.co_filename}:{line}:{self.nodes[-1].col_offset + 1}",
+                "this loop",
+                f"numbers of an object that the function has made are weak beside numbers of type {small.name}",
+            )
+        return small is None
+
+    def as_python(self, function: _native.JitFunction) -> Callable[..., Any]:
+        if function not in self._python:
+            self._python[function] = _as_python(function)
+        return self._python[function]
+
     def _is_replaced(self, name: str, values: Mapping[str, Any]) -> bool:
         array, uses = values[name], self._replaced
         if getattr(array, "ndim", 0) == 0:
@@ -171,8 +230,12 @@ class Region:
         source = callable_source(function)
         return is_builtin(function) if source is None else only_reads(source, call.place)
 
-    def results(self, kept: dict[str, Any], results: tuple[Any, ...]) -> tuple[Any, ...]:
+    def results(self, kept: dict[str, Any], results: Any) -> Any:
         """The outputs. Flags at the end of the results tell which of the `kept` outputs the region has assigned."""
+        if self.early:
+            results = split_result(results)
+        if not kept or isinstance(results, Early):
+            return results
         is_set = dict(zip(kept, results[len(self.outputs) :], strict=True))
         return tuple(
             value if is_set.get(name, True) else kept[name] for name, value in zip(self.outputs, results, strict=False)
@@ -195,7 +258,12 @@ class Region:
             apart = [each for each in self.outputs if each in without & around.unset_arrays][:_MOST_APART]
             for each in without.intersection(self.outputs).difference(apart):
                 values[each] = ast.IfExp(ast.Name(marks[each], ast.Load()), values[each], ast.Constant(False))
-            body += [at(each, nodes[-1]) for each in _returns(values, apart, marks)]
+            ends = _returns(values, apart, marks)
+            if self.early:
+                mark_ends(ends)
+            body += [at(each, nodes[-1]) for each in ends]
+        elif self.early:
+            body.append(at(ast.Return(ast.Tuple([ast.Constant(False)], ast.Load())), nodes[-1]))
         given = [each for each in self.inputs if each not in without]
         arguments = ast.arguments([], [at(ast.arg(each), first) for each in given], None, [], [], None, [])
         python = around.source.function
@@ -221,18 +289,20 @@ def run_region(region: Region, inputs: tuple[Any, ...], opts: CompileOptions | N
     """The outputs of the region. If it cannot be compiled for these inputs, Python runs its statements, because earlier
     statements may have had effects already; not if the caller maps the loops."""
     function, arguments, kept = region.call(inputs)
+    if not region.may_run(inputs, opts):
+        return region.results(kept, region.as_python(function)(*arguments))
     by_python = region.by_python.get(function)
     if by_python is not None and forms_of(arguments) in by_python.forms:
         results = by_python.function(*arguments)
     else:
         try:
-            results = function(*arguments, opts=opts, debug=debug)
+            results = region.run(function, arguments, opts, debug)
         except CompileError as error:
             mapped = opts is not None and opts.parallelize
             if not error.says_only("statement") or mapped or region.gives_functions:
                 raise
             results = _run_by_python(region, function, arguments, error)
-    return region.results(kept, results) if kept else results
+    return region.results(kept, results) if kept or region.early else results
 
 
 def _run_by_python(

@@ -1,17 +1,22 @@
 """The results of a function that Python runs in parts. Compiled code computes numbers and new arrays before the return,
 and Python returns these, its arrays and parts of its arrays.
+
+Loops that a function leaves by `return` are regions as well: the result of such a region begins with a tuple if the
+function returns its second element, and with False if the loop ended.
 """
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ..syntax.lists import is_returned_by_python
 from ..syntax.nested_source import own_nodes
 from ..syntax.patterns import node_parameters, root_of
-from ..syntax.walks import walk
+from ..syntax.walks import copy_of, walk, walk_own
+from .foreign_calls import gives_text
 from .liveness import assigned
 from .lookup import Lookup
 from .places import is_part, is_shape, is_whole, named_values, row_of
@@ -78,8 +83,9 @@ def _alternatives(value: ast.expr) -> Iterator[ast.expr]:
 
 
 def shared_roots(lookup: Lookup, value: ast.expr) -> frozenset[str]:
-    """The arrays of which a returned tuple has several parts, at least one of them a slice, which share memory."""
-    parts = [(lookup.moved(each) or each, each) for each in elements_of(value)]
+    """The arrays of which a returned tuple, or a tuple in it, has several parts, at least one of them a slice, which
+    share memory."""
+    parts = [(lookup.moved(each) or each, each) for whole in elements_of(value) for each in _parts(whole)]
     counts = Counter(root_of(place) for place, _ in parts if isinstance(place, ast.Name | ast.Subscript))
     sliced = {root_of(place) for place, each in parts if place is not each or is_part(each)}
     return frozenset(name for name in sliced if counts[name] > 1)
@@ -104,17 +110,26 @@ class Returns:
         assigns = any(isinstance(part, ast.NamedExpr) for part in walk(value))
         shared = shared_roots(self._lookup, value)
         calls = self._calls_between(value, parts)
+        if (assigns or calls) and any(gives_text(part) and not _chooses_literal(part) for part in first):
+            yield node  # Python keeps the order in which the parts are evaluated
+            return
         named: dict[ast.expr, ast.expr] = {}
         for part in first:
             left = is_left(self._lookup, part) or is_returned_by_python(part) or root_of(part) in shared
+            left = left or gives_text(part)
             early = assigns or (calls and _may_change(self._lookup, part))
             if isinstance(part, ast.Constant) or ((left or choice is not None) and not early):
                 continue
             self._count += 1
             name = f"result_{self._count}"
             target = ast.copy_location(ast.Name(name, ast.Store()), part)
+            loaded = ast.copy_location(ast.Name(name, ast.Load()), part)
+            if isinstance(part, ast.IfExp) and gives_text(part):
+                yield ast.copy_location(ast.Assign([target], part.test), node)
+                named[part] = ast.copy_location(ast.IfExp(loaded, part.body, part.orelse), part)
+                continue
             yield ast.copy_location(ast.Assign([target], part), node)
-            named[part] = ast.copy_location(ast.Name(name, ast.Load()), part)
+            named[part] = loaded
         if choice is None:
             yield ast.copy_location(ast.Return(_replaced(value, named)), node)
             return
@@ -139,6 +154,13 @@ class Returns:
 
     def _chooses_place(self, value: ast.expr) -> bool:
         return isinstance(value, ast.IfExp) and any(returned_places(self._lookup, value))
+
+
+def _chooses_literal(value: ast.expr) -> bool:
+    """Whether the value is a literal, or `a if c else b` of two literals."""
+    if isinstance(value, ast.IfExp):
+        return isinstance(value.body, ast.Constant) and isinstance(value.orelse, ast.Constant)
+    return isinstance(value, ast.Constant)
 
 
 def _may_change(lookup: Lookup, part: ast.expr) -> bool:
@@ -179,3 +201,158 @@ def _replaced(value: ast.expr, by: Mapping[ast.expr, ast.expr]) -> ast.expr:
     elif made is value and isinstance(value, ast.Starred):
         made = ast.Starred(_replaced(value.value, by), ast.Load())
     return ast.copy_location(made, value)
+
+
+# ------------------------------------------------------------ loops that end early
+
+_NEW = frozenset(("int", "float", "bool", "len", "abs", "round", "complex"))
+
+
+class Early(NamedTuple):
+    """What a region gave where the function returns."""
+
+    value: Any
+
+
+class Needs(NamedTuple):
+    """What must hold where a value is returned: arrays with their numbers of dimensions, whose elements are numbers.
+    `lists` are names of lists and dicts of numbers."""
+
+    lists: Container[str]
+    dimensions: set[tuple[str, int]]
+
+
+class Fresh:
+    """The expressions of a function that are numbers, None, or new arrays, so that no other name shares memory with
+    their values."""
+
+    def __init__(self, nodes: Sequence[ast.AST]) -> None:
+        self._given: dict[str, list[ast.expr]] = {}  # by name, its values
+        self._open: set[str] = set()
+        for node in nodes:
+            if isinstance(node, ast.Assign | ast.AnnAssign):
+                for name, value in named_values(node):
+                    self._given.setdefault(name, []).append(value)
+            elif isinstance(node, ast.For):
+                for name, value in _items(node):
+                    self._given.setdefault(name, []).append(value)
+        updated = {node.target for node in nodes if isinstance(node, ast.AugAssign)}
+        stored = [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+        stores = Counter(node.id for node in stored if node not in updated)
+        self._others = {name for name, count in stores.items() if count != len(self._given.get(name, ()))}
+
+    def is_fresh(self, value: ast.expr | None, needs: Needs) -> bool:
+        def is_fresh(part: ast.expr) -> bool:
+            return self.is_fresh(part, needs)
+
+        match value:
+            case None:
+                return True
+            case ast.Constant(value=constant):
+                return constant is None or isinstance(constant, int | float | complex)
+            case ast.BinOp(left=left, op=ast.Add(), right=right):  # not of tuples, which may have arrays
+                return any(is_fresh(each) and not isinstance(each, ast.Tuple) for each in (left, right))
+            case ast.BinOp(left=left, right=right):
+                kinds = ast.JoinedStr | ast.Tuple | ast.List
+                texts = isinstance(left, ast.Constant) and not is_fresh(left)
+                return not (texts or isinstance(left, kinds) or isinstance(right, kinds))
+            case ast.Compare() | ast.UnaryOp():
+                return True
+            case ast.IfExp(body=body, orelse=orelse):
+                return is_fresh(body) and is_fresh(orelse)
+            case ast.Call(func=ast.Name(id=name)):
+                return name in _NEW
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="math"))):
+                return True
+            case ast.Subscript(value=ast.Name(id=name), slice=index):
+                indices = index.elts if isinstance(index, ast.Tuple) else [index]
+                if not all(map(_is_number_of_element, indices)):
+                    return False
+                if name not in needs.lists:
+                    needs.dimensions.add((name, len(indices)))
+                return True
+            case ast.Name(id=name):
+                return self._is_fresh_name(name, needs)
+            case ast.Tuple(elts=parts):
+                names = [part.id for part in parts if isinstance(part, ast.Name)]
+                return len({*names}) == len(names) and all(map(is_fresh, parts))
+        return False
+
+    def _is_fresh_name(self, name: str, needs: Needs) -> bool:
+        if name in self._others or name not in self._given:
+            return False
+        if name in self._open:
+            return True
+        self._open.add(name)
+        try:
+            return all(self.is_fresh(value, needs) for value in self._given[name])
+        finally:
+            self._open.discard(name)
+
+
+def _is_number_of_element(index: ast.expr) -> bool:
+    """Whether a subscript may be an integer, rather than a slice, an ellipsis, None or a text."""
+    if isinstance(index, ast.Constant):
+        return isinstance(index.value, int)
+    return not isinstance(index, ast.Slice | ast.Starred)
+
+
+def _items(node: ast.For) -> Iterator[tuple[str, ast.expr]]:
+    """The variables of a loop over numbers, or over a name, each with a value that it may have."""
+    number = ast.Constant(0)
+    match node.target, node.iter:
+        case ast.Name(id=name), ast.Call(func=ast.Name(id="range")):
+            yield name, number
+        case ast.Name(id=name), ast.Name():
+            yield name, ast.Subscript(node.iter, number, ast.Load())
+        case ast.Tuple(elts=[ast.Name(id=first), *rest]), ast.Call(func=ast.Name(id="enumerate"), args=[over]):
+            yield first, number
+            if isinstance(over, ast.Name) and len(rest) == 1 and isinstance(rest[0], ast.Name):
+                yield rest[0].id, ast.Subscript(over, number, ast.Load())
+
+
+def if_early(done: str, early: str) -> ast.stmt:
+    """The statement that returns the value of an Early, where the result of a region has the name `done`, and the class
+    Early the name `early`."""
+    result = ast.Name(done, ast.Load())
+    of_class = ast.Attribute(result, "__class__", ast.Load())
+    is_early = ast.Compare(of_class, [ast.Is()], [ast.Name(early, ast.Load())])
+    return ast.If(is_early, [ast.Return(ast.Attribute(result, "value", ast.Load()))], [])
+
+
+def leaves_by_return_alone(node: ast.stmt, in_loop: bool = False) -> bool:
+    """Whether control leaves the statement at its end or by `return` only."""
+    if isinstance(node, ast.Break | ast.Continue):
+        return in_loop
+    inside = in_loop or isinstance(node, ast.For | ast.While)
+    return all(leaves_by_return_alone(part, inside) for part in getattr(node, "body", ())) and all(
+        leaves_by_return_alone(part, in_loop) for part in getattr(node, "orelse", ())
+    )
+
+
+def returned_in(node: ast.stmt) -> list[ast.Return]:
+    return [part for part in walk_own(node) if isinstance(part, ast.Return)]
+
+
+def with_marked_returns(node: ast.stmt) -> ast.stmt:
+    """A copy of the loop, of which each result begins with a tuple. Its length differs from return to return, so that
+    results of different returns keep their types."""
+    made = copy_of(node)
+    for count, part in enumerate(returned_in(made), 1):
+        mark = ast.Tuple([ast.Constant(True) for _ in range(count)], ast.Load())
+        part.value = ast.copy_location(ast.Tuple([mark, part.value or ast.Constant(None)], ast.Load()), part)
+        ast.fix_missing_locations(part)
+    return made
+
+
+def mark_ends(nodes: Iterable[ast.stmt]) -> None:
+    """Lets the results at the end of a region, which are tuples, begin with False."""
+    for node in nodes:
+        for part in walk(node):
+            if isinstance(part, ast.Return) and isinstance(part.value, ast.Tuple):
+                part.value.elts.insert(0, ast.copy_location(ast.Constant(False), part.value))
+
+
+def split_result(results: tuple[Any, ...]) -> Early | tuple[Any, ...]:
+    """What the region gave: the value that the function returns, or the outputs."""
+    return Early(results[1]) if isinstance(results[0], tuple) else results[1:]

@@ -44,7 +44,12 @@ def _why_python(part: ast.AST, resolver: Resolver) -> tuple[str, str] | None:
         return f"compiled code has no {what.removeprefix('a ').removeprefix('an ')}", fix
     if resolver.kept.assigned_by(part):
         return "it assigns to attributes that are not numbers", "change elements instead, self.x[:] = …"
-    if isinstance(part, ast.Call) and (is_for_python(part) or resolver.kept.is_called(part)):
+    if isinstance(part, ast.Call) and resolver.kept.is_called(part) and not is_for_python(part):
+        what = (
+            f"Python runs parts of '{ast.unparse(part.func)}', for example because it replaces an array of the object"
+        )
+        return what, "change elements instead, self.x[:] = …, and give attributes numbers instead of None"
+    if isinstance(part, ast.Call) and is_for_python(part):
         starred = any(isinstance(each, ast.Starred) for each in part.args) or any(
             each.arg is None for each in part.keywords
         )
@@ -65,6 +70,9 @@ def _why_python(part: ast.AST, resolver: Resolver) -> tuple[str, str] | None:
         if isinstance(part, ast.Name) and part.id in resolver.made_by_python:
             what = f"'{part.id}' is a function that compiled code does not have"
             return what, "give it plain parameters and no assignments to outer variables"
+        if isinstance(part, ast.Name) and part.id in resolver.kept.texts:
+            what = f"'{part.id}' is a text, of which compiled loops only compare characters"
+            return what, "write s[i] == t[j], or make an array of numbers, np.frombuffer(s.encode(), np.uint8)"
         if isinstance(part, ast.Name) and part.id in resolver.kept.objects:
             return f"'{part.id}' is an object that the function computes with", "read its attributes before the loop"
         shown = f"'{part.id}' is a list, dict or set" if isinstance(part, ast.Name) else "it makes a list, dict or set"

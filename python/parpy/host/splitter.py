@@ -14,7 +14,7 @@ from ..syntax.annotations import annotations_of, symbol_places
 from ..syntax.fields import as_written
 from ..syntax.names import callable_source
 from ..syntax.nested_source import NestedSource, definitions, free_names, own_nodes
-from ..syntax.patterns import node_parameters
+from ..syntax.patterns import names_in, node_parameters
 from ..syntax.source import FunctionSource
 from ..syntax.walks import copy_of, walk, walk_own
 from ..types import Symbol
@@ -28,14 +28,14 @@ from .labels import Place, labels_in
 from .liveness import Names, assigned, live_before, live_before_each, live_in_loop, reads, updated
 from .places import is_part, is_whole, named_values
 from .python_parts import Resolver
-from .regions import Around, Region
-from .returns import Returns
+from .regions import DONE, EARLY, Around, Region
+from .returns import Fresh, Needs, Returns, if_early, leaves_by_return_alone, returned_in, with_marked_returns
 from .small_statements import Small, SmallStatements
 from .unset import NO_VALUE, at, never_assigned
 
 RUN, CALL, AGAIN, BY_PYTHON = "__parpy_run__", "__parpy_call__", "__parpy_again__", "__parpy_by_python__"
-DONE = "__parpy_done__"  # the results of a loop in which lists grow
-_OWN = {RUN, CALL, AGAIN, BY_PYTHON, LISTS, NO_VALUE, *HELPERS}
+_OWN = {RUN, CALL, AGAIN, BY_PYTHON, EARLY, LISTS, NO_VALUE, *HELPERS}
+_NONE: Names = frozenset()
 _Node = TypeVar("_Node", ast.stmt, ast.expr)
 
 
@@ -64,6 +64,7 @@ class Splitter:
         self.nested: set[str] = set()  # the labels of called functions with drivers of their own
         self.calls: list[FunctionSource] = []  # these functions
         self._returns = Returns(self.resolver)
+        self._fresh = Fresh(self.resolver.nodes)
         given = {*node_parameters(node)}
         # Nested functions, whose definitions are copied to the regions that use them.
         self._nested = {name: each for name, each, _ in definitions(node, own_nodes(node))}
@@ -128,14 +129,26 @@ class Splitter:
         return any(node is each for each in self._nested.values())
 
     def _is_python(self, node: ast.stmt) -> bool:
+        changes = self._changes_objects(node)
         return (
             self._leaves(node)
             or self.resolver.is_left_out(node)
-            or self.resolver.is_python(node)
+            or (not changes and self.resolver.is_python(node))
             or not self._captured.isdisjoint(assigned([node]))
             # An array that may have no value is passed only to regions that read it.
             or (isinstance(node, ast.If) and not self._around.unset_arrays.isdisjoint(assigned([node]) | reads(node)))
         )
+
+    def _changes_objects(self, node: ast.stmt) -> bool:
+        """Whether the node is a loop that needs Python only for objects that Python has made. It is compiled as a
+        function of the objects, which may change their numbers and arrays."""
+        made = self.resolver.made_objects
+        if not isinstance(node, ast.For | ast.While) or made.isdisjoint(names_in(node)):
+            return False
+        if self.resolver.is_python(node, made):
+            return False
+        self.listed.add(node)
+        return True
 
     def _leaves(self, node: ast.stmt, in_loop: bool = False) -> bool:
         """Whether control may leave the statement other than at its end."""
@@ -166,7 +179,7 @@ class Splitter:
             out += self._region(self._without_labels(group, node), rest)
             group = []
             by_python = partial(self._python, node, behind, at_break, at_continue)
-            out += self._growing(node, behind, by_python) or by_python()
+            out += self._growing(node, behind, by_python) or self._left_early(node, behind) or by_python()
         return out + self._region(group, after)
 
     def _without_labels(self, group: list[ast.stmt], node: ast.stmt) -> list[ast.stmt]:
@@ -286,23 +299,29 @@ class Splitter:
 
     def _growing(self, node: ast.stmt, behind: Names, by_python: Callable[[], list[ast.stmt]]) -> list[ast.stmt] | None:
         """The statements that run a loop in which lists grow by compiled code, or else by Python; None for others."""
-        if not isinstance(node, ast.For | ast.While) or self._leaves(node):
-            return None
         names = {part.id for part in walk_own(node) if isinstance(part, ast.Name) and self.resolver.keeps(part)}
+        early = self._early(node, frozenset(names)) if self._leaves(node) else None
+        if not isinstance(node, ast.For | ast.While) or (early is None and self._leaves(node)):
+            return None
+        behind = self._through_nested(behind)
         before, unset = live_before([node], behind), self._around.unset - assigned([node])
         values = [each for part in self.resolver.nodes if isinstance(part, ast.Assign) for each in named_values(part)]
         kinds = {name: kind_of(name, values, self.resolver.nodes) for name in sorted(names)}
+        kinds |= dict.fromkeys(names & self.resolver.kept.texts, str)
         found = rewritten(node, self.resolver.nodes, kinds, before, self._around.new_name) if names else None
         if found is None or any(self.resolver.is_label(part) for part in walk_own(node) if isinstance(part, ast.stmt)):
             return None
-        made, grown, more, functions = found
+        made, grown, more, functions, originals = found
         is_unsafe = any(each.is_made and each.name in behind for each in grown)  # the loop may have no iterations
-        if is_unsafe or self.resolver.is_python(made) or not unset.isdisjoint(names | reads(node)):
+        if is_unsafe or self.resolver.is_python(made, (), originals) or not unset.isdisjoint(names | reads(node)):
             return None
         outputs = sorted((assigned([node]) - names - (updated([node]) & self.resolver.arrays())) & behind)
         inputs = sorted(self._inputs([node], frozenset(outputs)) - names)
         code, line = self.source.function.__code__, node.lineno + self.source.line_shift
-        region = Region(self._around, f"_lists_{len(self.lists) + 1}", [made], [*inputs, *more], outputs, functions)
+        number = f"_lists_{len(self.lists) + 1}"
+        loop = made if early is None else with_marked_returns(made)
+        nodes = [*self._nested_in([node]), loop]
+        region = Region(self._around, number, nodes, [*inputs, *more], outputs, functions, early)
         index = len(self.lists)
         self.lists.append(ListRegion(region, grown, f"{code.co_filename}:{line}:{node.col_offset + 1}", node))
         self.listed.add(node)
@@ -318,12 +337,37 @@ class Splitter:
         done = ast.Name(DONE, ast.Load())
         targets = [each.name if each.name in behind else DONE for each in grown] + outputs
         stores = ast.Tuple([ast.Name(each, ast.Store()) for each in targets], ast.Store())
-        taken: list[ast.stmt] = [ast.Assign([stores], done), *region.without_value()]
+        taken: list[ast.stmt] = [] if early is None else [if_early(DONE, EARLY)]
+        taken += [ast.Assign([stores], done), *region.without_value()]
         test = ast.Compare(done, [ast.Is()], [ast.Constant(None)])
         return [
             at(ast.Assign([ast.Name(DONE, ast.Store())], call), node),
             at(Growing(test, by_python(), taken), node),
         ]
+
+    def _early(self, node: ast.stmt, lists: Names = _NONE) -> Needs | None:
+        """What must hold if the node is a loop that the function leaves by returning numbers, None or new arrays; None
+        for others. `lists` have numbers as elements."""
+        if not isinstance(node, ast.For | ast.While) or not leaves_by_return_alone(node):
+            return None
+        if any(self.resolver.is_label(part) for part in walk_own(node) if isinstance(part, ast.stmt)):
+            return None  # a mapping may name the loops, which must not return then
+        needs = Needs(lists, set())
+        if not all(self._fresh.is_fresh(part.value, needs) for part in returned_in(node)):
+            return None
+        return needs if assigned([node]).isdisjoint(name for name, _ in needs.dimensions) else None
+
+    def _left_early(self, node: ast.stmt, behind: Names) -> list[ast.stmt] | None:
+        """The statements that run such a loop as a region; None for others."""
+        early = self._early(node) if returned_in(node) and not self.source.only_pragmas else None
+        if early is None:
+            return None
+        if self.resolver.is_python(node, self.resolver.made_objects) or self._names_views(node, behind):
+            return None
+        if not self._around.unset.isdisjoint(reads(node)) or not self._captured.isdisjoint(assigned([node])):
+            return None
+        self.listed.add(node)
+        return self._whole([with_marked_returns(node)], behind, early)
 
     def _again(self, node: ast.stmt, group: int = -1) -> list[ast.stmt]:
         """The statements that run a small statement as a region."""
@@ -331,22 +375,31 @@ class Splitter:
         self.statements.append(made)
         return made.called_by(AGAIN, [len(self.statements) - 1, group])
 
-    def _whole(self, nodes: list[ast.stmt], after: Names) -> list[ast.stmt]:
-        """The call of a new region with all the statements."""
+    def _whole(self, nodes: list[ast.stmt], after: Names, early: Needs | None = None) -> list[ast.stmt]:
+        """The call of a new region with all the statements, which may return `early`."""
         first, last = nodes[0], nodes[-1]
         index = len(self.regions)
-        made = self._part(nodes, after, f"_{index + 1}" if index else "")
+        made = self._part(nodes, after, f"_{index + 1}" if index else "", early)
         self.regions.append(made)
         shift = self.source.line_shift
         lines = first.lineno + shift, (last.end_lineno or last.lineno) + shift
         self.places.append(Place(labels_in(made.nodes, self.resolver), *lines))
         return made.called_by(RUN, [index])
 
-    def _part(self, nodes: list[ast.stmt], after: Names, number: str) -> Region:
+    def _part(self, nodes: list[ast.stmt], after: Names, number: str, early: Needs | None = None) -> Region:
         stored = assigned(nodes) - (updated(nodes) & self.resolver.arrays()) - self._nested.keys()
         outputs = sorted(stored & self._through_nested(after))
         inputs = sorted(self._inputs(nodes, frozenset(outputs)))
-        return Region(self._around, number, [*self._nested_in(nodes), *nodes], inputs, outputs)
+        return Region(
+            self._around,
+            number,
+            [*self._nested_in(nodes), *nodes],
+            inputs,
+            outputs,
+            None,
+            early,
+            self.resolver.made_objects,
+        )
 
     def _nested_in(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
         """The definitions of the nested functions that the statements use directly or indirectly, unless the statements

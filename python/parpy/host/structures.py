@@ -103,7 +103,9 @@ class Structures:
         return function, *(each.dtype if isinstance(each, np.ndarray) else type(each) for each in parts)
 
     def _run(self, function: Callable[..., Any], given: Sequence[Any], **more: Any) -> Any:
-        """Calls the function with these values of its parameters."""
+        """Calls the function with these values of its parameters, which may have the names of options."""
+        if not more.keys().isdisjoint(self._parameters):
+            more = {name: value for name, value in more.items() if name not in self._parameters}
         named = dict(zip(self._parameters[self._positional :], given[self._positional :], strict=True))
         return function(*given[: self._positional], **named, **more)
 

@@ -12,23 +12,75 @@ import numpy as np
 from .. import builtin
 from .texts import function_of
 
+# The types of elements besides Python's. The elements of a list with such a type all have it.
+SMALL = ("int8", "int16", "int32", "uint8", "uint16", "uint32", "float32")
+
 
 def kind_of(v):
-    kind = 2
-    if builtin.static_types_eq(v, np.int64):
+    kind = 3
+    if builtin.static_types_eq(v, np.float64):
+        kind = 2
+    elif builtin.static_types_eq(v, np.int64):
         kind = 1
     elif builtin.static_types_eq(v, np.bool_):
         kind = 0
     return np.uint8(kind)
 
 
+_STRICT = """def strict_{number}(like, v):
+    if v.ndim == 0:
+        if builtin.static_types_eq(v, np.float64):
+            if not builtin.static_types_eq(like, np.float64):
+                builtin.static_fail("list {number} has floats")
+        elif builtin.static_types_eq(v, np.bool_):
+            if builtin.static_types_eq(like, np.float64):
+                builtin.static_fail("{mixed}")
+            elif not builtin.static_types_eq(like, np.bool_):
+                builtin.static_fail("list {number} has bools")
+        elif builtin.static_types_eq(v, np.int64):
+            if not builtin.static_types_eq(like, np.int64):
+                builtin.static_fail("{mixed}")
+        else:
+{small}
+    else:
+        builtin.static_fail("a list that grows in a compiled loop has numbers as elements")
+    return v
+"""
+
+_OPERAND = """def operand_{number}(like, v):
+    if builtin.static_types_eq(like, np.float64):
+        if v.ndim == 0:
+            if not builtin.static_types_eq(v, np.float64):
+                builtin.static_fail("{mixed}")
+        elif v.dtype != np.float64:
+            builtin.static_fail("{mixed}")
+    return v
+"""
+
+_OTHERS = """            if builtin.static_types_eq(v, np.{name}):
+                if not builtin.static_types_eq(like, np.{name}):
+                    builtin.static_fail("list {number} has {name}")
+            el"""
+_REFUSED = "a list that grows in a compiled loop has real numbers of at most 64 bits, other than float16 and uint64"
+
+
+def _of_small_types(number):
+    tests = "".join(_OTHERS.format(name=name, number=number).lstrip(" " if name != SMALL[0] else "") for name in SMALL)
+    return f'{tests}se:\n                builtin.static_fail("{_REFUSED}")'
+
+
+MIXED = "it computes with elements of a list, queue or dict that has elements of several types"
+
 _CHECKED = """def checked_{number}(like, v):
     if v.ndim == 0:
         if builtin.static_types_eq(v, np.float64):
             if not builtin.static_types_eq(like, np.float64):
                 builtin.static_fail("list {number} has floats")
-        elif not builtin.static_types_eq(v, np.int64) and not builtin.static_types_eq(v, np.bool_):
-            builtin.static_fail("a list that grows in a compiled loop has the types of Python's bool, int and float")
+        elif builtin.static_types_eq(v, np.int64) or builtin.static_types_eq(v, np.bool_):
+            if not builtin.static_types_eq(like, np.int64) and not builtin.static_types_eq(like, np.float64):
+                builtin.static_fail("{mixed}")
+        else:
+{small}
     else:
         builtin.static_fail("a list that grows in a compiled loop has numbers as elements")
     return v
@@ -38,14 +90,30 @@ _CHECKED = """def checked_{number}(like, v):
 @functools.cache
 def checked(number):
     """The function that returns the value `v` for the list of this number, if its type `like` holds it."""
-    return function_of(_CHECKED.format(number=number), f"checked_{number}", "<list>")
+    return function_of(
+        _CHECKED.format(number=number, mixed=MIXED, small=_of_small_types(number)), f"checked_{number}", "<list>"
+    )
+
+
+@functools.cache
+def strict(number):
+    """The same as checked for a list whose elements all have one type."""
+    return function_of(
+        _STRICT.format(number=number, mixed=MIXED, small=_of_small_types(number)), f"strict_{number}", "<list>"
+    )
+
+
+@functools.cache
+def operand(number):
+    """The function that returns `v`, which must be a float if the elements of the list of this number are floats."""
+    return function_of(_OPERAND.format(number=number, mixed=MIXED), f"operand_{number}", "<list>")
 
 
 def put(floats, wholes, kinds, like, place, v):
     kinds[place] = kind_of(v)
-    if builtin.static_types_eq(like, np.float64):
+    if builtin.static_types_eq(like, np.float64) or builtin.static_types_eq(like, np.float32):
         floats[place] = v
-    if not builtin.static_types_eq(v, np.float64):
+    if not builtin.static_types_eq(v, np.float64) and not builtin.static_types_eq(v, np.float32):
         wholes[place] = v
 
 
@@ -71,12 +139,36 @@ def replace(floats, wholes, kinds, ends, like, i, v):
 def number(floats, wholes, like, place):
     if builtin.static_types_eq(like, np.float64):
         return floats[place]
+    elif builtin.static_types_eq(like, np.bool_):
+        return wholes[place] != 0
+    elif builtin.static_types_eq(like, np.float32):
+        return np.float32(floats[place])
+    elif builtin.static_types_eq(like, np.int8):
+        return np.int8(wholes[place])
+    elif builtin.static_types_eq(like, np.int16):
+        return np.int16(wholes[place])
+    elif builtin.static_types_eq(like, np.int32):
+        return np.int32(wholes[place])
+    elif builtin.static_types_eq(like, np.uint8):
+        return np.uint8(wholes[place])
+    elif builtin.static_types_eq(like, np.uint16):
+        return np.uint16(wholes[place])
+    elif builtin.static_types_eq(like, np.uint32):
+        return np.uint32(wholes[place])
     else:
         return wholes[place]
 
 
 def element(floats, wholes, ends, like, i):
     return number(floats, wholes, like, place_of(ends, i))
+
+
+def code(wholes, ends, i):
+    """The number of a character of a text."""
+    n = ends[1]
+    if i < -n or i >= n:
+        raise IndexError("string index out of range")
+    return wholes[i] if i >= 0 else wholes[n + i]
 
 
 def pop(floats, wholes, ends, like, i):

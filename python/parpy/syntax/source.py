@@ -31,6 +31,7 @@ from .fields import with_fields, with_methods
 from .imports import note_imports, without_imports
 from .literals import with_constants, with_keys
 from .patterns import node_parameters
+from .rewriting.given_lists import with_arrays
 from .stored_views import has_views, note_views, with_named_views
 from .text import as_text
 from .turns import note_turns, with_turns
@@ -129,6 +130,7 @@ class FunctionSource:
             node = with_bases(with_slices(node, self.function), self.function)
             node = with_named_views(node) if has_views(self.text) else node
             node = with_turns(without_aliases(with_keys(with_constants(node, self.function))))
+            node = with_arrays(node, self.function)
             self._plain = with_fields(with_methods(node, self.function))
         return self._plain
 

@@ -26,7 +26,7 @@ def with_slices(node: Function, function: FunctionType) -> Function:
 
 
 def _is_vidx(call: ast.Call, function: FunctionType) -> bool:
-    return _outside(call.func, function) is workers.vidx and len(_arguments(call)) > 1
+    return outside(call.func, function) is workers.vidx and len(_arguments(call)) > 1
 
 
 def _arguments(call: ast.Call) -> list[ast.expr]:
@@ -38,10 +38,10 @@ def _arguments(call: ast.Call) -> list[ast.expr]:
     return given if fits and (len(given) == 3 or "bound" not in {each.arg for each in call.keywords}) else []
 
 
-def _outside(node: ast.expr, function: FunctionType) -> Any:
+def outside(node: ast.expr, function: FunctionType) -> Any:
     """The object outside of the function that a name or an attribute of a module refers to."""
     if isinstance(node, ast.Attribute):
-        owner = _outside(node.value, function)
+        owner = outside(node.value, function)
         return getattr(owner, node.attr, _MISSING) if isinstance(owner, ModuleType) else _MISSING
     if not isinstance(node, ast.Name):
         return _MISSING

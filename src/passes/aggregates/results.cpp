@@ -100,6 +100,13 @@ void Lowering::return_to_python(const Return& stmt, Parts value) {
                 made->python_may_call = true;
             return;
         }
+        if (part->form == Kind::Form::kText) {
+            if (Diagnostic* made = fail(Code::kP018, stmt.value->span,
+                                        a_kind(*part) + " cannot be returned to Python",
+                                        "return a number, and choose the text outside"))
+                made->python_may_call = true;
+            return;
+        }
         (void)number_in({*part, {}}, *stmt.value);
         return;
     }

@@ -131,7 +131,7 @@ private:
                 const bool once =
                     returns[name->origin.argument] == 1 && returns[other.argument] == 1;
                 if (!once || !are_one(bind, *first->second, *made))
-                    return refuse(bind, "has elements of another result", *first->second);
+                    return refuse_shared(bind, *first->second, *made);
                 function_.given.emplace_back(name->origin.argument, other.argument);
                 delivered_.insert(&bind);
                 continue;
@@ -184,6 +184,17 @@ private:
                                            "', which belong to its caller already");
         error.help = "return a copy of them: np.copy(…)";
         error.python_may_call = true;
+        return false;
+    }
+
+    bool refuse_shared(const Bind& bind, const Bind& other, const Var& array) {
+        auto& error = context_.diagnostics.error(
+            Code::kP217, bind.span,
+            "two results of the function have the same elements" +
+                (array.user_name.empty() ? "" : ", those of '" + array.shown() + "'"));
+        error.python_may_call = true;
+        if (bind.span != other.span) error.notes.push_back({other.span, "the other one is this"});
+        error.help = "return a copy of one of them: np.copy(…)";
         return false;
     }
 

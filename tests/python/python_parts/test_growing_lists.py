@@ -523,11 +523,54 @@ def test_what_python_runs():
 
 def test_a_warning_tells_of_small_floats():
     with pytest.warns(parpy.PerformanceWarning, match="beside numbers of type float32"):
-        parpy.jit(doubled)(X.astype(np.float32))
+        parpy.jit(added_up)(X.astype(np.float32))
 
 
-def doubled(x):
-    out = []
+def added_up(x):
+    out = [0.0]
     for v in x:
-        out.append(2 * v)
+        out.append(out[-1] + v)
     return out
+
+
+def states(n):
+    state = (0.0, 1.0)
+    found = []
+    for i in range(n):
+        a, b = state
+        state = (b, a + b * i)
+        found.append(state)
+    return state, found
+
+
+def best_so_far(x):
+    best = (0, 0.0)
+    found = []
+    for i in range(len(x)):
+        if x[i] > best[1]:
+            best = (i, x[i])
+        found.append(best)
+        found.append((i, x[i]))
+    return found, best
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize(("function", "given"), [(states, 5), (states, 0), (best_so_far, X)])
+def test_tuples_with_names(backend, function, given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", parpy.PerformanceWarning)
+        warnings.filterwarnings("ignore", message="(?s).*P316")
+        assert same(parpy.jit(function)(given, opts=options(backend, {})), function(given))
+
+
+def test_arrays_in_tuples_with_names():
+    """Python runs the loop, and the message speaks of the elements."""
+
+    def kept(x):
+        found = []
+        for pair in ((1, 2), (3, 4)):
+            found.append(pair)
+        return found
+
+    with pytest.warns(parpy.PerformanceWarning, match="numbers, or tuples that are written out, as elements"):
+        assert parpy.jit(kept)(X) == kept(X)

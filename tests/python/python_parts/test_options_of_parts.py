@@ -70,3 +70,26 @@ def test_changes_of_options_count() -> None:
         function(x, opts=options)
     given = [each for each in seen if each is not None]
     assert not given[0].fast_math and given[-1].fast_math
+
+
+def test_parameters_with_the_names_of_options():
+    """They are the user's own."""
+
+    def scaled(x, opts, debug):
+        name = f"{len(x)}"
+        found = []
+        y = x * opts["scale"]
+        if "limits" in opts:
+            y = np.clip(y, *opts["limits"])
+        for i in range(len(x)):
+            if debug:
+                found.append(y[i] * opts.get("scale", 1.0))
+        return name, y, found
+
+    compiled = parpy.jit(scaled)
+    x = np.arange(3.0)
+    for opts in ({"scale": 2.0}, {"scale": 3.0, "limits": (0, 2)}):
+        for debug in (True, False):
+            got, want = compiled(x, opts, debug), scaled(x, opts, debug)
+            assert (got[0], got[2]) == (want[0], want[2])
+            np.testing.assert_array_equal(got[1], want[1])

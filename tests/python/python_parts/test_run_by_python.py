@@ -441,7 +441,7 @@ def runs_steps(f, n):
         (tries, (X,), "compiled code has no 'try'"),
         (of_lists, (X,), "'WEIGHTS' is a list outside of the function"),
         (triangle, (X, 2), "'x' gets another size"),
-        (runs_steps, (Filter(), 2), "compiled code cannot call 'f.predict()'"),
+        (runs_steps, (Filter(), 2), "Python runs parts of 'f.predict'"),
         (steepest, (X,), "'place' is a list, dict or set|'found' is a list, dict or set"),
         (pops, (3,), "'stack' is a list, dict or set"),
     ],

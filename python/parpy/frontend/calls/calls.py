@@ -31,11 +31,11 @@ from ..expressions.effects import acts, has_effects
 from ..expressions.entries import entry_or_default, names_in
 from ..expressions.evaluation import lower_arguments, lower_settled
 from ..expressions.function_values import default_of
-from ..expressions.objects import has, initialized_object, is_made_of_fields, new_object
+from ..expressions.objects import has, initialized_object, new_object
 from ..expressions.outputs import Output, accumulated, output_of
 from ..expressions.subscripts import array_of, extent_of
 from ..forms import Forms, RecordForm
-from ..initializers import initialized
+from ..initializers import initialized, is_made_of_fields
 from ..kernels.record_paths import has_slice
 from ..kernels.records import is_record, is_record_argument, record_apart, record_of, record_rank
 from ..lowering import lower

@@ -33,6 +33,13 @@ def is_dtype(fn: FunctionScope, node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "dtype" and is_array_name(fn, node.value)
 
 
+def _is_of_result(fn: FunctionScope, node: ast.expr) -> bool:
+    """Whether `node` is the dtype of the result of an operator, which comparisons can use."""
+    if fn.kernel or not isinstance(node, ast.Attribute) or node.attr != "dtype":
+        return False
+    return isinstance(node.value, ast.BinOp | ast.UnaryOp | ast.Compare)
+
+
 def is_class_of_elements(fn: FunctionScope, node: ast.expr) -> bool:
     """Whether `node` is x.dtype.type, the class of an array's elements."""
     return isinstance(node, ast.Attribute) and node.attr == "type" and is_dtype(fn, node.value)
@@ -41,6 +48,8 @@ def is_class_of_elements(fn: FunctionScope, node: ast.expr) -> bool:
 def type_operand(fn: FunctionScope, node: ast.expr) -> _native.Expr:
     """A value of the type that `node` names."""
     span = fn.span(node)
+    if isinstance(node, ast.Attribute) and _is_of_result(fn, node):
+        return lower(fn, node.value)
     if isinstance(node, ast.Attribute) and is_class_of_elements(fn, node):
         node = node.value
     if isinstance(node, ast.Attribute) and is_dtype(fn, node):
@@ -81,7 +90,7 @@ def compared_types(fn: FunctionScope, node: ast.Compare) -> _native.Expr | None:
     if len(node.ops) != 1:
         return None
     left, op, right = node.left, node.ops[0], node.comparators[0]
-    if is_dtype(fn, left) or is_dtype(fn, right):
+    if any(is_dtype(fn, each) or _is_of_result(fn, each) for each in (left, right)):
         if isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn):
             return None
         same = fn.op("types_equal", node, type_operand(fn, left), type_operand(fn, right))

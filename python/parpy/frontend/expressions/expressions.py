@@ -195,7 +195,11 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
         _no_attribute(fn, owner.value, node)
     elif fn.starts_undefined(node.value):
         lower(fn, first_name(node.value))
-    elif is_attribute(fn, node) or isinstance(node.value, ast.Call):  # f(x).y of a named tuple, also in kernels
+    elif (
+        is_attribute(fn, node)
+        or isinstance(node.value, ast.Call)  # f(x).y of a named tuple, also in kernels
+        or (node.attr in fn.program.data and not fn.kernel)
+    ):
         return field(fn, lower(fn, node.value), node.attr, node)
     else:
         fn.error(

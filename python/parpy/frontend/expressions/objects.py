@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import inspect
 from collections.abc import Callable, Container, Mapping, Sequence
 from types import MethodType
@@ -31,7 +30,6 @@ from ...syntax.patterns import OPERATOR_METHODS, string_key
 from ...syntax.source import FunctionSource
 from ..calls.arguments import bound_arguments
 from ..forms import Span
-from ..initializers import initialized
 from ..lowering import lower
 from ..scope import FunctionScope
 from .evaluation import lower_arguments
@@ -192,26 +190,6 @@ def stored_field(fn: FunctionScope, target: ast.Attribute | ast.Subscript, in_pl
 
 
 # ------------------------------------------------------------ new objects
-
-
-def is_made_of_fields(value: object) -> bool:
-    """Whether the value is a class of named tuples, a dataclass whose instances consist of their fields alone, or a
-    class whose `__init__` only assigns attributes."""
-    if not isinstance(value, type):
-        return False
-    if issubclass(value, tuple):
-        return hasattr(value, "_fields") and value.__new__.__module__ == f"namedtuple_{value.__name__}"
-    if initialized(value) is not None:
-        return True
-    if not dataclasses.is_dataclass(value) or hasattr(value, "__post_init__"):
-        return False
-    written = getattr(value.__init__, "__code__", None)
-    by_itself = written is not None and written.co_filename == "<string>"
-    return by_itself and all(_is_plain(each) for each in dataclasses.fields(value))
-
-
-def _is_plain(field: dataclasses.Field[Any]) -> bool:
-    return field.init and field.default_factory is dataclasses.MISSING
 
 
 def new_object(fn: FunctionScope, node: ast.Call, made: Any) -> _native.Expr:

@@ -14,8 +14,10 @@ import numpy as np
 from ...calls import performance
 from ...calls.errors import CompileError
 from ...calls.options import CompileOptions
+from ...library.lists import MIXED, SMALL
 from ..regions import Region
-from .loops import PARTS, GrownList
+from ..returns import Early
+from .loops import PARTS, SERIES, GrownList
 from .mixing import mixes_elements
 
 _MOST = 2**26  # the most numbers of a list; memory that is not used is never touched
@@ -48,10 +50,13 @@ def _take() -> _Memory:
 
 
 _WHOLE = np.int64(0)
-_HAS_FLOATS = re.compile(r"list (\d+) has floats")
+_OTHERS: dict[str, Any] = {"floats": np.float64(0), "bools": np.bool_(0)}
+_OTHERS |= {name: getattr(np, name)(0) for name in SMALL}
+_HAS_OTHERS = re.compile(rf"list (\d+) has ({'|'.join(_OTHERS)})")
 _SMALL = {*map(np.dtype, (np.float16, np.float32, np.complex64)), np.float16, np.float32, np.complex64}
 _OTHER_INTEGERS = (np.int8, np.int16, np.int32, np.uint8, np.uint16, np.uint32, np.uint64)
 _NARROW = {*map(np.dtype, _OTHER_INTEGERS), *_OTHER_INTEGERS}
+_SMALL_CLASSES = {getattr(np, name) for name in SMALL}
 _KINDS = {bool: 0, int: 1, float: 2, np.bool_: 0, np.int64: 1, np.float64: 2}
 
 
@@ -63,14 +68,18 @@ class ListRegion:
         self.region, self.grown = region, grown
         self._place = place
         self._refused = False
-        self._mixes = mixes_elements(written, {each.name for each in grown})
+        self._mixes = mixes_elements(written, {each.name for each in grown if each.kind is not str})
         self._known: set[Any] = set()  # the functions of the region so far
-        self._floats: dict[tuple[Any, ...], set[int]] = {}  # by the types of inputs, the lists of floats
+        # By the types of inputs, the lists of floats and bools, each with such a number.
+        self._others: dict[tuple[Any, ...], dict[int, Any]] = {}
 
     def run(self, given: tuple[Any, ...], inputs: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
         """The lists and the outputs; None if Python must run the loop."""
-        own = [id(value) for each, value in zip(self.grown, given, strict=True) if not each.is_made]
+        pairs = zip(self.grown, given, strict=True)
+        own = [id(value) for each, value in pairs if not each.is_made and each.kind is not str]
         if self._refused:
+            return None
+        if not self.region.may_run(inputs):
             return None
         if len({*own}) < len(own):
             return self._leave("two names refer to one list, dict or set")
@@ -88,7 +97,7 @@ class ListRegion:
             if other is not None:
                 return self._leave(f"'{other[0].name}' is of type '{type(other[1]).__name__}'")
             small = next((each for each in map(_type_of, inputs) if each in _SMALL), None)
-            if small is not None:
+            if small is not None and self._mixes:
                 return self._leave(
                     f"Python's floats in a list, dict or set are weak beside numbers of type {np.dtype(small).name}"
                 )
@@ -98,31 +107,37 @@ class ListRegion:
                     f"a list, dict or set that grows in a compiled loop has at most {_SOME} elements before the loop, "
                     "which are bools, ints or floats, and its keys are integers"
                 )
-            floats = self._floats.setdefault((*map(_type_of, (*inputs, *likes)),), set())
+            others = self._others.setdefault((*map(_type_of, (*inputs, *likes)),), {})
             done = False
             while True:
-                more = [np.float64(0) if number in floats else like for number, like in enumerate(likes)]
+                more = [others.get(number, like) for number, like in enumerate(likes)]
+                if any(map(_differs, _columns(self.grown, memory), likes, more)):
+                    return self._leave(MIXED)
                 try:
                     call = self.region.call((*inputs, *_parts(self.grown, memory, more)))
-                    results = self._guarded(call.function)(*call.arguments, opts=opts, debug=debug)
-                    results = self.region.results(call.kept, results) if call.kept else results
+                    results = self.region.run(self._guarded(call.function), call.arguments, opts, debug)
+                    if call.kept or self.region.early:
+                        results = self.region.results(call.kept, results)
                     done = True
                 except CompileError as error:
-                    found = {*map(int, _HAS_FLOATS.findall(str(error)))} - floats
-                    if not found:
+                    told = sorted(_HAS_OTHERS.findall(str(error)))
+                    found = {int(number): _OTHERS[what] for number, what in told}
+                    if found.items() <= others.items() or any(number in others for number in found):
                         if error.says("run"):
                             raise
                         self._refuse(str(error))
                         return None
-                    floats |= found
+                    others |= found
                     continue
                 except BaseException:
                     done = True
                     raise
                 finally:
                     if done:
-                        values = [_stored(*each) for each in zip(self.grown, given, memory, strict=True)]
-                return *values, *(results or ())
+                        rest = iter(more)
+                        classes = [[type(next(rest)) for _ in columns] for columns in memory]
+                        values = [_stored(*each) for each in zip(self.grown, given, memory, classes, strict=True)]
+                return results if isinstance(results, Early) else (*values, *(results or ()))
         finally:
             _free.extend(
                 column for columns in memory for column in columns if max(column.ends[1], column.sizes[0]) <= _SOME
@@ -144,13 +159,16 @@ class ListRegion:
         """A number of the type of each column of the lists, as far as that is known; None where Python runs the
         loop. Python's floats would be NumPy's in compiled code, which differ beside small floats."""
         likes = [_loaded(*each) for each in zip(self.grown, given, memory, strict=True)]
-        if None in likes or any(_type_of(each) in _SMALL for each in inputs):
+        if None in likes or (self._mixes and any(_type_of(each) in _SMALL for each in inputs)):
             return None
         return [like for each in likes for like in each or ()]
 
     def _refuse(self, message: str) -> None:
         self._refused = True
-        self._leave(message.partition("]: ")[2].partition("\n")[0])
+        why = message.partition("]: ")[2].partition("\n")[0]
+        if message.startswith("<list>") and why.startswith("'v' is "):  # in the functions for lists
+            why = "a list that grows in a compiled loop has numbers, or tuples that are written out, as elements"
+        self._leave(why)
 
     def _leave(self, why: str) -> None:
         performance.python_runs(self._place, "this loop", why)
@@ -170,16 +188,31 @@ class ListRegion:
 
 
 def _parts(grown: list[GrownList], memory: list[list[_Memory]], likes: list[Any]) -> list[Any]:
-    columns = [(each.kind, column) for each, own in zip(grown, memory, strict=True) for column in own]
     return [
         part
-        for (kind, column), like in zip(columns, likes, strict=True)
-        for part in (*(getattr(column, name) for name in PARTS[kind][:-1]), like)
+        for (each, column), like in zip(_columns(grown, memory), likes, strict=True)
+        for part in (*(getattr(column, name) for name in PARTS[each.kind][:-1]), like)
     ]
 
 
+def _columns(grown: list[GrownList], memory: list[list[_Memory]]) -> list[tuple[GrownList, _Memory]]:
+    return [(each, column) for each, own in zip(grown, memory, strict=True) for column in own]
+
+
+def _differs(column: tuple[GrownList, _Memory], like: Any, other: Any) -> bool:
+    """Whether a column whose elements must have one type has elements, and not all of them have the other one."""
+    each, memory = column
+    n = memory.ends[1] if each.kind in SERIES else memory.sizes[0]
+    is_strict = each.is_strict or type(other) in _SMALL_CLASSES
+    if not is_strict or n == 0 or each.kind in (set, str):
+        return False
+    return type(like) is not type(other) or bool((memory.kinds[:n] != memory.kinds[0]).any())
+
+
 def _is_other(grown: GrownList, value: Any) -> bool:
-    return not grown.is_made and type(value) is not grown.kind
+    """Whether the value is of another class than the loop expects, or a queue of limited length."""
+    is_limited = getattr(value, "maxlen", None) is not None
+    return not grown.is_made and (type(value) is not grown.kind or is_limited)
 
 
 def _type_of(value: Any) -> Any:
@@ -191,13 +224,17 @@ def _loaded(grown: GrownList, value: Any, memory: list[_Memory]) -> list[Any] | 
     None for other lists."""
     for column in memory:
         column.ends[:] = 0
-        if grown.kind is not list:
+        if grown.kind not in (*SERIES, str):
             _hash(column, (), max(grown.key, 1))
     if grown.is_made:
         return [_WHOLE] * len(memory)
     if type(value) is not grown.kind or len(value) > _SOME:
         return None
-    if grown.kind is not list:
+    if grown.kind is str:
+        memory[0].wholes[: len(value)] = np.frombuffer(value.encode("utf-32-le", "surrogatepass"), np.uint32)
+        memory[0].ends[1] = len(value)
+        return [_WHOLE]
+    if grown.kind not in SERIES:
         count = max(grown.key, 1)
         if grown.key and not all(type(each) is tuple and len(each) == count for each in value):
             return None
@@ -205,7 +242,7 @@ def _loaded(grown: GrownList, value: Any, memory: list[_Memory]) -> list[Any] | 
         if not all(type(each) in (int, np.int64) and -(2**63) <= each < 2**63 for each in wholes):
             return None
         _hash(memory[0], [*map(int, wholes)], count)
-        like = _filled([*value.values()], memory[0]) if grown.kind is dict and value else _WHOLE
+        like = _filled([*value.values()], memory[0], grown) if grown.kind is dict and value else _WHOLE
         return None if like is None else [like]
     if not value or not (grown.reads or grown.changes):
         return [_WHOLE] * len(memory)
@@ -215,11 +252,11 @@ def _loaded(grown: GrownList, value: Any, memory: list[_Memory]) -> list[Any] | 
         columns = [*zip(*value, strict=True)]
     else:
         return None
-    likes = [*map(_filled, columns, memory)]
+    likes = [_filled(*each, grown) for each in zip(columns, memory, strict=True)]
     return None if None in likes else likes
 
 
-def _filled(values: Sequence[Any], memory: _Memory) -> Any:
+def _filled(values: Sequence[Any], memory: _Memory, grown: GrownList) -> Any:
     kinds = [_KINDS.get(type(each), -1) for each in values]
     if min(kinds) < 0:
         return None
@@ -231,6 +268,8 @@ def _filled(values: Sequence[Any], memory: _Memory) -> Any:
     memory.floats[:n] = values
     memory.kinds[:n] = kinds
     memory.ends[1] = n
+    if grown.is_strict and max(kinds) == 0:
+        return np.bool_(0)
     return np.float64(0) if 2 in kinds else _WHOLE
 
 
@@ -252,35 +291,45 @@ def _hash(memory: _Memory, wholes: Sequence[int], count: int) -> None:
         memory.table[place] = number
 
 
-def _stored(grown: GrownList, value: Any, memory: list[_Memory]) -> Any:
+def _stored(grown: GrownList, value: Any, memory: list[_Memory], classes: Sequence[Any]) -> Any:
     """The list, dict or set after the loop."""
-    if grown.kind is not list:
+    if grown.kind is str:
+        return value
+    if grown.kind not in SERIES:
         made: Any = grown.kind() if grown.is_assigned else value
         count = int(memory[0].sizes[0])
         keys: Any = memory[0].keys[: count * max(grown.key, 1)].tolist()
         if grown.key:
             keys = [*zip(*[iter(keys)] * grown.key, strict=True)]
-        made.update(zip(keys, _numbers(memory[0], 0, count), strict=True) if grown.kind is dict else keys)
+        values = _numbers(memory[0], 0, count, classes[0]) if grown.kind is dict else []
+        made.update(zip(keys, values, strict=True) if grown.kind is dict else keys)
         return made
     first, last = memory[0].ends.tolist()
     last = min(last, *(int(column.ends[1]) for column in memory))
     has_old = not grown.is_made and (grown.reads or grown.changes)
     kept = has_old and not (grown.changes or grown.is_assigned)
-    columns = [_numbers(column, len(value) if kept else first, last) for column in memory]
+    begin = len(value) if kept else first
+    columns = [_numbers(column, begin, last, each) for column, each in zip(memory, classes, strict=True)]
     numbers = [*zip(*columns, strict=True)] if grown.width else columns[0]
     if grown.is_assigned:
-        return numbers
-    if grown.changes:
+        return grown.kind(numbers)
+    if not grown.changes:
+        value += numbers
+    elif grown.kind is list:
         value[:] = numbers
     else:
-        value += numbers
+        value.clear()
+        value.extend(numbers)
     return value
 
 
-def _numbers(memory: _Memory, first: int, last: int) -> list[Any]:
+def _numbers(memory: _Memory, first: int, last: int, of_class: Any) -> list[Any]:
+    """The elements in these places; those of NumPy's small types have the class `of_class`."""
     kinds = memory.kinds[first:last]
     if last == first:
         return []
+    if kinds[0] == 3:
+        return [*(memory.floats if of_class is np.float32 else memory.wholes)[first:last].astype(of_class)]
     if kinds.min() != kinds.max():
         wholes, floats = memory.wholes[first:last].tolist(), memory.floats[first:last].tolist()
         given = zip(kinds.tolist(), floats, wholes, strict=True)

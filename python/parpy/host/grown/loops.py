@@ -1,9 +1,10 @@
-"""Loops in which lists of numbers, and dicts and sets of integers or tuples of integers, grow, as loops over memory
-(library/lists.py, library/hash_tables.py)."""
+"""Loops in which lists and queues of numbers, and dicts and sets of integers or tuples of integers, grow, and loops
+that read the characters of texts, as loops over memory (library/lists.py, library/hash_tables.py)."""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +12,8 @@ from ...library import hash_tables, lists
 from ...syntax.patterns import names_in
 from ...syntax.walks import copy_of, walk
 from ..unset import at
+from .reads import Column, uses_of_elements
+from .texts import Texts
 
 LISTS = "__parpy_lists__"
 PARTS: dict[type, tuple[str, ...]] = {
@@ -18,9 +21,13 @@ PARTS: dict[type, tuple[str, ...]] = {
     dict: ("floats", "wholes", "kinds", "keys", "table", "sizes", "like"),
     set: ("keys", "table", "sizes", "like"),
 }
+PARTS[deque] = PARTS[list]
+PARTS[str] = ("wholes", "ends", "like")
+SERIES = (list, deque)
 _OF_NUMBERS, _OF_ENDS = ("floats", "wholes", "ends", "like"), ("ends",)
 _OF_KEYS, _OF_VALUES = ("keys", "table", "sizes"), ("floats", "wholes", "keys", "table", "sizes", "like")
 _OF_METHODS = {"append": list, "get": dict, "items": dict, "keys": dict, "values": dict, "add": set, "discard": set}
+_OF_METHODS["popleft"] = deque
 _MOST_IN_KEYS = 3
 _COPIED = ("floats", "wholes", "kinds", "ends")
 
@@ -33,7 +40,7 @@ class GrownList(NamedTuple):
     """How a loop uses a list, dict or set: its class; the length of its elements, if these are tuples, or else 0;
     whether the loop reads elements, or the length; whether it changes or removes elements; and whether it assigns
     others to the name. The loop makes those `is_made`, which have no other use before. `key` is the length of the keys,
-    if these are tuples, or else 0."""
+    if these are tuples, or else 0. `is_strict` tells that all elements must have one type (reads.py)."""
 
     name: str
     kind: Any
@@ -43,19 +50,21 @@ class GrownList(NamedTuple):
     is_assigned: bool
     is_made: bool
     key: int
+    is_strict: bool
 
 
 # ------------------------------------------------------------ the loop
 
 
 class Rewritten(NamedTuple):
-    """A loop over memory for lists, their uses, the names for the parts of their memory, and the functions of the
-    language that the loop calls, by name."""
+    """A loop over memory for lists, their uses, the names for the parts of their memory, the functions of the language
+    that the loop calls, by name, and the nodes of the text by those nodes of the loop that are copies of them."""
 
     loop: ast.stmt
     lists: list[GrownList]
     memory: list[str]
     functions: dict[str, Any]
+    originals: dict[ast.AST, ast.AST]
 
 
 def rewritten(
@@ -68,7 +77,8 @@ def rewritten(
     """The loop over memory for the lists, dicts and sets with these names, of which those in `before` have a value
     before the loop, in a function of these nodes; None if the loop uses one otherwise than to append, read, change or
     remove elements, to ask for its length and its keys, and to assign it."""
-    widths = {name: _width(node, name) for name in kinds}
+    tuples = _tuples(nodes)
+    widths = {name: _width(node, name, tuples) for name in kinds}
     keys = {name: _key_width(nodes, name) for name in kinds}
     if (
         None in widths.values()
@@ -83,8 +93,18 @@ def rewritten(
         ]
         for name, width in widths.items()
     }
-    visitor = _Rewriter(memory, kinds, widths, keys)
-    made = visitor.visit(copy_of(node))
+    copied = copy_of(node)
+    originals = dict(zip(walk(copied), walk(node), strict=True))
+    inside = {*originals.values()}
+    outside = {each.id for each in nodes if isinstance(each, ast.Name) and each not in inside}
+    texts = Texts(copied, {name for name, kind in kinds.items() if kind is str}, outside)
+    uses = uses_of_elements(copied, kinds.keys() - texts.names, widths, outside)
+    moved = set(uses.moved)
+    for move in _moves(node, widths):  # lists of which one is a copy of the other
+        both = {*names_in(move)} & kinds.keys()
+        moved |= both if both & moved else set()
+    visitor = _Rewriter(memory, kinds, widths, keys, moved, uses.operands, texts)
+    made = visitor.visit(copied)
     if visitor.fails or any(isinstance(part, ast.Name) and part.id in memory for part in walk(made)):
         return None
     found = [
@@ -97,41 +117,77 @@ def rewritten(
             name in visitor.assigned,
             name in visitor.made and name not in before,
             keys[name] or 0,
+            name in moved,
         )
         for name, width in widths.items()
     ]
     if any(each.name in visitor.made and not each.is_made for each in found):
         return None
     names_of_parts = [part for columns in memory.values() for column in columns for part in column.values()]
-    return Rewritten(ast.fix_missing_locations(made), found, names_of_parts, visitor.functions)
+    return Rewritten(ast.fix_missing_locations(made), found, names_of_parts, visitor.functions, originals)
 
 
 def _made_by(value: ast.expr) -> type | None:
-    """The class of the dict or set that the expression makes."""
+    """The class of the dict, set or queue that the expression makes."""
     match value:
         case ast.Dict() | ast.DictComp():
             return dict
         case ast.Set() | ast.SetComp():
             return set
         case ast.Call(func=ast.Name(id=name), args=[], keywords=[]):
-            return {"list": list, "dict": dict, "set": set}.get(name)
+            return {"list": list, "dict": dict, "set": set, "deque": deque}.get(name)
+        case ast.Call(func=ast.Name(id="deque") | ast.Attribute(attr="deque"), args=[_], keywords=[]):
+            return deque
     return None
+
+
+def _elements_of_new(value: ast.expr, kind: type) -> list[ast.expr] | None:
+    """The elements of a new list or queue; None for other expressions."""
+    if kind is deque:
+        if _made_by(value) is not deque or not isinstance(value, ast.Call):
+            return None
+        if not value.args:
+            return []
+        value = value.args[0]
+    if kind not in SERIES or not isinstance(value, ast.List):
+        return None
+    return None if any(isinstance(each, ast.Starred) for each in value.elts) else value.elts
 
 
 def kind_of(name: str, assigned: Iterable[tuple[str, ast.expr]], nodes: Iterable[ast.AST]) -> type:
     """The class of the list, dict or set with this name in a function of these nodes; a list if neither its values nor
     its methods show it."""
     kinds = [_made_by(value) for each, value in assigned if each == name]
-    kinds += [
+    used = [
         _OF_METHODS.get(part.attr)
         for part in nodes
         if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == name
     ]
-    return next((kind for kind in kinds if kind is not None), list)
+    if deque in used:
+        return deque
+    return next((kind for kind in kinds + used if kind is not None), list)
 
 
-def _width(node: ast.AST, name: str) -> int | None:
-    """The number of elements of the tuples that a loop appends to the list, 0 for numbers; None if they differ."""
+def _tuples(nodes: Iterable[ast.AST]) -> dict[str, int]:
+    """The names that only get tuples of one length that are written out, with this length."""
+    given: dict[str, set[int]] = {}
+    counts: Counter[str] = Counter()
+    for part in nodes:
+        if isinstance(part, ast.Assign) and len(part.targets) == 1 and isinstance(part.targets[0], ast.Name):
+            name, value = part.targets[0].id, part.value
+            is_tuple = isinstance(value, ast.Tuple) and not any(isinstance(each, ast.Starred) for each in value.elts)
+            given.setdefault(name, set()).add(len(value.elts) if is_tuple else 0)  # type: ignore[attr-defined]
+            counts[name] -= 1
+        elif isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+            counts[part.id] += 1
+    stored = {part.id for part in nodes if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)}
+    alone = {name for name in given if name in stored and counts[name] == 0}
+    return {name: max(given[name]) for name in alone if len(given[name]) == 1 and max(given[name]) > 0}
+
+
+def _width(node: ast.AST, name: str, tuples: Mapping[str, int]) -> int | None:
+    """The number of elements of the tuples that a loop appends to the list, 0 for numbers; None if they differ.
+    `tuples`: the lengths of those that have names."""
     given: list[ast.expr] = []
     for part in walk(node):
         match part:
@@ -139,10 +195,29 @@ def _width(node: ast.AST, name: str) -> int | None:
                 given.append(value)
             case ast.Assign(targets=[ast.Name(id=owner)], value=ast.List(elts=values)) if owner == name:
                 given += values
+            case ast.Assign(targets=[ast.Name(id=owner)], value=ast.Call(args=[ast.List(elts=values)])) if (
+                owner == name
+            ):
+                given += values
             case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=owner))], value=value) if owner == name:
                 given.append(value)
-    found = {len(each.elts) if isinstance(each, ast.Tuple) else 0 for each in given} or {0}
+    while any(isinstance(each, ast.IfExp) for each in given):
+        given = [
+            part for each in given for part in ([each.body, each.orelse] if isinstance(each, ast.IfExp) else [each])
+        ]
+    found = {
+        len(each.elts) if isinstance(each, ast.Tuple) else tuples.get(each.id, 0) if isinstance(each, ast.Name) else 0
+        for each in given
+    } or {0}
     return found.pop() if len(found) == 1 else None
+
+
+def _has_two_types(value: ast.expr) -> bool:
+    """Whether the value may be one of two whose types differ, which have one type in compiled code."""
+    if not isinstance(value, ast.IfExp):
+        return False
+    both = [each.value if isinstance(each, ast.Constant) else None for each in (value.body, value.orelse)]
+    return None in both or type(both[0]) is not type(both[1])
 
 
 def _key_width(nodes: Iterable[ast.AST], name: str) -> int | None:
@@ -215,7 +290,13 @@ class _Rewriter(ast.NodeTransformer):
         kinds: Mapping[str, type],
         widths: dict[str, int | None],
         keys: dict[str, int | None],
+        moved: Container[str],
+        operands: Mapping[ast.AST, Column],
+        texts: Texts,
     ) -> None:
+        """`moved` lists have elements of one type. `operands`: see reads.py."""
+        self._texts = texts
+        self._moved, self._operands = moved, operands
         self._memory, self._kinds, self._widths, self._keys = memory, kinds, widths, keys
         likes = [column["like"] for columns in memory.values() for column in columns]
         self._numbers = {name: number for number, name in enumerate(likes)}
@@ -226,6 +307,17 @@ class _Rewriter(ast.NodeTransformer):
         self.assigned: set[str] = set()
         self.made: set[str] = set()
         self._walked: set[str] = set()  # the lists over which a loop around runs
+
+    def visit(self, node: ast.AST) -> Any:
+        made = super().visit(node)
+        column = self._operands.get(node)
+        if column is None or not isinstance(made, ast.expr):
+            return made
+        like = self._memory[column.name][column.place]["like"]
+        function = lists.operand(self._numbers[like])
+        self.functions[function.__name__] = function
+        called = ast.Name(function.__name__, ast.Load())
+        return ast.copy_location(ast.Call(called, [ast.Name(like, ast.Load()), made], []), made)
 
     def _list(self, node: ast.AST | None) -> str | None:
         return node.id if isinstance(node, ast.Name) and node.id in self._memory else None
@@ -244,17 +336,21 @@ class _Rewriter(ast.NodeTransformer):
     def _stores(self, function: Any, name: str, node: ast.stmt, value: ast.expr, *given: ast.expr) -> list[ast.stmt]:
         """Stores of a number, or of the elements of a tuple, each to its column."""
         values = value.elts if isinstance(value, ast.Tuple) and self._widths[name] else [value]
+        if isinstance(value, ast.Name) and self._widths[name]:  # a tuple with a name
+            places = range(self._widths[name] or 0)
+            values = [ast.Subscript(copy_of(value), ast.Constant(place), ast.Load()) for place in places]
         self.fails |= len(values) != len(self._memory[name])
+        self.fails |= self._widths[name] != 0 and any(map(_has_two_types, values))
         calls = self._calls(function, name, PARTS[self._kinds[name]], *given)
         made: list[ast.stmt] = []
         for column, call, each in zip(self._memory[name], calls, values, strict=False):
-            call.args.append(self._checked(column, self.visit(each)))
+            call.args.append(self._checked(name, column, self.visit(each)))
             made.append(at(ast.Expr(call), node))
         return made
 
-    def _checked(self, column: dict[str, str], value: ast.expr) -> ast.Call:
+    def _checked(self, name: str, column: dict[str, str], value: ast.expr) -> ast.Call:
         number = self._numbers[column["like"]]
-        function = lists.checked(number)
+        function = lists.strict(number) if name in self._moved else lists.checked(number)
         self.functions[function.__name__] = function
         return ast.Call(ast.Name(function.__name__, ast.Load()), [ast.Name(column["like"], ast.Load()), value], [])
 
@@ -270,7 +366,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def _length(self, name: str) -> ast.expr:
         self.read.add(name)
-        of_list = self._kinds[name] is list
+        of_list = self._kinds[name] in (*SERIES, str)
         calls = self._calls(*(lists.length, name, _OF_ENDS) if of_list else (hash_tables.count, name, ("sizes",)))
         return ast.Call(ast.Name("int", ast.Load()), [calls[0]], [])
 
@@ -285,13 +381,28 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Expr(self, node: ast.Expr) -> Any:
         match node.value:
             case ast.Call(func=ast.Attribute(value=owner, attr="append"), args=[value], keywords=[]):
-                if (name := self._list(owner)) and self._kinds[name] is list:
+                if (name := self._list(owner)) and self._kinds[name] in SERIES:
+                    if isinstance(value, ast.IfExp):
+                        return self._by_branches(node, value)
                     self._grows(name)
                     return self._stores(lists.append, name, node, value)
             case ast.Call(func=ast.Attribute(value=owner, attr="add"), args=[value], keywords=[]):
                 if (name := self._list(owner)) and self._kinds[name] is set:
                     return at(ast.Expr(self._calls(hash_tables.add, name, _OF_KEYS, self._key(name, value))[0]), node)
         return self.generic_visit(node)
+
+    def _by_branches(self, node: ast.Expr | ast.Assign, value: ast.IfExp) -> Any:
+        """The statement `out.append(a if c else b)` as one for each of the two values, which keep their types."""
+        branches: list[list[ast.stmt]] = []
+        for each in (value.body, value.orelse):
+            made = copy_of(node)
+            if isinstance(made, ast.Assign):
+                made.value = each
+            else:
+                assert isinstance(made.value, ast.Call)
+                made.value.args = [each]
+            branches.append([made])
+        return self.visit(at(ast.If(value.test, *branches), node))
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         target = node.targets[0]
@@ -302,22 +413,23 @@ class _Rewriter(ast.NodeTransformer):
         if len(node.targets) == 1 and (name := self._list(target)):
             self._grows(name)
             self.assigned.add(name)
-            if self._kinds[name] is not list and _made_by(node.value) is self._kinds[name]:
+            values = _elements_of_new(node.value, self._kinds[name])
+            if self._kinds[name] not in SERIES and _made_by(node.value) is self._kinds[name]:
                 self.made.add(name)
                 self.fails |= ast.unparse(node.value) not in ("{}", "dict()", "set()")
                 return at(ast.Expr(self._calls(hash_tables.empty, name, ("table", "sizes"))[0]), node)
-            if isinstance(node.value, ast.List) and not any(isinstance(each, ast.Starred) for each in node.value.elts):
+            if values is not None:
                 self.made.add(name)
                 cleared = [at(ast.Expr(call), node) for call in self._calls(lists.clear, name, _OF_ENDS)]
-                return cleared + [
-                    part for each in node.value.elts for part in self._stores(lists.append, name, node, each)
-                ]
-            if (other := self._list(node.value)) and self._kinds[name] is self._kinds[other] is list:
+                return cleared + [part for each in values for part in self._stores(lists.append, name, node, each)]
+            if (other := self._list(node.value)) and self._kinds[name] is self._kinds[other] in SERIES:
                 return self._taken(name, other, node)
         if len(node.targets) == 1 and isinstance(target, ast.Subscript) and (name := self._list(target.value)):
+            if isinstance(node.value, ast.IfExp):
+                return self._by_branches(node, node.value)
             self.changed.add(name)
             self.fails |= isinstance(target.slice, ast.Slice) or (self._kinds[name] is dict and name in self._walked)
-            if self._kinds[name] is list:
+            if self._kinds[name] in SERIES:
                 return self._stores(lists.replace, name, node, node.value, self.visit(target.slice))
             return self._stores(hash_tables.set_item, name, node, node.value, self._key(name, target.slice))
         return self.generic_visit(node)
@@ -339,7 +451,7 @@ class _Rewriter(ast.NodeTransformer):
         made: list[ast.stmt] = []
         for own, given in zip(self._memory[name], self._memory[other], strict=False):
             parts = [ast.Name(memory[part], ast.Load()) for memory in (own, given) for part in _COPIED]
-            likes = [self._checked(a, ast.Name(b["like"], ast.Load())) for a, b in ((own, given), (given, own))]
+            likes = [self._checked(name, a, ast.Name(b["like"], ast.Load())) for a, b in ((own, given), (given, own))]
             calls = (*likes, ast.Call(self._function(lists.take), [*parts], []))
             made += [at(ast.Expr(call), node) for call in calls]
         return made
@@ -358,19 +470,30 @@ class _Rewriter(ast.NodeTransformer):
         if name is None:
             return self.generic_visit(node)
         self.fails |= isinstance(node.slice, ast.Slice) or not isinstance(node.ctx, ast.Load)
-        if self._kinds[name] is not list:
+        if self._kinds[name] is str:
+            self.fails |= node not in self._texts.characters
+            return self._code(name, self.visit(node.slice))
+        if self._kinds[name] not in SERIES:
             return self._calls(hash_tables.get_item, name, _OF_VALUES, self._key(name, node.slice))[0]
         return self._element(name, lists.element, self.visit(node.slice))
 
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+    def _code(self, name: str, place: ast.expr) -> ast.expr:
+        """The number of a character."""
+        return self._calls(lists.code, name, ("wholes", "ends"), place)[0]
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        if self._texts.compares(node):
+            return self.generic_visit(self._texts.with_codes(node))
         name = self._list(node.comparators[0])
-        if name is None or self._kinds[name] is list or not isinstance(node.ops[0], ast.In | ast.NotIn):
+        if name is None or self._kinds[name] in SERIES or not isinstance(node.ops[0], ast.In | ast.NotIn):
             return self.generic_visit(node)
         self.fails |= len(node.ops) > 1
         has = self._calls(hash_tables.has, name, _OF_KEYS, self._key(name, node.left))[0]
         return has if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), has)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
+        if (character := self._texts.numbers(node)) is not None:
+            return ast.Call(ast.Name("int", ast.Load()), [self.visit(character)], [])
         match node:
             case ast.Call(func=ast.Name(id="len"), args=[given], keywords=[]) if self._list(given):
                 return self._length(str(self._list(given)))
@@ -378,8 +501,16 @@ class _Rewriter(ast.NodeTransformer):
                 name, place = str(self._list(owner)), args[0] if args else ast.Constant(-1)
                 self._grows(name)
                 self.changed.add(name)
-                self.fails |= len(args) > 1 or ast.unparse(place) not in ("0", "-1") or self._kinds[name] is not list
+                kind = self._kinds[name]
+                self.fails |= len(args) > 1 or ast.unparse(place) not in ("0", "-1") or kind not in SERIES
+                self.fails |= kind is deque and bool(args)
                 return self._element(name, lists.pop, place)
+            case ast.Call(func=ast.Attribute(value=owner, attr="popleft"), args=[], keywords=[]) if self._list(owner):
+                name = str(self._list(owner))
+                self._grows(name)
+                self.changed.add(name)
+                self.fails |= self._kinds[name] is not deque
+                return self._element(name, lists.pop, ast.Constant(0))
             case ast.Call(func=ast.Attribute(value=owner, attr="get"), args=[key, other]) if self._list(owner):
                 name = str(self._list(owner))
                 if self._kinds[name] is not dict:
@@ -389,7 +520,10 @@ class _Rewriter(ast.NodeTransformer):
                 given = self._key(name, key)
                 test = self._calls(hash_tables.has, name, _OF_KEYS, given)[0]
                 value = self._calls(hash_tables.get_item, name, _OF_VALUES, given)[0]
-                return ast.IfExp(test, value, self.visit(other))
+                default = self.visit(other)
+                if name in self._moved:
+                    default = self._checked(name, self._memory[name][0], default)
+                return ast.IfExp(test, value, default)
         return self.generic_visit(node)
 
     def _truth(self, node: ast.expr) -> ast.expr:
@@ -419,17 +553,38 @@ class _Rewriter(ast.NodeTransformer):
         places = [ast.BinOp(first, ast.Add(), ast.Constant(each)) for each in range(count)]
         return ast.Tuple([ast.Subscript(keys, each, ast.Load()) for each in places], ast.Load())
 
+    def _over_texts(self, node: ast.For, over: list[tuple[ast.expr, str | None]]) -> ast.AST:
+        """A loop over the characters of texts, each with its target, and over their places, without a text."""
+        place = f"place_at_{node.lineno}_{node.col_offset}"
+        here = ast.Name(place, ast.Load())
+        lengths = [self._length(name) for _, name in over if name is not None]
+        last = lengths[0] if len(lengths) == 1 else ast.Call(ast.Name("min", ast.Load()), lengths, [])
+        bounds = ast.Call(ast.Name("range", ast.Load()), [last], [])
+        first = [
+            at(ast.Assign([target], here if name is None else self._code(name, copy_of(here))), node)
+            for target, name in over
+        ]
+        self.generic_visit(node)
+        made: ast.AST = at(ast.For(ast.Name(place, ast.Store()), bounds, [*first, *node.body], node.orelse), node)
+        return made
+
     def visit_For(self, node: ast.For) -> Any:
+        over = self._texts.walked(node)
+        if over is not None:
+            characters = [ast.unparse(target) for target, name in over if name is not None]
+            self.fails |= not all(map(self._texts.gets_characters, characters))
+            node.iter = ast.Constant(None)
+            return self._over_texts(node, over)
         name = self._list(node.iter)
         if name is None:
             return self.generic_visit(node)
-        self.fails |= name in self._walked or self._kinds[name] is set  # whose order is Python's
+        self.fails |= name in self._walked or self._kinds[name] in (set, str)  # whose order is Python's
         self._walked.add(name)
         self.generic_visit(node)
         self._walked.discard(name)
         place = f"{self._memory[name][0]['like']}_place"
         bounds = ast.Call(ast.Name("range", ast.Load()), [self._length(name)], [])
         here = ast.Name(place, ast.Load())
-        element = self._element(name, lists.element, here) if self._kinds[name] is list else self._key_at(name, here)
+        element = self._element(name, lists.element, here) if self._kinds[name] in SERIES else self._key_at(name, here)
         first = at(ast.Assign([node.target], element), node)
         return at(ast.For(ast.Name(place, ast.Store()), bounds, [first, *node.body], node.orelse), node)

@@ -162,8 +162,8 @@ bool Typer::needs_scalar(const Expr& expr, int rank) {
     if (const auto found = returned_.find(whole != nullptr ? whole->var : nullptr);
         found != returned_.end()) {
         refuse_call(Code::kP223, whole->span,
-                    "the array that '" + found->second + "' returns is used as a number",
-                    "give it a name, and subscripts: t = " + found->second + "(…); t[i]");
+                    "the array that this call returns is used as a number",
+                    "give it a name, and subscripts: t = …; t[i]");
     } else if (whole != nullptr) {
         const int dimensions = whole->var->type.rank;
         const char* store = whole == &expr ? "" : ", or store the result: y[:] = …";

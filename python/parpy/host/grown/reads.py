@@ -1,0 +1,127 @@
+"""How a loop uses the elements that it reads from lists, queues and dicts. In Python each element has a type of its
+own; in compiled code all elements that a loop reads have one type. Where the type could matter, all elements must have
+it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Container, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ...syntax.walks import walk
+
+_READING = ("pop", "popleft", "get")
+_ABSORBING = frozenset(("float", "range", "len", "abs", "bool", "print"))
+
+
+class Column(NamedTuple):
+    """A list, and which element of its tuples, 0 if its elements are numbers."""
+
+    name: str
+    place: int
+
+
+class Uses(NamedTuple):
+    """The lists of which elements are used where their type matters, and the operands of elements, which must be floats
+    if the column has floats, because an integer and an integer give another type than a float and an integer."""
+
+    moved: frozenset[str]
+    operands: dict[ast.AST, Column]
+
+
+def uses_of_elements(node: ast.AST, names: Container[str], widths: Mapping[str, Any], outside: Container[str]) -> Uses:
+    """The uses in a loop of the elements of the lists with these names, whose elements are tuples of these lengths or
+    else numbers. `outside`: the names that are used outside of the loop."""
+    nodes = list(walk(node))
+    parents = {child: part for part in nodes for child in ast.iter_child_nodes(part)}
+    reads: list[tuple[ast.AST, Column]] = []
+    moved: set[str] = set()
+    derived: dict[str, Column] = {}
+    for part in nodes:
+        name = _list_read_by(part, names)
+        if name is None:
+            continue
+        targets = [*_targets(part, parents)]
+        width = widths[name] or 0
+        if targets and all(isinstance(each, ast.Name) for each in targets) and len(targets) == max(width, 1):
+            for place, each in enumerate(targets):
+                target = getattr(each, "id", "")
+                if target in outside or derived.get(target, Column(name, place)) != Column(name, place):
+                    moved.add(name)
+                derived[target] = Column(name, place)
+        elif width or isinstance(part, ast.For):
+            moved.add(name)
+        else:
+            reads.append((part, Column(name, 0)))
+    reads += [
+        (part, derived[part.id])
+        for part in nodes
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and part.id in derived
+    ]
+    operands: dict[ast.AST, Column] = {}
+    are_read = {part for part, _ in reads}
+    for part, column in reads:
+        parent = parents.get(part)
+        match parent:
+            case ast.Compare() | ast.If() | ast.While() | ast.UnaryOp(op=ast.Not()):
+                continue
+            case ast.IfExp(test=test) if test is part:
+                continue
+            case ast.BinOp(op=ast.Div()):
+                continue
+            case ast.Call(func=ast.Name(id=function)) if function in _ABSORBING and part is not parent.func:
+                continue
+            case ast.Subscript(slice=index) if index is part:
+                continue
+            case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult(), left=left, right=right):
+                other = right if left is part else left
+                if other not in are_read and not _is_whole(other) and operands.get(other, column) == column:
+                    operands[other] = column
+                    continue
+        moved.add(column.name)
+    for part in nodes:
+        if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Subscript):
+            name = _name_in(part.target.value, names)
+            if name is not None and not isinstance(part.op, ast.Div):
+                is_plain = isinstance(part.op, _ARITHMETIC) and not _is_whole(part.value)
+                if part.value in are_read or part.value in operands or not is_plain:
+                    moved.add(name)
+                else:
+                    operands[part.value] = Column(name, 0)
+    return Uses(frozenset(moved), operands)
+
+
+def _is_whole(node: ast.AST) -> bool:
+    """Whether the operand is a constant integer, beside which all elements must have one type."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, int)
+
+
+_ARITHMETIC = ast.Add | ast.Sub | ast.Mult
+
+
+def _name_in(node: ast.AST, names: Container[str]) -> str | None:
+    return node.id if isinstance(node, ast.Name) and node.id in names else None
+
+
+def _list_read_by(part: ast.AST, names: Container[str]) -> str | None:
+    """The list of which the node reads an element."""
+    match part:
+        case ast.Subscript(value=value, ctx=ast.Load()):
+            return _name_in(value, names)
+        case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _READING:
+            return _name_in(value, names)
+        case ast.For(iter=value):
+            return _name_in(value, names)
+    return None
+
+
+def _targets(part: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> Iterator[ast.expr]:
+    """The targets to which the element that the node reads, or its numbers, are assigned."""
+    target: ast.expr | None = None
+    parent = parents.get(part)
+    if isinstance(part, ast.For):
+        target = part.target
+    elif isinstance(parent, ast.Assign) and len(parent.targets) == 1 and parent.value is part:
+        target = parent.targets[0]
+    if target is not None:
+        yield from target.elts if isinstance(target, ast.Tuple) else [target]
