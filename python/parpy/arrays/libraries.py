@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -11,13 +12,15 @@ import numpy as np
 from .. import _native
 from ..buffer import Buffer
 from ..buffer import empty as empty_buffer
-from ..cuda._arrays import DeviceNDArray, device_array
-from ..cuda._streams import handle_of
+from ..cuda._arrays import DeviceNDArray
+from ..cuda._backend import on_gpu
+from ..cuda._streams import external_stream, handle_of
 from ..types import elem_size
 
 
 class Library(NamedTuple):
-    """A library of arrays. ``empty(shape, dtype, like, stream)`` creates an array on the device of ``like``."""
+    """A library of arrays. ``empty(shape, dtype, like, stream)`` creates an array on the device of ``like`` for work on
+    ``stream``, which is a stream or its handle; None is the stream of ``like``."""
 
     name: str
     on_device: bool
@@ -48,7 +51,15 @@ def _buffer(shape: tuple[int, ...], dtype: np.dtype[Any], like: Buffer, stream: 
 
 
 def _device_array(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
-    return device_array(shape, dtype, stream=stream or 0)
+    ours = like.__class__ is DeviceNDArray
+    if not (like.on_gpu if ours else on_gpu()):
+        return DeviceNDArray(np.empty(shape, dtype), 0, False)
+    if stream is None:
+        stream = like.stream if ours else 0
+    elif stream.__class__ is int and stream:
+        stream = like.stream if ours and like._own_stream() == stream else external_stream(stream)
+    device = device_at(_native.address_of(like._view)) if ours else -1
+    return DeviceNDArray(_native.new_device_array(shape, dtype, False, False, handle_of(stream), device), stream, True)
 
 
 _OWN_TYPES = (DeviceNDArray, Buffer)
@@ -58,6 +69,16 @@ _TORCH_HOST = Library("torch", False, _of_torch)
 _BUFFER = Library("parpy", True, _buffer)
 _OWN = Library("parpy.cuda", True, _device_array)
 _BY_MODULE = {"cupy": Library("cupy", True, _of_cupy), "numba": Library("numba", True, _of_numba)}
+
+
+@cache
+def _has_several_devices() -> bool:
+    return bool(_native.device_count() > 1)
+
+
+def device_at(address: int) -> int:
+    """The number of the GPU that has the memory at this address."""
+    return int(_native.device_of_pointer(address)) if _has_several_devices() else 0
 
 
 def library_of(value: Any) -> Library | None:
@@ -146,8 +167,7 @@ def memory_of(array: Any) -> Memory | None:
     if isinstance(array, DeviceNDArray | Buffer) and view is not None:
         array = view
     if isinstance(array, np.ndarray):
-        address = array.__array_interface__["data"][0]
-        return Memory(address, array.shape, array.strides, array.itemsize, not array.flags.writeable)
+        return Memory(_native.address_of(array), array.shape, array.strides, array.itemsize, not array.flags.writeable)
     if hasattr(array, "data_ptr"):
         size = array.element_size()
         return Memory(array.data_ptr(), tuple(array.shape), tuple(size * each for each in array.stride()), size, False)
@@ -232,7 +252,7 @@ def copied(array: Any, library: Library, stream: Any) -> Any:
         return array.clone()
     if library is _OWN:
         made = library.empty(shape_of(array), dtype_of(array), array, stream)
-        made[...] = array
+        made.setitem(..., array, made.stream)
         return made
     return array.copy()
 
@@ -246,7 +266,7 @@ def with_type(array: Any, dtype: np.dtype[Any], stream: Any) -> Any:
         return array.with_type(dtype)
     if library is _OWN:
         made = library.empty(shape_of(array), dtype, array, stream)
-        made[...] = array
+        made.setitem(..., array, made.stream)
         return made
     return array.astype(dtype)
 
@@ -264,12 +284,14 @@ def transposed(array: Any, order: Sequence[int]) -> Any:
     return array.transpose(tuple(order))
 
 
-def stream_of(arrays: Sequence[Any], stream: Any) -> int:
+def stream_of(arrays: Iterable[Any], stream: Any) -> int:
     """The handle of the stream for work on these arrays: the given stream, else the current stream of their
     library."""
     if stream is not None:
         return handle_of(stream)
     for array in arrays:
+        if array.__class__ is DeviceNDArray:
+            return 0 if array.stream.__class__ is int else array._own_stream()  # the only int is 0
         library = library_of(array)
         if library is not None and library.name == "cupy":
             return int(import_module("cupy").cuda.get_current_stream().ptr)

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays.libraries import HOST, as_operand, dtype_of, is_on_device, library_of, memory_of, shape_of, stream_of
-from ..cuda import to_device
+from ..cuda import external_stream, to_device
 from ._host_blas import REDUCTIONS as HOST_REDUCTIONS
-from ._host_blas import ROUTINES as HOST_ROUTINES
+from ._host_blas import run_on_host
 from ._operands import (
     KINDS,
     Columns,
@@ -35,7 +35,19 @@ from ._operands import (
 from ._places import address, host_view, require_writable, runs_on_gpu
 from ._plans import At, Call, Number, Plans, key_of
 from ._rotations import modified_rotation, rotation
-from ._routines import ARRAYS, MATRICES, MEANINGS, NUMBERS, OPTIONS, ROUTINES, SIZES, VECTORS, Routine, extents
+from ._routines import (
+    ARRAYS,
+    MATRICES,
+    MEANINGS,
+    NUMBERS,
+    OPTIONS,
+    ROUTINES,
+    SIZES,
+    VECTORS,
+    Routine,
+    extents,
+    places_of,
+)
 
 __all__ = ["Blas", "dot", "matmul"]
 
@@ -131,7 +143,7 @@ class Blas:
         host: Callable[[dict[str, Any]], Any],
     ) -> Any:
         """A number computed from vectors, by a cuBLAS call whose result has a type, or by ``host``."""
-        key = key_of(name, [*given.values()])
+        key = key_of(name, given.values())
         found = None if key is None else _plans.get(key[0])
         if key is None or found is None:
             letter_of([*given.values()])
@@ -144,7 +156,7 @@ class Blas:
             if key is not None:
                 _plans.keep(key[0], found)
         else:
-            addresses, stream = key[1], stream_of([*given.values()], self.stream)
+            addresses, stream = key[1], stream_of(given.values(), self.stream)
         call, kind = found
         result = ctypes.create_string_buffer(np.dtype(kind).itemsize)
         call.run(stream, addresses, (), result)
@@ -214,10 +226,10 @@ class Blas:
         real: Sequence[bool] = (),
         more: Sequence[Any] = (),
     ) -> None:
-        key = None if more else key_of(name, [*given.values()])
+        key = None if more else key_of(name, given.values())
         call = None if key is None else _plans.get(key[0])
         if key is not None and call is not None:
-            call.run(stream_of([*given.values()], self.stream), key[1], numbers)
+            call.run(stream_of(given.values(), self.stream), key[1], numbers)
             return
         letter = letter_of(list(given.values()))
         _same_size(*given.values())
@@ -248,9 +260,9 @@ class Blas:
         row, key = ROUTINES[name], key_of(name, arguments)
         call = None if key is None else _plans.get(key[0])
         if key is not None and call is not None:
-            words = list(zip(row.arguments, arguments, strict=True))
-            stream = stream_of([each for word, each in words if word in ARRAYS], self.stream)
-            call.run(stream, key[1], [each for word, each in words if word in NUMBERS])
+            of_arrays, of_numbers = places_of(name)
+            stream = stream_of([arguments[each] for each in of_arrays], self.stream)
+            call.run(stream, key[1], [arguments[each] for each in of_numbers])
             return
         given = _checked(name, row, arguments)
         arrays = {word: given[word] for word in row.arguments if word in ARRAYS}
@@ -261,7 +273,7 @@ class Blas:
         require_writable(*(arrays[word] for word in row.stored))
         shapes = _checked_shapes(name, given, arrays)
         if not runs_on_gpu(*arrays.values()):
-            _run_on_host(name, row, given, arrays, shapes)
+            run_on_host(name, row, given, arrays, shapes)
             return
         there = OnGpu(arrays, row.stored, self.stream)
         call = _spelled(name, row, letter, given, there.arrays)
@@ -284,7 +296,7 @@ class Blas:
         key = key_of("gemm_strided_batched", arguments)
         call = None if key is None else _plans.get(key[0])
         if key is not None and call is not None:
-            call.run(stream_of([A, B, C], self.stream), key[1], [alpha, beta])
+            call.run(stream_of((A, B, C), self.stream), key[1], [alpha, beta])
             return
         given = _checked("gemm", row, arguments)
         arrays = {"A": A, "B": B, "C": C}
@@ -472,25 +484,6 @@ def _checked_vector(x: Any) -> Any:
     return found
 
 
-# ---------------------------------------------------------------- on the CPU
-
-
-def _run_on_host(
-    name: str, row: Routine, given: dict[str, Any], arrays: dict[str, Any], shapes: dict[str, tuple[int, int]]
-) -> None:
-    views = {}
-    for word, array in arrays.items():
-        view = host_view(array)
-        if word in MATRICES:
-            view = view.T if columns_of(view, word).turned else view
-            views[word] = view[: shapes[word][0], : shapes[word][1]]
-        else:
-            views[word] = view[: shapes[word][0]]
-    found = HOST_ROUTINES[name](**{word: views.get(word, given[word]) for word in row.arguments})
-    (stored,) = row.stored
-    views[stored][...] = found
-
-
 # ---------------------------------------------------------------- in the order of NumPy's arrays
 
 
@@ -503,13 +496,15 @@ def matmul(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
     ``stream`` is the stream of the work on a GPU. The method is cuBLAS's ``gemm`` on a GPU and NumPy's product
     elsewhere. Raises ValueError for shapes that do not fit, and TypeError for other or different types.
     """
-    key = key_of("matmul", [a, b] if out is None else [a, b, out])
+    key = key_of("matmul", (a, b) if out is None else (a, b, out))
     product = None if key is None else _plans.get(key[0])
     if key is not None and product is not None:
+        addresses = key[1]
         if out is None:
             out = _empty_like(a, product.shape, stream)
-            key[1].append(address_of(out))
-        addresses = [key[1][place] for place in product.order]
+            addresses.append(address_of(out))
+        order = product.order
+        addresses = addresses if order is None else [addresses[place] for place in order]
         product.call.run(stream_of((a, b, out), stream), addresses, (1.0, 0.0))
         return out
     a, b = _by_matrices(as_operand(a)), _by_matrices(as_operand(b))
@@ -531,10 +526,10 @@ def matmul(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
     else:
         given = (_option(a, "T"), _option(b, "T"), rows, columns, inner, 1.0, a, b, 0.0, out)
     name = "gemm_strided_batched" if len(shape) == 3 else "gemm"
-    getattr(Blas(stream), name)(*given)
+    getattr(Blas(external_stream(stream_of((a, b, out), stream))), name)(*given)
     made = key_of(name, given)
     if key is not None and made is not None:
-        _plans.keep(key[0], _Product(_plans.get(made[0]), (1, 0, 2) if turned else (0, 1, 2), shape))
+        _plans.keep(key[0], _Product(_plans.get(made[0]), (1, 0, 2) if turned else None, shape))
     return out
 
 
@@ -542,7 +537,7 @@ class _Product(NamedTuple):
     """The plan of a product of two matrices in NumPy's order."""
 
     call: Call
-    order: tuple[int, int, int]  # the places of a, b and out in the call
+    order: tuple[int, int, int] | None  # the places of a, b and out among the arguments of the call, if they differ
     shape: tuple[int, ...]
 
 
