@@ -1,0 +1,1 @@
+"""Statements of Python that become simpler ones before a function is compiled."""
