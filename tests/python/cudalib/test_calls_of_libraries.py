@@ -517,11 +517,28 @@ def test_distributions(place_of_calls):
     assert curand.lognormal(0, 1, 4).min() > 0 and curand.poisson(3, 4).dtype == np.uint32
 
 
-def test_low_discrepancy():
+@pytest.mark.parametrize("kind", ["SOBOL32", "SCRAMBLED_SOBOL32", "SOBOL64", "SCRAMBLED_SOBOL64"])
+def test_low_discrepancy(kind):
     pytest.importorskip("scipy")
-    x = curand.QRNG(ndim=2).generate(np.empty(2 * 1024))
-    np.testing.assert_allclose(x.reshape(2, -1).mean(axis=1), 0.5, atol=1e-2)
-    assert curand.quasi(8).dtype == np.uint32 and curand.quasi(8, bits=64).dtype == np.uint64
+    rndtype = getattr(curand.QRNG, kind)
+    for dtype in ("f4", "f8"):
+        x = curand.QRNG(rndtype, ndim=2).generate(np.empty(2 * 1024, dtype))
+        assert x.min() > 0 and x.max() <= 1
+        for row in x.reshape(2, -1):  # each of 1024 equal parts has one point, but for the bounds between them
+            assert np.abs(np.histogram(row, 64, (0, 1))[0] - 16).max() <= 1
+    whole = np.empty(12, "u8" if "64" in kind else "u4")
+    curand.QRNG(rndtype, ndim=3).generate(whole)
+    generator = curand.QRNG(rndtype, ndim=3)
+    parts = [generator.generate(np.empty(6, whole.dtype)).reshape(3, 2) for _ in range(2)]
+    np.testing.assert_array_equal(np.concatenate(parts, axis=1), whole.reshape(3, 4))
+    generator.ndim = 2
+    assert generator.ndim == 2 and generator.generate(np.empty(8, whole.dtype)).any()
+    with pytest.raises(TypeError, match="numbers of this sort fill arrays of"):
+        generator.generate(np.empty(6, "u4" if "64" in kind else "u8"))
+    for bits, scrambled in ((32, False), (32, True), (64, False), (64, True)):
+        assert curand.quasi(8, bits=bits, nd=2, scrambled=scrambled).dtype == np.dtype(f"u{bits // 8}")
+    with pytest.raises(ValueError, match="32 or 64 bits"):
+        curand.quasi(8, bits=16)
 
 
 @pytest.mark.parametrize(
