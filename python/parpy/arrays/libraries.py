@@ -27,23 +27,35 @@ class Library(NamedTuple):
     empty: Callable[[tuple[int, ...], np.dtype[Any], Any, Any], Any]
 
 
+@cache
+def _module(name: str) -> Any:
+    return import_module(name)
+
+
+@cache
+def _has_several_devices() -> bool:
+    return bool(_native.device_count() > 1)
+
+
 def _of_numpy(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
     return np.empty(shape, dtype)
 
 
 def _of_cupy(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
-    cupy = import_module("cupy")
+    cupy = _module("cupy")
+    if not _has_several_devices():
+        return cupy.empty(shape, dtype)
     with cupy.cuda.Device(like.device.id):
         return cupy.empty(shape, dtype)
 
 
 def _of_torch(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
-    torch = import_module("torch")
+    torch = _module("torch")
     return torch.empty(shape, dtype=getattr(torch, dtype.name), device=like.device)
 
 
 def _of_numba(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
-    return import_module("numba.cuda").device_array(shape, dtype)
+    return _module("numba.cuda").device_array(shape, dtype)
 
 
 def _buffer(shape: tuple[int, ...], dtype: np.dtype[Any], like: Buffer, stream: Any) -> Any:
@@ -63,17 +75,13 @@ def _device_array(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, strea
 
 
 _OWN_TYPES = (DeviceNDArray, Buffer)
+_PYTHON_NUMBERS = (int, float, complex)
 HOST = Library("numpy", False, _of_numpy)
 _TORCH = Library("torch", True, _of_torch)
 _TORCH_HOST = Library("torch", False, _of_torch)
 _BUFFER = Library("parpy", True, _buffer)
 _OWN = Library("parpy.cuda", True, _device_array)
 _BY_MODULE = {"cupy": Library("cupy", True, _of_cupy), "numba": Library("numba", True, _of_numba)}
-
-
-@cache
-def _has_several_devices() -> bool:
-    return bool(_native.device_count() > 1)
 
 
 def device_at(address: int) -> int:
@@ -233,10 +241,16 @@ def _bounds(array: Any) -> tuple[int, int] | None:
 def are_apart(stored: Any, read: Sequence[Any]) -> bool:
     """Whether a fast test proves that an array is writeable and that each of the others is the same array or shares no
     memory with it. If not, ``overlap`` decides."""
-    others = [each for each in read if each is not stored and not isinstance(each, int | float | complex)]
-    arrays = [stored, *others]
-    if all(each.__class__ in _OWN_TYPES for each in arrays):
-        return _native.are_apart(tuple([each._view for each in arrays]))
+    if stored.__class__ in _OWN_TYPES:
+        views = [stored._view]
+        for each in read:
+            if each.__class__ in _OWN_TYPES:
+                if each is not stored:
+                    views.append(each._view)
+            elif not isinstance(each, _PYTHON_NUMBERS):
+                return False
+        return _native.are_apart(tuple(views))
+    arrays = [stored, *(each for each in read if each is not stored and not isinstance(each, _PYTHON_NUMBERS))]
     if all(each.__class__ is np.ndarray for each in arrays):
         return _native.are_apart(tuple(arrays))
     found = [_bounds(each) for each in arrays]
@@ -261,7 +275,7 @@ def with_type(array: Any, dtype: np.dtype[Any], stream: Any) -> Any:
     """A converted copy of the elements on the same device."""
     library = library_of(array) or HOST
     if library.name == "torch":
-        return array.to(getattr(import_module("torch"), dtype.name))
+        return array.to(getattr(_module("torch"), dtype.name))
     if library is _BUFFER:
         return array.with_type(dtype)
     if library is _OWN:
@@ -294,9 +308,9 @@ def stream_of(arrays: Iterable[Any], stream: Any) -> int:
             return 0 if array.stream.__class__ is int else array._own_stream()  # the only int is 0
         library = library_of(array)
         if library is not None and library.name == "cupy":
-            return int(import_module("cupy").cuda.get_current_stream().ptr)
+            return int(_module("cupy").cuda.get_current_stream().ptr)
         if library is _TORCH:
-            return int(import_module("torch").cuda.current_stream(array.device).cuda_stream)
+            return int(_module("torch").cuda.current_stream(array.device).cuda_stream)
         if library is _OWN and isinstance(array, DeviceNDArray):
             return array._own_stream()
     return 0

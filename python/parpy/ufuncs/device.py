@@ -26,7 +26,7 @@ from ..arrays.libraries import (
     transposed,
 )
 from ..calls.pickling import give_reference
-from ..calls.tracebacks import hides_frames
+from ..calls.tracebacks import end_at_caller
 from ..dates.operations import is_date
 from . import reductions
 from .choices import Choices
@@ -75,27 +75,33 @@ class DeviceUfunc(OnDevice):
 
     # ------------------------------------------------------------ calls
 
-    @hides_frames
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Has the keywords of ``numpy.ufunc``, ``out where casting order dtype signature subok``, and ``stream``."""
-        operands, key = arguments, None
-        if keywords and self._scalars.outputs == 1 and len(keywords) == 1:
-            out = keywords.get("out")
-            if out is not None and out.__class__ is not tuple:
-                operands = (*arguments, out)
-        if not keywords or operands is not arguments:
-            try:
-                key = key_of(operands, self._options.simulated)
-                plan = self._plans.get(key)
-            except (AttributeError, TypeError):  # an operand is no array, or a keyword has no hash
-                key = plan = None
-            if plan is not None:
-                inputs = operands[: self._scalars.inputs]
-                if len(operands) == len(inputs):
-                    return plan.new(inputs)
-                if are_apart(operands[-1], inputs):
-                    return plan.into(inputs, operands[-1])
-        return self._call(*arguments, **keywords, key=key)
+        try:
+            key = None
+            if not keywords:
+                operands = arguments
+            elif len(keywords) == 1 and self._scalars.outputs == 1:
+                out = keywords.get("out")
+                operands = () if out is None or out.__class__ is tuple else (*arguments, out)
+            else:
+                operands = ()
+            if operands:
+                try:
+                    key = key_of(operands, self._options.simulated)
+                    plan = self._plans.get(key)
+                except (AttributeError, TypeError):  # an operand is no array, or a keyword has no hash
+                    key = plan = None
+                if plan is not None:
+                    count = self._scalars.inputs
+                    if len(operands) == count:
+                        return plan.new(operands)
+                    if are_apart(operands[-1], operands[:count]):
+                        return plan.into(operands[:count], operands[-1])
+            return self._call(*arguments, **keywords, key=key)
+        except BaseException as error:
+            end_at_caller(error)
+            raise  # a bare raise: CPython then adds no entry of this frame to the traceback
 
     def _call(
         self,
