@@ -95,7 +95,7 @@ class _Handle:
         # The available function and its name, by the first of the names that `call` gets.
         self._functions: dict[str, tuple[str, Callable[..., int]]] = {}
 
-    def call(self, names: Sequence[str], stream: int, *arguments: Any) -> None:
+    def call(self, names: Sequence[str], stream: int, arguments: Sequence[Any], more: Sequence[Any] = ()) -> None:
         """Calls the first of these functions that the library has, on a stream."""
         found = self._functions.get(names[0])
         if found is None:
@@ -104,7 +104,7 @@ class _Handle:
         if stream != self._stream:  # cublasSetStream resets the workspace, so it is called for changes only
             self.library.call("cublasSetStream_v2", self.pointer, ctypes.c_void_p(stream))
             self._stream = stream
-        status = found[1](self.pointer, *arguments)
+        status = found[1](self.pointer, *arguments, *more)
         if status:
             raise self.library.failure(found[0], status)
         if stream:

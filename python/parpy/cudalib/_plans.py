@@ -7,6 +7,7 @@ from __future__ import annotations
 import ctypes
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from operator import is_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,7 +118,7 @@ class Number(NamedTuple):
 class Call:
     """A call of cuBLAS without its addresses and numbers. ``names`` are the possible names of the function."""
 
-    __slots__ = ("_addresses", "_given", "_names", "_numbers")
+    __slots__ = ("_addresses", "_given", "_last", "_names", "_numbers")
 
     def __init__(self, names: Sequence[str], arguments: Sequence[Any]) -> None:
         self._names = names
@@ -125,14 +126,20 @@ class Call:
         placed = list(enumerate(arguments))
         self._addresses = [(at, each.array, each.offset) for at, each in placed if each.__class__ is At]
         self._numbers = [(at, each.letter, each.number) for at, each in placed if each.__class__ is Number]
+        self._last: tuple[Sequence[Any], list[Any]] = (), []  # the numbers of the last call, and what cuBLAS reads
 
     def run(self, stream: int, addresses: Sequence[int], numbers: Sequence[Any], *more: Any) -> None:
         given = self._given.copy()
         for at, array, offset in self._addresses:
             given[at] = _pointer(addresses[array] + offset)
-        for at, letter, number in self._numbers:
-            given[at] = number_of(letter, numbers[number])
-        handle_at(addresses[0]).call(self._names, stream, *given, *more)
+        if self._numbers:
+            last, made = self._last
+            if len(last) != len(numbers) or not all(map(is_, last, numbers)):
+                made = [number_of(letter, numbers[number]) for _, letter, number in self._numbers]
+                self._last = tuple(numbers), made
+            for (at, _, _), number in zip(self._numbers, made, strict=False):
+                given[at] = number
+        handle_at(addresses[0]).call(self._names, stream, given, more)
 
 
 _pointer = ctypes.c_void_p

@@ -33,7 +33,7 @@ from ._operands import (
     vector_of,
 )
 from ._places import address, host_view, require_writable, runs_on_gpu
-from ._plans import At, Call, Number, Plans, key_of
+from ._plans import At, Call, Number, Plans, how_of, key_of
 from ._rotations import modified_rotation, rotation
 from ._routines import (
     ARRAYS,
@@ -367,7 +367,7 @@ class Blas:
         spelled += [*map(ctypes.c_int, (m, n, k)), number_of(letter, alpha)]
         spelled += [address(lists[0]), ctypes.c_int(leading[0][0]), address(lists[1]), ctypes.c_int(leading[1][0])]
         spelled += [number_of(letter, beta), address(lists[2]), ctypes.c_int(leading[2][0]), ctypes.c_int(len(A))]
-        handle_at(address_of(C[0])).call([f"cublas{letter.upper()}gemmBatched"], stream, *spelled)
+        handle_at(address_of(C[0])).call([f"cublas{letter.upper()}gemmBatched"], stream, spelled)
 
 
 def _names(function: str) -> list[str]:
@@ -496,17 +496,21 @@ def matmul(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
     ``stream`` is the stream of the work on a GPU. The method is cuBLAS's ``gemm`` on a GPU and NumPy's product
     elsewhere. Raises ValueError for shapes that do not fit, and TypeError for other or different types.
     """
-    key = key_of("matmul", (a, b) if out is None else (a, b, out))
-    product = None if key is None else _plans.get(key[0])
-    if key is not None and product is not None:
-        addresses = key[1]
-        if out is None:
-            out = _empty_like(a, product.shape, stream)
-            addresses.append(address_of(out))
-        order = product.order
-        addresses = addresses if order is None else [addresses[place] for place in order]
-        product.call.run(stream_of((a, b, out), stream), addresses, (1.0, 0.0))
-        return out
+    first, second = how_of(a), how_of(b)
+    third = (None, 0) if out is None else how_of(out)
+    key = None
+    if first is not None and second is not None and third is not None:
+        key = "matmul", first[0], second[0], third[0]
+        product = _plans.get(key)
+        if product is not None:
+            address = third[1]
+            if out is None:
+                out = _empty_like(a, product.shape, stream)
+                address = address_of(out)
+            of_a, of_b = first[1], second[1]
+            addresses = (of_b, of_a, address) if product.swapped else (of_a, of_b, address)
+            product.call.run(stream_of((a, b, out), stream), addresses, _ONE_AND_ZERO)
+            return out
     a, b = _by_matrices(as_operand(a)), _by_matrices(as_operand(b))
     shape = _shape_of_product(a, b)
     if out is None:
@@ -529,15 +533,18 @@ def matmul(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
     getattr(Blas(external_stream(stream_of((a, b, out), stream))), name)(*given)
     made = key_of(name, given)
     if key is not None and made is not None:
-        _plans.keep(key[0], _Product(_plans.get(made[0]), (1, 0, 2) if turned else None, shape))
+        _plans.keep(key, _Product(_plans.get(made[0]), turned, shape))
     return out
+
+
+_ONE_AND_ZERO = 1.0, 0.0
 
 
 class _Product(NamedTuple):
     """The plan of a product of two matrices in NumPy's order."""
 
     call: Call
-    order: tuple[int, int, int] | None  # the places of a, b and out among the arguments of the call, if they differ
+    swapped: bool  # whether b comes before a in the call
     shape: tuple[int, ...]
 
 
