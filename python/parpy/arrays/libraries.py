@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -87,6 +88,39 @@ _BY_MODULE = {"cupy": Library("cupy", True, _of_cupy), "numba": Library("numba",
 def device_at(address: int) -> int:
     """The number of the GPU that has the memory at this address."""
     return int(_native.device_of_pointer(address)) if _has_several_devices() else 0
+
+
+def device_of_all(addresses: Sequence[int]) -> int:
+    """The number of the GPU that has the memory at all of these addresses. Raises ValueError if there are several."""
+    if not _has_several_devices():
+        return 0
+    found = sorted({device_at(each) for each in addresses})
+    if len(found) > 1:
+        raise ValueError(f"the arrays of a call are on different GPUs: {found[0]} and {found[1]}; move them to one GPU")
+    return found[0]
+
+
+class _OnDevice:
+    """Selects a GPU for the calls of this thread in a `with` statement."""
+
+    def __init__(self, device: int) -> None:
+        self._device, self._before = device, int(_native.current_device())
+
+    def __enter__(self) -> None:
+        if self._device != self._before:
+            _native.select_device(self._device)
+
+    def __exit__(self, *error: object) -> None:
+        if self._device != self._before:
+            _native.select_device(self._before)
+
+
+_AS_IT_IS = nullcontext()
+
+
+def on_device(device: int) -> AbstractContextManager[None]:
+    """A context in which other libraries of this thread work on this GPU."""
+    return _OnDevice(device) if _has_several_devices() else _AS_IT_IS
 
 
 def library_of(value: Any) -> Library | None:

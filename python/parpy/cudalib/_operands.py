@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _native
-from ..arrays.libraries import as_operand, device_at, dtype_of, is_on_device, memory_of, shape_of, stream_of
+from ..arrays.libraries import as_operand, dtype_of, is_on_device, memory_of, shape_of, stream_of
 from ..cuda import external_stream, to_device
 from ..cuda._arrays import DeviceNDArray
 from ._libraries import LibraryError, open_library
@@ -131,9 +131,8 @@ class _Handles(threading.local):
 _handles = _Handles()
 
 
-def handle_at(address: int) -> _Handle:
-    """This thread's context for the device that holds the memory at this address."""
-    device = device_at(address)
+def handle_of_device(device: int) -> _Handle:
+    """This thread's context for a device, which is selected."""
     found = _handles.known.get(device)
     if found is None:
         found = _handles.known[device] = _Handle(device)

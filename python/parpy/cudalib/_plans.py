@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _native
+from ..arrays.libraries import device_of_all, on_device
 from ..buffer import Buffer
 from ..calls.options import CompileBackend
 from ..cuda._arrays import DeviceNDArray
-from ._operands import handle_at, number_of
+from ._operands import handle_of_device, number_of
 
 _MOST = 256
 
@@ -139,7 +140,9 @@ class Call:
                 self._last = tuple(numbers), made
             for (at, _, _), number in zip(self._numbers, made, strict=False):
                 given[at] = number
-        handle_at(addresses[0]).call(self._names, stream, given, more)
+        device = device_of_all(addresses)
+        with on_device(device):
+            handle_of_device(device).call(self._names, stream, given, more)
 
 
 _pointer = ctypes.c_void_p

@@ -22,10 +22,11 @@ from ..arrays.libraries import (
     are_apart,
     as_operand,
     copied,
-    device_at,
+    device_of_all,
     dtype_of,
     is_c_contiguous,
     library_of,
+    on_device,
     overlap,
     shape_of,
     stream_of,
@@ -488,8 +489,10 @@ class _Transform:
         if self._copies:
             ary = copied(ary, self._library, handle)
             given = address_of(ary)
-        plan = _plan_for(self._sizes, self._batch, self._kind, device_at(given), handle)
-        plan.run(handle, given, made, *self._direction)
+        device = device_of_all((given, made))
+        with on_device(device):
+            plan = _plan_for(self._sizes, self._batch, self._kind, device, handle)
+            plan.run(handle, given, made, *self._direction)
         if self._factor != 1:
             scale(out, self._factor, handle)
         return out

@@ -23,6 +23,7 @@ from ..arrays.libraries import (
     is_c_contiguous,
     is_on_device,
     library_of,
+    on_device,
     reshaped,
     shape_of,
     stream_of,
@@ -47,6 +48,7 @@ class _Generator:
     def __init__(self, kind: int, on_host: bool) -> None:
         self._library = open_library("curand")
         self._stream = 0
+        self.device: int | None = None  # the GPU of the first array
         self.pointer = ctypes.c_void_p()
         function = "curandCreateGeneratorHost" if on_host else "curandCreateGenerator"
         self._library.call(function, ctypes.byref(self.pointer), ctypes.c_int(kind))
@@ -156,13 +158,20 @@ class _Source:
         return ary
 
     def _fill_on_device(self, ary: Any, address: int, count: int, code: str, run: Callable[..., None]) -> None:
-        stream = stream_of((ary,), self.stream)
-        with self._lock:
+        stream, device = stream_of((ary,), self.stream), device_at(address)
+        with self._lock, on_device(device):
             generator = self._generator(False)
+            if generator.device is None:
+                generator.device = device
+            elif generator.device != device:
+                raise ValueError(
+                    f"the generator works on GPU {generator.device}, and the array is on GPU {device}; make a "
+                    "generator for each GPU"
+                )
             generator.use(stream)
             run(generator, ary, address, count, code)
         if stream:
-            _native.note_stream(stream, device_at(address))
+            _native.note_stream(stream, device)
 
 
 _counts = Plans()  # the number of elements and the type of arrays that were filled, by the arrays' layouts

@@ -390,7 +390,7 @@ def test_calls_that_are_alike_are_looked_at_once(blas, monkeypatch):
             np.testing.assert_allclose(ours, theirs)
 
     calls()
-    for name in ("letter_of", "_checked", "_shape_of_product", "OnGpu"):
+    for name in ("letter_of", "checked", "_shape_of_product", "OnGpu"):
         monkeypatch.setattr(cublas, name, None)
     calls()
     with pytest.raises(TypeError, match="NoneType"):  # other sizes

@@ -146,9 +146,92 @@ print("done")
 """
 
 
-def test_streams():
+DEVICES = """
+import numpy as np
+from test_calls_of_libraries import BlasFunctions, Fake, FftFunctions
+
+from parpy import _native, cuda
+from parpy.cudalib import _operands, cublas, cufft, curand
+
+assert _native.device_count() == 3
+here = []  # the selected GPU at each call
+
+
+class Seen(Fake):
+    def function(self, name):
+        run = super().function(name)
+
+        def noted(*arguments):
+            here.append(int(_native.current_device()))
+            return run(*arguments)
+
+        return noted
+
+
+class Random:
+    def __getattr__(self, name):
+        if not name.startswith("curand"):
+            raise AttributeError(name)
+        return lambda *arguments: None
+
+
+ffts, blas, random = FftFunctions(), BlasFunctions(), Random()
+cufft.open_library = lambda name: Seen(ffts)
+_operands.open_library = lambda name: Seen(blas)
+curand.open_library = lambda name: Seen(random)
+host = np.random.default_rng(1).random((4, 4))
+
+
+def on(device, value):
+    cuda.select_device(device)
+    try:
+        return cuda.to_device(value)
+    finally:
+        cuda.select_device(0)
+
+
+for device in (1, 2, 0, 1):
+    x = on(device, host + 0j)
+    here.clear()
+    found = cufft.fft(x)
+    assert set(here) == {device} and _native.device_of_pointer(_native.address_of(found._view)) == device
+    np.testing.assert_allclose(found.copy_to_host(), np.fft.fft2(host))
+    a = on(device, host)
+    here.clear()
+    found = cublas.matmul(a, a)
+    assert set(here) == {device} and _native.device_of_pointer(_native.address_of(found._view)) == device
+    np.testing.assert_allclose(found.copy_to_host(), host @ host)
+    here.clear()
+    curand.PRNG(seed=1).uniform(a)
+    assert here and set(here) == {device}
+    assert int(_native.current_device()) == 0
+
+
+def refused(text, call):
+    try:
+        call()
+    except ValueError as error:
+        assert text in str(error), error
+    else:
+        raise AssertionError
+
+
+first, second = on(0, host), on(1, host)
+for _ in range(2):
+    refused("on different GPUs: 0 and 1", lambda: cublas.matmul(first, second))
+    refused("on different GPUs: 0 and 1", lambda: cublas.Blas().axpy(1.0, first[0], second[0]))
+    refused("on different GPUs: 0 and 1", lambda: cufft.fft(on(0, host + 0j), on(1, host + 0j)))
+generator = curand.PRNG(seed=1)
+generator.uniform(first)
+refused("the generator works on GPU 0, and the array is on GPU 1", lambda: generator.uniform(second))
+print("done")
+"""
+
+
+@pytest.mark.parametrize(("script", "devices"), [(SCRIPT, 1), (DEVICES, 3)], ids=["streams", "devices"])
+def test_on_the_emulated_driver(script, devices):
     here = Path(__file__).parent
     path = os.pathsep.join([str(here), str(here.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
-    environment = {**os.environ, "FAKE_CUDA_EMULATE": "1", **fake_driver.ENVIRONMENT, "PYTHONPATH": path}
-    ran = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=300)
+    environment = {**os.environ, "FAKE_CUDA_EMULATE": str(devices), **fake_driver.ENVIRONMENT, "PYTHONPATH": path}
+    ran = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0 and ran.stdout.endswith("done\n"), ran.stdout + ran.stderr
