@@ -34,7 +34,8 @@ def _module(name: str) -> Any:
 
 
 @cache
-def _has_several_devices() -> bool:
+def has_several_devices() -> bool:
+    """Whether the machine has more than one GPU."""
     return bool(_native.device_count() > 1)
 
 
@@ -44,7 +45,7 @@ def _of_numpy(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: A
 
 def _of_cupy(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
     cupy = _module("cupy")
-    if not _has_several_devices():
+    if not has_several_devices():
         return cupy.empty(shape, dtype)
     with cupy.cuda.Device(like.device.id):
         return cupy.empty(shape, dtype)
@@ -87,12 +88,12 @@ _BY_MODULE = {"cupy": Library("cupy", True, _of_cupy), "numba": Library("numba",
 
 def device_at(address: int) -> int:
     """The number of the GPU that has the memory at this address."""
-    return int(_native.device_of_pointer(address)) if _has_several_devices() else 0
+    return int(_native.device_of_pointer(address)) if has_several_devices() else 0
 
 
 def device_of_all(addresses: Sequence[int]) -> int:
     """The number of the GPU that has the memory at all of these addresses. Raises ValueError if there are several."""
-    if not _has_several_devices():
+    if not has_several_devices():
         return 0
     found = sorted({device_at(each) for each in addresses})
     if len(found) > 1:
@@ -120,7 +121,7 @@ _AS_IT_IS = nullcontext()
 
 def on_device(device: int) -> AbstractContextManager[None]:
     """A context in which other libraries of this thread work on this GPU."""
-    return _OnDevice(device) if _has_several_devices() else _AS_IT_IS
+    return _OnDevice(device) if has_several_devices() else _AS_IT_IS
 
 
 def library_of(value: Any) -> Library | None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _native
-from ..arrays.libraries import device_of_all, on_device
+from ..arrays.libraries import device_of_all, has_several_devices, on_device
 from ..buffer import Buffer
 from ..calls.options import CompileBackend
 from ..cuda._arrays import DeviceNDArray
@@ -140,6 +140,9 @@ class Call:
                 self._last = tuple(numbers), made
             for (at, _, _), number in zip(self._numbers, made, strict=False):
                 given[at] = number
+        if not has_several_devices():
+            handle_of_device(0).call(self._names, stream, given, more)
+            return
         device = device_of_all(addresses)
         with on_device(device):
             handle_of_device(device).call(self._names, stream, given, more)

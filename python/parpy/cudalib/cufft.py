@@ -24,6 +24,7 @@ from ..arrays.libraries import (
     copied,
     device_of_all,
     dtype_of,
+    has_several_devices,
     is_c_contiguous,
     library_of,
     on_device,
@@ -489,9 +490,13 @@ class _Transform:
         if self._copies:
             ary = copied(ary, self._library, handle)
             given = address_of(ary)
-        device = device_of_all((given, made))
-        with on_device(device):
-            plan = _plan_for(self._sizes, self._batch, self._kind, device, handle)
+        if has_several_devices():
+            device = device_of_all((given, made))
+            with on_device(device):
+                plan = _plan_for(self._sizes, self._batch, self._kind, device, handle)
+                plan.run(handle, given, made, *self._direction)
+        else:
+            plan = _plan_for(self._sizes, self._batch, self._kind, 0, handle)
             plan.run(handle, given, made, *self._direction)
         if self._factor != 1:
             scale(out, self._factor, handle)
