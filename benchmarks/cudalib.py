@@ -95,6 +95,11 @@ def cases(place: Callable[[Any], Any], other: Any) -> list[tuple[str, Callable[[
         drawn = other.random.default_rng(1)
         theirs = partial(drawn.standard_normal, 1 << 24, dtype=np.float32)
     add("normal f4 2^24", partial(generator.normal, x, 0.0, 1.0), theirs)
+    if GPU:  # the methods and orders of cuRAND, beside the default ones
+        for kind in ("PHILOX4_32_10", "XORWOW", "MRG32K3A", "MTGP32"):
+            for order, offset in (("any order", None), ("fixed order", 0)):
+                generator = curand.PRNG(curand.PRNG.KINDS[kind], seed=1, offset=offset)
+                add(f"normal f4 2^24 {kind}, {order}", partial(generator.normal, x, 0.0, 1.0), theirs)
     return found
 
 
@@ -115,9 +120,13 @@ def main() -> None:
             rows.append(row)
         x = place(np.ones(64, np.complex64))
         y = place(np.ones(64, np.float32))
+        z, square = place(np.ones(64, np.float32)), [place(np.ones((16, 16), np.float32)) for _ in range(3)]
         small = {
             "fft of 64": host_microseconds(partial(cufft.fft_inplace, x)),
-            "axpy of 64": host_microseconds(partial(cublas.Blas().axpy, 0.0, y, place(np.ones(64, np.float32)))),
+            "fft of 64, new result": host_microseconds(partial(cufft.fft, x)),
+            "axpy of 64": host_microseconds(partial(cublas.Blas().axpy, 0.0, y, z)),
+            "matmul of 16": host_microseconds(partial(cublas.matmul, *square)),
+            "normal of 64": host_microseconds(partial(curand.PRNG(seed=1).normal, y, 0.0, 1.0)),
         }
     except LibraryError as error:
         print(error)
@@ -126,10 +135,10 @@ def main() -> None:
     (HERE / "results").mkdir(exist_ok=True)
     (HERE / "results" / "cudalib.json").write_text(json.dumps(found, indent=1) + "\n")
     name = found["other"] or "nothing"
-    print(f"{'case':<26}{'parpy ms':>10}  {name} (times as long; at least {TARGET})")
+    print(f"{'case':<44}{'parpy ms':>10}  {name} (times as long; at least {TARGET})")
     for row in rows:
         share = f"{row['other ms'] / row['parpy ms']:.2f}" if "other ms" in row else ""
-        print(f"{row['case']:<26}{row['parpy ms']:>10.3f}  {share}")
+        print(f"{row['case']:<44}{row['parpy ms']:>10.3f}  {share}")
     for case, time_of in small.items():
         print(f"{case}: {time_of:.1f} us of the host a call")
 

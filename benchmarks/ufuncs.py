@@ -1,12 +1,14 @@
 """The cost of ufuncs: parpy.vectorize beside NumPy and, if it is installed, Numba; on a GPU beside copies and CuPy.
 
     python benchmarks/ufuncs.py [largest power of ten]
+    python benchmarks/ufuncs.py gpu
 
 On the CPU: a polynomial of two arguments, a function of exponentials and one of integers, on 10^2 to 10^7 elements
 (10^8 if the largest power is 8), with one thread and with all; the best of several batches, interleaved with those
 of Numba. Then calls of 10 elements beside NumPy's `add`, and generalised ufuncs beside the same loops under `jit`.
 On a GPU: bandwidth of 10^8 elements beside that of a copy, and the host's time for a call beside that of
-CuPy's ElementwiseKernel. Writes benchmarks/results/ufuncs.json.
+CuPy's ElementwiseKernel. Writes benchmarks/results/ufuncs.json, in which the GPU's figures stay if there is no
+GPU. With `gpu`, only these are measured.
 """
 
 from __future__ import annotations
@@ -207,12 +209,15 @@ def on_the_gpu() -> dict[str, Any]:
 
 
 def main() -> None:
-    largest = int(sys.argv[1]) if len(sys.argv) > 1 else 7
-    found: dict[str, Any] = {"cpu": on_the_cpu(largest), "overhead": overheads(), "gufuncs": generalised()}
+    results = HERE / "results" / "ufuncs.json"
+    found: dict[str, Any] = json.loads(results.read_text()) if results.exists() else {}
+    if sys.argv[1:] != ["gpu"]:
+        largest = int(sys.argv[1]) if len(sys.argv) > 1 else 7
+        found |= {"cpu": on_the_cpu(largest), "overhead": overheads(), "gufuncs": generalised()}
     if GPU:
         found["gpu"] = on_the_gpu()
-    (HERE / "results").mkdir(exist_ok=True)
-    (HERE / "results" / "ufuncs.json").write_text(json.dumps(found, indent=1) + "\n")
+    results.parent.mkdir(exist_ok=True)
+    results.write_text(json.dumps(found, indent=1) + "\n")
     print(f"{'case':<14}{'target':<10}{'elements':>10}{'parpy us':>12}{'numpy':>8}{'numba':>8}  (times as long)")
     for row in found["cpu"]:
         others = "".join(f"{row[each] / row['parpy']:>8.2f}" if each in row else " " * 8 for each in ("numpy", "numba"))

@@ -93,6 +93,10 @@ void on_stream(std::uint64_t stream, int index, const Work& work) {
     });
 }
 
+void note_stream(std::uint64_t stream, int index) {
+    on_stream(stream, index, [](const Device&) { return RuntimeError{}; });
+}
+
 void copy_to_device(std::uint64_t to, std::uint64_t from, std::size_t bytes, std::uint64_t stream,
                     int index) {
     on_stream(stream, index, [&](const Device& device) {
@@ -251,6 +255,9 @@ void bind_device_memory(nb::module_& m) {
           "Enqueued; `to` is the address of host memory.");
     m.def("copy_on_device", copy_on_device, "to"_a, "from_"_a, "bytes"_a, "stream"_a,
           "device"_a = -1, "Enqueued.");
+    m.def(
+        "note_stream", note_stream, "stream"_a, "device"_a = -1,
+        "Memory is freed after the work that another library has enqueued on this stream so far.");
     m.def("memory_info", memory_info, "device"_a = -1, "Free and total bytes.");
     m.def("empty_device_cache", empty_device_cache,
           "Waits for the GPUs in use and gives memory that was freed back to the system.");

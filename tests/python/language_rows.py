@@ -131,6 +131,13 @@ STATEMENTS = [
         "if k > 1 and x[0] >= 0:\n    x[0] = 1\nelif k:\n    x[0] = 2\nelse:\n    x[0] = 3",
     ),
     Row(
+        ast.Match,
+        "`match v: case 1: … case n if n < 0: …`",
+        "cases of numbers, names, None, alternatives and, for a tuple that is written out, of tuples",
+        "match (k % 2, len(x)):\n    case (0, n) if n > k:\n        x[0] = n\n    case (1, 2 | 3):\n        x[0] = 2\n"
+        "    case _:\n        x[0] = 7",
+    ),
+    Row(
         ast.Return,
         "`return v`, `return a, x * 2`",
         "numbers, arrays, None, and tuples of them",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -11,17 +13,30 @@ import numpy as np
 from .. import _native
 from ..buffer import Buffer
 from ..buffer import empty as empty_buffer
-from ..cuda._arrays import DeviceNDArray, device_array
-from ..cuda._streams import handle_of
+from ..cuda._arrays import DeviceNDArray
+from ..cuda._backend import on_gpu
+from ..cuda._streams import external_stream, handle_of
 from ..types import elem_size
 
 
 class Library(NamedTuple):
-    """A library of arrays. ``empty(shape, dtype, like, stream)`` creates an array on the device of ``like``."""
+    """A library of arrays. ``empty(shape, dtype, like, stream)`` creates an array on the device of ``like`` for work on
+    ``stream``, which is a stream or its handle; None is the stream of ``like``."""
 
     name: str
     on_device: bool
     empty: Callable[[tuple[int, ...], np.dtype[Any], Any, Any], Any]
+
+
+@cache
+def _module(name: str) -> Any:
+    return import_module(name)
+
+
+@cache
+def has_several_devices() -> bool:
+    """Whether the machine has more than one GPU."""
+    return bool(_native.device_count() > 1)
 
 
 def _of_numpy(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
@@ -29,18 +44,20 @@ def _of_numpy(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: A
 
 
 def _of_cupy(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
-    cupy = import_module("cupy")
+    cupy = _module("cupy")
+    if not has_several_devices():
+        return cupy.empty(shape, dtype)
     with cupy.cuda.Device(like.device.id):
         return cupy.empty(shape, dtype)
 
 
 def _of_torch(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
-    torch = import_module("torch")
+    torch = _module("torch")
     return torch.empty(shape, dtype=getattr(torch, dtype.name), device=like.device)
 
 
 def _of_numba(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
-    return import_module("numba.cuda").device_array(shape, dtype)
+    return _module("numba.cuda").device_array(shape, dtype)
 
 
 def _buffer(shape: tuple[int, ...], dtype: np.dtype[Any], like: Buffer, stream: Any) -> Any:
@@ -48,16 +65,63 @@ def _buffer(shape: tuple[int, ...], dtype: np.dtype[Any], like: Buffer, stream: 
 
 
 def _device_array(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
-    return device_array(shape, dtype, stream=stream or 0)
+    ours = like.__class__ is DeviceNDArray
+    if not (like.on_gpu if ours else on_gpu()):
+        return DeviceNDArray(np.empty(shape, dtype), 0, False)
+    if stream is None:
+        stream = like.stream if ours else 0
+    elif stream.__class__ is int and stream:
+        stream = like.stream if ours and like._own_stream() == stream else external_stream(stream)
+    device = device_at(_native.address_of(like._view)) if ours else -1
+    return DeviceNDArray(_native.new_device_array(shape, dtype, False, False, handle_of(stream), device), stream, True)
 
 
 _OWN_TYPES = (DeviceNDArray, Buffer)
+_PYTHON_NUMBERS = (int, float, complex)
 HOST = Library("numpy", False, _of_numpy)
 _TORCH = Library("torch", True, _of_torch)
 _TORCH_HOST = Library("torch", False, _of_torch)
 _BUFFER = Library("parpy", True, _buffer)
 _OWN = Library("parpy.cuda", True, _device_array)
 _BY_MODULE = {"cupy": Library("cupy", True, _of_cupy), "numba": Library("numba", True, _of_numba)}
+
+
+def device_at(address: int) -> int:
+    """The number of the GPU that has the memory at this address."""
+    return int(_native.device_of_pointer(address)) if has_several_devices() else 0
+
+
+def device_of_all(addresses: Sequence[int]) -> int:
+    """The number of the GPU that has the memory at all of these addresses. Raises ValueError if there are several."""
+    if not has_several_devices():
+        return 0
+    found = sorted({device_at(each) for each in addresses})
+    if len(found) > 1:
+        raise ValueError(f"the arrays of a call are on different GPUs: {found[0]} and {found[1]}; move them to one GPU")
+    return found[0]
+
+
+class _OnDevice:
+    """Selects a GPU for the calls of this thread in a `with` statement."""
+
+    def __init__(self, device: int) -> None:
+        self._device, self._before = device, int(_native.current_device())
+
+    def __enter__(self) -> None:
+        if self._device != self._before:
+            _native.select_device(self._device)
+
+    def __exit__(self, *error: object) -> None:
+        if self._device != self._before:
+            _native.select_device(self._before)
+
+
+_AS_IT_IS = nullcontext()
+
+
+def on_device(device: int) -> AbstractContextManager[None]:
+    """A context in which other libraries of this thread work on this GPU."""
+    return _OnDevice(device) if has_several_devices() else _AS_IT_IS
 
 
 def library_of(value: Any) -> Library | None:
@@ -146,8 +210,7 @@ def memory_of(array: Any) -> Memory | None:
     if isinstance(array, DeviceNDArray | Buffer) and view is not None:
         array = view
     if isinstance(array, np.ndarray):
-        address = array.__array_interface__["data"][0]
-        return Memory(address, array.shape, array.strides, array.itemsize, not array.flags.writeable)
+        return Memory(_native.address_of(array), array.shape, array.strides, array.itemsize, not array.flags.writeable)
     if hasattr(array, "data_ptr"):
         size = array.element_size()
         return Memory(array.data_ptr(), tuple(array.shape), tuple(size * each for each in array.stride()), size, False)
@@ -213,10 +276,16 @@ def _bounds(array: Any) -> tuple[int, int] | None:
 def are_apart(stored: Any, read: Sequence[Any]) -> bool:
     """Whether a fast test proves that an array is writeable and that each of the others is the same array or shares no
     memory with it. If not, ``overlap`` decides."""
-    others = [each for each in read if each is not stored and not isinstance(each, int | float | complex)]
-    arrays = [stored, *others]
-    if all(each.__class__ in _OWN_TYPES for each in arrays):
-        return _native.are_apart(tuple([each._view for each in arrays]))
+    if stored.__class__ in _OWN_TYPES:
+        views = [stored._view]
+        for each in read:
+            if each.__class__ in _OWN_TYPES:
+                if each is not stored:
+                    views.append(each._view)
+            elif not isinstance(each, _PYTHON_NUMBERS):
+                return False
+        return _native.are_apart(tuple(views))
+    arrays = [stored, *(each for each in read if each is not stored and not isinstance(each, _PYTHON_NUMBERS))]
     if all(each.__class__ is np.ndarray for each in arrays):
         return _native.are_apart(tuple(arrays))
     found = [_bounds(each) for each in arrays]
@@ -232,7 +301,7 @@ def copied(array: Any, library: Library, stream: Any) -> Any:
         return array.clone()
     if library is _OWN:
         made = library.empty(shape_of(array), dtype_of(array), array, stream)
-        made[...] = array
+        made.setitem(..., array, made.stream)
         return made
     return array.copy()
 
@@ -241,12 +310,12 @@ def with_type(array: Any, dtype: np.dtype[Any], stream: Any) -> Any:
     """A converted copy of the elements on the same device."""
     library = library_of(array) or HOST
     if library.name == "torch":
-        return array.to(getattr(import_module("torch"), dtype.name))
+        return array.to(getattr(_module("torch"), dtype.name))
     if library is _BUFFER:
         return array.with_type(dtype)
     if library is _OWN:
         made = library.empty(shape_of(array), dtype, array, stream)
-        made[...] = array
+        made.setitem(..., array, made.stream)
         return made
     return array.astype(dtype)
 
@@ -264,17 +333,19 @@ def transposed(array: Any, order: Sequence[int]) -> Any:
     return array.transpose(tuple(order))
 
 
-def stream_of(arrays: Sequence[Any], stream: Any) -> int:
+def stream_of(arrays: Iterable[Any], stream: Any) -> int:
     """The handle of the stream for work on these arrays: the given stream, else the current stream of their
     library."""
     if stream is not None:
         return handle_of(stream)
     for array in arrays:
+        if array.__class__ is DeviceNDArray:
+            return 0 if array.stream.__class__ is int else array._own_stream()  # the only int is 0
         library = library_of(array)
         if library is not None and library.name == "cupy":
-            return int(import_module("cupy").cuda.get_current_stream().ptr)
+            return int(_module("cupy").cuda.get_current_stream().ptr)
         if library is _TORCH:
-            return int(import_module("torch").cuda.current_stream(array.device).cuda_stream)
+            return int(_module("torch").cuda.current_stream(array.device).cuda_stream)
         if library is _OWN and isinstance(array, DeviceNDArray):
             return array._own_stream()
     return 0

@@ -53,7 +53,7 @@ class DeviceNDArray(DeviceArray):
     __slots__ = ("_source", "stream")
 
     def __init__(self, view: Any, stream: Any, on_gpu: bool) -> None:
-        super().__init__(view, on_gpu)
+        self._view, self.on_gpu = view, on_gpu
         self.stream = stream
         """The stream that it was made on; 0: the default one."""
         self._source: Callable[[], np.ndarray | None] | None = None  # the host array that to_host fills

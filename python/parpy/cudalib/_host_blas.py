@@ -9,6 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ._operands import columns_of
+from ._places import host_view
+from ._routines import MATRICES, Routine
+
 Array = Any
 
 
@@ -213,3 +217,20 @@ REDUCTIONS: dict[str, Callable[[Any], Any]] = {
 
 def _magnitudes(x: Any) -> Any:
     return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)
+
+
+def run_on_host(
+    name: str, row: Routine, given: dict[str, Any], arrays: dict[str, Any], shapes: dict[str, tuple[int, int]]
+) -> None:
+    """Computes a routine for arrays on the host. ``shapes`` has the rows and columns of each array that it uses."""
+    views = {}
+    for word, array in arrays.items():
+        view = host_view(array)
+        if word in MATRICES:
+            view = view.T if columns_of(view, word).turned else view
+            views[word] = view[: shapes[word][0], : shapes[word][1]]
+        else:
+            views[word] = view[: shapes[word][0]]
+    found = ROUTINES[name](**{word: views.get(word, given[word]) for word in row.arguments})
+    (stored,) = row.stored
+    views[stored][...] = found

@@ -6,7 +6,7 @@ import ctypes
 import ctypes.util
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,27 +60,33 @@ class Library:
     def __init__(self, name: str, handle: ctypes.CDLL, file: str) -> None:
         self.name, self.file = name, file
         self._handle = handle
-        self._functions: dict[str, Any] = {}
+        self._functions: dict[str, Callable[..., int]] = {}
 
     def has(self, function: str) -> bool:
         return hasattr(self._handle, function)
 
-    def call(self, function: str, *arguments: Any) -> None:
-        """Calls a function with ctypes arguments. Raises LibraryError if the function fails or does not exist."""
-        found = self._functions.get(function)
+    def function(self, name: str) -> Callable[..., int]:
+        """The function of this name, which returns its status. Raises LibraryError if it does not exist."""
+        found = self._functions.get(name)
         if found is None:
             try:
-                found = getattr(self._handle, function)
+                found = getattr(self._handle, name)
             except AttributeError:
-                raise LibraryError(
-                    f"'{self.file}' has no function '{function}': another version of it is needed"
-                ) from None
+                raise LibraryError(f"'{self.file}' has no function '{name}': another version of it is needed") from None
             found.restype = ctypes.c_int
-            self._functions[function] = found
-        status = found(*arguments)
+            self._functions[name] = found
+        return found
+
+    def failure(self, function: str, status: int) -> LibraryError:
+        """The error of a function that returned this status."""
+        shown = _FILES[self.name].status.get(status, "an unknown status")
+        return LibraryError(f"{function} failed: {self.name.upper()}_STATUS_{shown} ({status})", status)
+
+    def call(self, function: str, *arguments: Any) -> None:
+        """Calls a function with ctypes arguments. Raises LibraryError if the function fails or does not exist."""
+        status = self.function(function)(*arguments)
         if status:
-            shown = _FILES[self.name].status.get(status, "an unknown status")
-            raise LibraryError(f"{function} failed: {self.name.upper()}_STATUS_{shown} ({status})", status)
+            raise self.failure(function, status)
 
 
 def open_library(name: str) -> Library:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from .. import _native
 from ..arrays.libraries import as_operand, dtype_of, is_on_device, memory_of, shape_of, stream_of
 from ..cuda import external_stream, to_device
+from ..cuda._arrays import DeviceNDArray
 from ._libraries import LibraryError, open_library
 
 _LETTERS = {"f4": "s", "f8": "d", "c8": "c", "c16": "z"}
@@ -62,12 +63,17 @@ _NUMBERS: dict[str, Any] = {
 }
 
 
+_COMPLEX = (complex, np.complexfloating)
+
+
 def number_of(letter: str, value: Any) -> Any:
     """A number as a ctypes array of its parts, which cuBLAS reads by reference."""
+    if value.__class__ is float and letter in "sd":
+        return _NUMBERS[letter](value)
     if letter in "cz":
         value = complex(value)
         return _NUMBERS[letter](value.real, value.imag)
-    if isinstance(value, complex | np.complexfloating):
+    if isinstance(value, _COMPLEX):
         if value.imag:
             raise TypeError(f"a complex number, {value}, is given for arrays of real ones")
         value = value.real
@@ -81,22 +87,28 @@ def real_of(letter: str) -> str:
 class _Handle:
     """A context of cuBLAS for one device and thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, device: int) -> None:
         self.library = open_library("cublas")
         self.pointer = ctypes.c_void_p()
         self.library.call("cublasCreate_v2", ctypes.byref(self.pointer))
-        self._stream = 0
-        self._names: dict[str, str] = {}  # the available function, by the first of the names that `call` gets
+        self._device, self._stream = device, 0
+        # The available function and its name, by the first of the names that `call` gets.
+        self._functions: dict[str, tuple[str, Callable[..., int]]] = {}
 
-    def call(self, names: Sequence[str], stream: int, *arguments: Any) -> None:
+    def call(self, names: Sequence[str], stream: int, arguments: Sequence[Any], more: Sequence[Any] = ()) -> None:
         """Calls the first of these functions that the library has, on a stream."""
-        found = self._names.get(names[0])
+        found = self._functions.get(names[0])
         if found is None:
-            found = self._names[names[0]] = self._first(names)
+            name = self._first(names)
+            found = self._functions[names[0]] = name, self.library.function(name)
         if stream != self._stream:  # cublasSetStream resets the workspace, so it is called for changes only
             self.library.call("cublasSetStream_v2", self.pointer, ctypes.c_void_p(stream))
             self._stream = stream
-        self.library.call(found, self.pointer, *arguments)
+        status = found[1](self.pointer, *arguments, *more)
+        if status:
+            raise self.library.failure(found[0], status)
+        if stream:
+            _native.note_stream(stream, self._device)
 
     def _first(self, names: Sequence[str]) -> str:
         found = next((each for each in names if self.library.has(each)), None)
@@ -109,16 +121,22 @@ class _Handle:
             self.library.call("cublasDestroy_v2", self.pointer)
 
 
-_handles = threading.local()
+class _Handles(threading.local):
+    """This thread's contexts by their devices."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, _Handle] = {}
 
 
-def handle_at(address: int) -> _Handle:
-    """This thread's context for the device that holds the memory at this address."""
-    device = int(_native.device_of_pointer(address))
-    known: dict[int, _Handle] = _handles.__dict__.setdefault("known", {})
-    if device not in known:
-        known[device] = _Handle()
-    return known[device]
+_handles = _Handles()
+
+
+def handle_of_device(device: int) -> _Handle:
+    """This thread's context for a device, which is selected."""
+    found = _handles.known.get(device)
+    if found is None:
+        found = _handles.known[device] = _Handle(device)
+    return found
 
 
 class OnGpu:
@@ -148,6 +166,8 @@ def _sent(array: Any) -> Any:
 
 
 def address_of(array: Any) -> int:
+    if array.__class__ is DeviceNDArray:
+        return int(_native.address_of(array._view))
     found = memory_of(array)
     assert found is not None
     return found.address

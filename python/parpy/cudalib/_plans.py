@@ -6,16 +6,18 @@ from __future__ import annotations
 
 import ctypes
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import is_
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _native
+from ..arrays.libraries import device_of_all, has_several_devices, on_device
 from ..buffer import Buffer
 from ..calls.options import CompileBackend
 from ..cuda._arrays import DeviceNDArray
-from ._operands import handle_at, number_of
+from ._operands import handle_of_device, number_of
 
 _MOST = 256
 
@@ -51,32 +53,43 @@ def _how_of_torch(array: Any) -> tuple[How, int] | None:
 
 
 Reader = Callable[[Any], tuple[How, int] | None]
-READERS: dict[type, Reader | None] = {DeviceNDArray: _how_of_ours, Buffer: _how_of_buffer}
-"""The function that returns the layout and address of an array, by its class; None for arrays not on a GPU."""
+
+
+def _not_on_gpu(array: Any) -> None:
+    return None
+
+
+READERS: dict[type, Reader] = {DeviceNDArray: _how_of_ours, Buffer: _how_of_buffer}
+"""The function that returns the layout and address of an array, by its class; None if the array is not on a GPU."""
 _BY_NAME: dict[tuple[str, str], Reader] = {("cupy", "ndarray"): _how_of_cupy, ("torch", "Tensor"): _how_of_torch}
 
 
 def how_of(array: Any) -> tuple[How, int] | None:
     """The layout of an array on a GPU, and its address; None for other objects."""
     kind = array.__class__
-    if kind not in READERS:
-        READERS[kind] = _BY_NAME.get((kind.__module__.partition(".")[0], kind.__name__))
-    reader = READERS[kind]
-    return None if reader is None else reader(array)
+    reader = READERS.get(kind)
+    if reader is None:
+        reader = _BY_NAME.get((kind.__module__.partition(".")[0], kind.__name__), _not_on_gpu)
+        READERS[kind] = reader
+    return reader(array)
 
 
-def key_of(name: str, arguments: Sequence[Any]) -> tuple[Any, list[int]] | None:
+_NUMBERS = (float, complex, np.inexact)
+
+
+def key_of(name: str, arguments: Iterable[Any]) -> tuple[Any, list[int]] | None:
     """The key of the plan that a call uses, and the addresses of its arrays; None if an array is not on a GPU. The key
     contains no floats and complex numbers, because they may differ between calls of one plan."""
     key: list[Any] = [name]
     addresses: list[int] = []
     for each in arguments:
-        if each.__class__ in (int, str):
+        kind = each.__class__
+        if kind is int or kind is str:
             key.append(each)
-        elif isinstance(each, np.integer):
+        elif kind is float or (kind not in READERS and isinstance(each, _NUMBERS)):
+            key.append(kind)
+        elif kind not in READERS and isinstance(each, np.integer):
             key.append(int(each))
-        elif isinstance(each, float | complex | np.inexact):
-            key.append(each.__class__)
         else:
             found = how_of(each)
             if found is None:
@@ -106,21 +119,36 @@ class Number(NamedTuple):
 class Call:
     """A call of cuBLAS without its addresses and numbers. ``names`` are the possible names of the function."""
 
-    __slots__ = ("_arguments", "_names")
+    __slots__ = ("_addresses", "_given", "_last", "_names", "_numbers")
 
     def __init__(self, names: Sequence[str], arguments: Sequence[Any]) -> None:
-        self._names, self._arguments = names, arguments
+        self._names = names
+        self._given = [ctypes.c_int(each) if each.__class__ is int else each for each in arguments]
+        placed = list(enumerate(arguments))
+        self._addresses = [(at, each.array, each.offset) for at, each in placed if each.__class__ is At]
+        self._numbers = [(at, each.letter, each.number) for at, each in placed if each.__class__ is Number]
+        self._last: tuple[Sequence[Any], list[Any]] = (), []  # the numbers of the last call, and what cuBLAS reads
 
     def run(self, stream: int, addresses: Sequence[int], numbers: Sequence[Any], *more: Any) -> None:
-        given = [
-            ctypes.c_void_p(addresses[each.array] + each.offset)
-            if each.__class__ is At
-            else number_of(each.letter, numbers[each.number])
-            if each.__class__ is Number
-            else each
-            for each in self._arguments
-        ]
-        handle_at(addresses[0]).call(self._names, stream, *given, *more)
+        given = self._given.copy()
+        for at, array, offset in self._addresses:
+            given[at] = _pointer(addresses[array] + offset)
+        if self._numbers:
+            last, made = self._last
+            if len(last) != len(numbers) or not all(map(is_, last, numbers)):
+                made = [number_of(letter, numbers[number]) for _, letter, number in self._numbers]
+                self._last = tuple(numbers), made
+            for (at, _, _), number in zip(self._numbers, made, strict=False):
+                given[at] = number
+        if not has_several_devices():
+            handle_of_device(0).call(self._names, stream, given, more)
+            return
+        device = device_of_all(addresses)
+        with on_device(device):
+            handle_of_device(device).call(self._names, stream, given, more)
+
+
+_pointer = ctypes.c_void_p
 
 
 class Plans:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 
@@ -118,6 +119,13 @@ NUMBERS = frozenset(("alpha", "beta"))
 MATRICES = frozenset("ABC")
 VECTORS = frozenset("xy")
 ARRAYS = MATRICES | VECTORS | {"AP"}
+
+
+@cache
+def places_of(name: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The places of the arrays and of the numbers among the arguments of a routine."""
+    words = list(enumerate(ROUTINES[name].arguments))
+    return tuple(i for i, word in words if word in ARRAYS), tuple(i for i, word in words if word in NUMBERS)
 
 
 def extents(name: str, given: dict[str, object]) -> dict[str, tuple[int, int]]:

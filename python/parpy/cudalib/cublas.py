@@ -15,17 +15,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.libraries import HOST, as_operand, dtype_of, is_on_device, library_of, memory_of, shape_of, stream_of
-from ..cuda import to_device
+from ..arrays.libraries import (
+    HOST,
+    as_operand,
+    device_of_all,
+    dtype_of,
+    is_on_device,
+    library_of,
+    memory_of,
+    on_device,
+    shape_of,
+    stream_of,
+)
+from ..cuda import external_stream, to_device
+from ._checks import batch, check_columns, checked, checked_shapes, checked_vector, same_size
 from ._host_blas import REDUCTIONS as HOST_REDUCTIONS
-from ._host_blas import ROUTINES as HOST_ROUTINES
+from ._host_blas import run_on_host
 from ._operands import (
     KINDS,
-    Columns,
     OnGpu,
     address_of,
     columns_of,
-    handle_at,
+    handle_of_device,
     is_turned,
     letter_of,
     number_of,
@@ -33,9 +44,21 @@ from ._operands import (
     vector_of,
 )
 from ._places import address, host_view, require_writable, runs_on_gpu
-from ._plans import At, Call, Number, Plans, key_of
+from ._plans import At, Call, Number, Plans, how_of, key_of
 from ._rotations import modified_rotation, rotation
-from ._routines import ARRAYS, MATRICES, MEANINGS, NUMBERS, OPTIONS, ROUTINES, SIZES, VECTORS, Routine, extents
+from ._routines import (
+    ARRAYS,
+    MATRICES,
+    MEANINGS,
+    NUMBERS,
+    OPTIONS,
+    ROUTINES,
+    SIZES,
+    VECTORS,
+    Routine,
+    extents,
+    places_of,
+)
 
 __all__ = ["Blas", "dot", "matmul"]
 
@@ -131,20 +154,20 @@ class Blas:
         host: Callable[[dict[str, Any]], Any],
     ) -> Any:
         """A number computed from vectors, by a cuBLAS call whose result has a type, or by ``host``."""
-        key = key_of(name, [*given.values()])
+        key = key_of(name, given.values())
         found = None if key is None else _plans.get(key[0])
         if key is None or found is None:
             letter_of([*given.values()])
-            _same_size(*given.values())
+            same_size(*given.values())
             if not runs_on_gpu(*given.values()):
-                return host({word: _checked_vector(each) for word, each in given.items()})
+                return host({word: checked_vector(each) for word, each in given.items()})
             there = OnGpu(given, (), self.stream)
             found, stream = plan(there.arrays), there.stream
             addresses = [*map(address_of, there.arrays.values())]
             if key is not None:
                 _plans.keep(key[0], found)
         else:
-            addresses, stream = key[1], stream_of([*given.values()], self.stream)
+            addresses, stream = key[1], stream_of(given.values(), self.stream)
         call, kind = found
         result = ctypes.create_string_buffer(np.dtype(kind).itemsize)
         call.run(stream, addresses, (), result)
@@ -214,16 +237,16 @@ class Blas:
         real: Sequence[bool] = (),
         more: Sequence[Any] = (),
     ) -> None:
-        key = None if more else key_of(name, [*given.values()])
+        key = None if more else key_of(name, given.values())
         call = None if key is None else _plans.get(key[0])
         if key is not None and call is not None:
-            call.run(stream_of([*given.values()], self.stream), key[1], numbers)
+            call.run(stream_of(given.values(), self.stream), key[1], numbers)
             return
         letter = letter_of(list(given.values()))
-        _same_size(*given.values())
+        same_size(*given.values())
         require_writable(*(given[each] for each in stored))
         if not runs_on_gpu(*given.values()):
-            views = {word: _checked_vector(value) for word, value in given.items()}
+            views = {word: checked_vector(value) for word, value in given.items()}
             for word, value in host(views).items():
                 views[word][...] = value
             return
@@ -248,20 +271,20 @@ class Blas:
         row, key = ROUTINES[name], key_of(name, arguments)
         call = None if key is None else _plans.get(key[0])
         if key is not None and call is not None:
-            words = list(zip(row.arguments, arguments, strict=True))
-            stream = stream_of([each for word, each in words if word in ARRAYS], self.stream)
-            call.run(stream, key[1], [each for word, each in words if word in NUMBERS])
+            of_arrays, of_numbers = places_of(name)
+            stream = stream_of([arguments[each] for each in of_arrays], self.stream)
+            call.run(stream, key[1], [arguments[each] for each in of_numbers])
             return
-        given = _checked(name, row, arguments)
+        given = checked(name, row, arguments)
         arrays = {word: given[word] for word in row.arguments if word in ARRAYS}
         letter = letter_of(list(arrays.values()))
         if letter not in row.types:
             kind = "complex" if row.types == "cz" else "real"
             raise TypeError(f"{name} is for {kind} numbers, not for {np.dtype(KINDS[letter])}")
         require_writable(*(arrays[word] for word in row.stored))
-        shapes = _checked_shapes(name, given, arrays)
+        shapes = checked_shapes(name, given, arrays)
         if not runs_on_gpu(*arrays.values()):
-            _run_on_host(name, row, given, arrays, shapes)
+            run_on_host(name, row, given, arrays, shapes)
             return
         there = OnGpu(arrays, row.stored, self.stream)
         call = _spelled(name, row, letter, given, there.arrays)
@@ -284,13 +307,13 @@ class Blas:
         key = key_of("gemm_strided_batched", arguments)
         call = None if key is None else _plans.get(key[0])
         if key is not None and call is not None:
-            call.run(stream_of([A, B, C], self.stream), key[1], [alpha, beta])
+            call.run(stream_of((A, B, C), self.stream), key[1], [alpha, beta])
             return
-        given = _checked("gemm", row, arguments)
+        given = checked("gemm", row, arguments)
         arrays = {"A": A, "B": B, "C": C}
         letter = letter_of(list(arrays.values()))
         require_writable(C)
-        count = _batch(arrays)
+        count = batch(arrays)
         if not runs_on_gpu(*arrays.values()):
             views = {key: host_view(value) for key, value in arrays.items()}
             for i in range(count):
@@ -307,7 +330,7 @@ class Blas:
             assert found is not None
             first = array[0] if len(found.shape) == 3 else array
             columns = columns_of(first, word)
-            _check_columns(word, columns, extents("gemm", given)[word])
+            check_columns(word, columns, extents("gemm", given)[word])
             stride = found.strides[0] // found.size if len(found.shape) == 3 else 0
             spelled += [At(place), columns.leading, ctypes.c_longlong(stride)]
         call = Call([f"cublas{letter.upper()}gemmStridedBatched"], [*spelled, count])
@@ -340,8 +363,8 @@ class Blas:
         row = ROUTINES["gemm"]
         letter = letter_of(everything)
         for a, b, c in zip(A, B, C, strict=True):
-            given = _checked("gemm", row, (transa, transb, m, n, k, alpha, a, b, beta, c))
-            _checked_shapes("gemm", given, {"A": a, "B": b, "C": c})
+            given = checked("gemm", row, (transa, transb, m, n, k, alpha, a, b, beta, c))
+            checked_shapes("gemm", given, {"A": a, "B": b, "C": c})
         require_writable(*C)
         leading = [[columns_of(each, word).leading for each in of] for word, of in (("A", A), ("B", B), ("C", C))]
         same = all(len(set(each)) == 1 for each in leading)
@@ -350,12 +373,20 @@ class Blas:
                 self._routine("gemm", transa, transb, m, n, k, alpha, a, b, beta, c)
             return
         stream = stream_of(everything, self.stream)
-        lists = [to_device(np.array([address(each).value for each in of], np.uint64)) for of in (A, B, C)]
-        spelled: list[Any] = [ctypes.c_int(OPTIONS["transa"][transa]), ctypes.c_int(OPTIONS["transb"][transb])]
-        spelled += [*map(ctypes.c_int, (m, n, k)), number_of(letter, alpha)]
-        spelled += [address(lists[0]), ctypes.c_int(leading[0][0]), address(lists[1]), ctypes.c_int(leading[1][0])]
-        spelled += [number_of(letter, beta), address(lists[2]), ctypes.c_int(leading[2][0]), ctypes.c_int(len(A))]
-        handle_at(address_of(C[0])).call([f"cublas{letter.upper()}gemmBatched"], stream, *spelled)
+        device = device_of_all([address_of(each) for each in everything])
+        with on_device(device):
+            lists = [to_device(np.array([address_of(each) for each in of], np.uint64)) for of in (A, B, C)]
+            spelled: list[Any] = [
+                OPTIONS["transa"][transa],
+                OPTIONS["transb"][transb],
+                m,
+                n,
+                k,
+                number_of(letter, alpha),
+            ]
+            spelled += [address(lists[0]), leading[0][0], address(lists[1]), leading[1][0], number_of(letter, beta)]
+            spelled += [address(lists[2]), leading[2][0], len(A)]
+            handle_of_device(device).call([f"cublas{letter.upper()}gemmBatched"], stream, spelled)
 
 
 def _names(function: str) -> list[str]:
@@ -406,91 +437,6 @@ for _name in ROUTINES:
     setattr(Blas, _name, _method(_name))
 
 
-# ---------------------------------------------------------------- checks
-
-
-def _checked(name: str, row: Routine, arguments: Sequence[Any]) -> dict[str, Any]:
-    if len(arguments) != len(row.arguments):
-        raise TypeError(f"{name} takes {', '.join(row.arguments)}, not {len(arguments)} arguments")
-    given = dict(zip(row.arguments, arguments, strict=True))
-    for word, value in given.items():
-        if word in OPTIONS:
-            text = value.upper() if isinstance(value, str) else value
-            if text not in OPTIONS[word]:
-                raise ValueError(f"'{word}' is one of {', '.join(OPTIONS[word])}, not {value!r}")
-            given[word] = text
-        elif word in SIZES:
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < 2**31:
-                raise ValueError(f"'{word}' is a size from 0, not {value!r}")
-            given[word] = int(value)
-        elif word not in NUMBERS and library_of(value) is None:
-            raise TypeError(f"'{word}' is an array, not an object of type {type(value).__name__}")
-    return given
-
-
-def _checked_shapes(name: str, given: dict[str, Any], arrays: dict[str, Any]) -> dict[str, tuple[int, int]]:
-    wanted = extents(name, given)
-    for word, array in arrays.items():
-        if word in VECTORS or word == "AP":
-            _, size, step = vector_of(array, word)
-            if size < wanted[word][0]:
-                raise ValueError(f"'{word}' has {size} elements; {name} takes {wanted[word][0]}")
-            if word == "AP" and step != 1:
-                raise ValueError("the elements of a packed matrix follow each other")
-        else:
-            _check_columns(word, columns_of(array, word), wanted[word])
-    return wanted
-
-
-def _check_columns(word: str, found: Columns, wanted: tuple[int, int]) -> None:
-    if found.rows < wanted[0] or found.columns < wanted[1]:
-        order = "its transpose, as it is in C order, " if found.turned else ""
-        raise ValueError(
-            f"'{word}' is {order}{found.rows} x {found.columns} in Fortran order; "
-            f"the call takes {wanted[0]} x {wanted[1]}"
-        )
-
-
-def _batch(arrays: dict[str, Any]) -> int:
-    counts = {word: shape_of(array)[0] for word, array in arrays.items() if len(shape_of(array)) == 3}
-    if "C" not in counts or len(set(counts.values())) != 1:
-        raise ValueError(
-            f"'C' has three dimensions, and the first is the same for all arrays that have three: {counts}"
-        )
-    return int(counts["C"])
-
-
-def _same_size(x: Any, y: Any = None) -> None:
-    if y is not None and shape_of(x) != shape_of(y):
-        raise ValueError(f"'x' and 'y' have the same size, not {tuple(shape_of(x))} and {tuple(shape_of(y))}")
-
-
-def _checked_vector(x: Any) -> Any:
-    found = host_view(x)
-    if found.ndim != 1:
-        raise ValueError(f"a vector has one dimension, not the shape {found.shape}")
-    return found
-
-
-# ---------------------------------------------------------------- on the CPU
-
-
-def _run_on_host(
-    name: str, row: Routine, given: dict[str, Any], arrays: dict[str, Any], shapes: dict[str, tuple[int, int]]
-) -> None:
-    views = {}
-    for word, array in arrays.items():
-        view = host_view(array)
-        if word in MATRICES:
-            view = view.T if columns_of(view, word).turned else view
-            views[word] = view[: shapes[word][0], : shapes[word][1]]
-        else:
-            views[word] = view[: shapes[word][0]]
-    found = HOST_ROUTINES[name](**{word: views.get(word, given[word]) for word in row.arguments})
-    (stored,) = row.stored
-    views[stored][...] = found
-
-
 # ---------------------------------------------------------------- in the order of NumPy's arrays
 
 
@@ -503,15 +449,21 @@ def matmul(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
     ``stream`` is the stream of the work on a GPU. The method is cuBLAS's ``gemm`` on a GPU and NumPy's product
     elsewhere. Raises ValueError for shapes that do not fit, and TypeError for other or different types.
     """
-    key = key_of("matmul", [a, b] if out is None else [a, b, out])
-    product = None if key is None else _plans.get(key[0])
-    if key is not None and product is not None:
-        if out is None:
-            out = _empty_like(a, product.shape, stream)
-            key[1].append(address_of(out))
-        addresses = [key[1][place] for place in product.order]
-        product.call.run(stream_of((a, b, out), stream), addresses, (1.0, 0.0))
-        return out
+    first, second = how_of(a), how_of(b)
+    third = (None, 0) if out is None else how_of(out)
+    key = None
+    if first is not None and second is not None and third is not None:
+        key = "matmul", first[0], second[0], third[0]
+        product = _plans.get(key)
+        if product is not None:
+            address = third[1]
+            if out is None:
+                out = _empty_like(a, product.shape, stream)
+                address = address_of(out)
+            of_a, of_b = first[1], second[1]
+            addresses = (of_b, of_a, address) if product.swapped else (of_a, of_b, address)
+            product.call.run(stream_of((a, b, out), stream), addresses, _ONE_AND_ZERO)
+            return out
     a, b = _by_matrices(as_operand(a)), _by_matrices(as_operand(b))
     shape = _shape_of_product(a, b)
     if out is None:
@@ -531,18 +483,21 @@ def matmul(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
     else:
         given = (_option(a, "T"), _option(b, "T"), rows, columns, inner, 1.0, a, b, 0.0, out)
     name = "gemm_strided_batched" if len(shape) == 3 else "gemm"
-    getattr(Blas(stream), name)(*given)
+    getattr(Blas(external_stream(stream_of((a, b, out), stream))), name)(*given)
     made = key_of(name, given)
     if key is not None and made is not None:
-        _plans.keep(key[0], _Product(_plans.get(made[0]), (1, 0, 2) if turned else (0, 1, 2), shape))
+        _plans.keep(key, _Product(_plans.get(made[0]), turned, shape))
     return out
+
+
+_ONE_AND_ZERO = 1.0, 0.0
 
 
 class _Product(NamedTuple):
     """The plan of a product of two matrices in NumPy's order."""
 
     call: Call
-    order: tuple[int, int, int]  # the places of a, b and out in the call
+    swapped: bool  # whether b comes before a in the call
     shape: tuple[int, ...]
 
 

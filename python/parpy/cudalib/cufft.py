@@ -11,7 +11,6 @@ import ctypes
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +19,15 @@ from .. import _native
 from ..arrays.libraries import (
     HOST,
     Library,
+    are_apart,
     as_operand,
     copied,
+    device_of_all,
     dtype_of,
+    has_several_devices,
     is_c_contiguous,
     library_of,
+    on_device,
     overlap,
     shape_of,
     stream_of,
@@ -35,7 +38,7 @@ from ..cuda._arrays import DeviceNDArray
 from ._libraries import open_library
 from ._operands import address_of
 from ._places import contiguous, host_view, like, on_the_gpu, require_writable, runs_on_gpu
-from ._plans import Plans, key_of
+from ._plans import Plans, how_of
 from ._scaling import scale
 
 __all__ = [
@@ -90,9 +93,9 @@ def _real_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
 class _Handle:
     """A plan of cuFFT, which is destroyed with this object."""
 
-    def __init__(self, shape: tuple[int, ...], batch: int, kind: _Kind, given: int, made: int) -> None:
+    def __init__(self, shape: tuple[int, ...], batch: int, kind: _Kind, given: int, made: int, device: int) -> None:
         self._lock = threading.Lock()
-        self._stream = 0
+        self._device, self._stream = device, 0
         self._library = open_library("cufft")
         self.number = ctypes.c_int()
         sizes = (ctypes.c_int * len(shape))(*shape)
@@ -110,15 +113,20 @@ class _Handle:
             kind.number,
             batch,
         )
+        self._name, self._function = kind.function, self._library.function(kind.function)
 
-    def run(self, kind: _Kind, stream: int, given: int, made: int, direction: int) -> None:
-        """Runs the plan on a stream. ``given`` and ``made`` are the addresses of input and output."""
-        more = (ctypes.c_int(direction),) if kind.given[0] == kind.made[0] else ()
+    def run(self, stream: int, given: int, made: int, *direction: int) -> None:
+        """Runs the plan on a stream. ``given`` and ``made`` are the addresses of input and output; complex transforms
+        have a direction."""
         with self._lock:
             if stream != self._stream:
                 self._library.call("cufftSetStream", self.number, ctypes.c_void_p(stream))
                 self._stream = stream
-            self._library.call(kind.function, self.number, ctypes.c_void_p(given), ctypes.c_void_p(made), *more)
+            status = self._function(self.number, ctypes.c_void_p(given), ctypes.c_void_p(made), *direction)
+        if status:
+            raise self._library.failure(self._name, status)
+        if stream:
+            _native.note_stream(stream, self._device)
 
     def __del__(self) -> None:
         if getattr(self, "number", None) is not None and self.number.value:
@@ -140,7 +148,7 @@ def _plan_for(shape: tuple[int, ...], batch: int, kind: _Kind, device: int, stre
     half = (*shape[:-1], shape[-1] // 2 + 1)
     given = math.prod(half if kind.given[0] == "c" and kind.made[0] == "f" else shape)
     made = math.prod(half if kind.given[0] == "f" else shape)
-    plan = _Handle(shape, batch, kind, given, made)
+    plan = _Handle(shape, batch, kind, given, made, device)
     with _plans_lock:
         _plans[key] = plan
         while len(_plans) > _MOST_PLANS:
@@ -216,7 +224,11 @@ class FFTPlan:
                 f"{dtype_of(ary)}"
             )
         stream = self.stream if stream is None else stream
-        return _transform(ary, out, made, len(self.shape), direction, None, stream, self.shape[-1])
+        rank, last = len(self.shape), self.shape[-1]
+        key, found = _as_before(("plan", made, rank, direction, last), ary, out, stream)
+        if found is not None:
+            return found
+        return _transform(key, ary, out, made, rank, direction, None, stream, last)
 
 
 # ---------------------------------------------------------------- transforms
@@ -236,10 +248,13 @@ def fft(ary: Any, out: Any = None, stream: Any = None, *, axes: Any = None, norm
     The method is that of cuFFT on a GPU and of pocketfft (``numpy.fft.fftn``) elsewhere. Raises ValueError for arrays
     of no elements, other axes and types, and an ``out`` of another shape or type.
     """
+    key, found = _as_before(("fft", axes, norm), ary, out, stream)
+    if found is not None:
+        return found
     ary = as_operand(ary)
     if out is not None and dtype_of(ary).kind == "f" and tuple(shape_of(out)) == _half(shape_of(ary)):
         return rfft(ary, out, stream, axes=axes, norm=norm)
-    return _complex(ary, out, stream, axes, norm, _FORWARD)
+    return _complex(key, ary, out, stream, axes, norm, _FORWARD)
 
 
 def ifft(ary: Any, out: Any = None, stream: Any = None, *, axes: Any = None, norm: str | None = None) -> Any:
@@ -249,10 +264,13 @@ def ifft(ary: Any, out: Any = None, stream: Any = None, *, axes: Any = None, nor
     The arguments, types and errors are those of ``fft``. If ``out`` is an array of real numbers, the result is that of
     ``irfft``.
     """
+    key, found = _as_before(("ifft", axes, norm), ary, out, stream)
+    if found is not None:
+        return found
     ary = as_operand(ary)
     if out is not None and dtype_of(out).kind == "f":
         return irfft(ary, out, stream, n=shape_of(out)[-1], axes=axes, norm=norm)
-    return _complex(ary, out, stream, axes, norm, _INVERSE)
+    return _complex(key, ary, out, stream, axes, norm, _INVERSE)
 
 
 def rfft(ary: Any, out: Any = None, stream: Any = None, *, axes: Any = None, norm: str | None = None) -> Any:
@@ -263,13 +281,15 @@ def rfft(ary: Any, out: Any = None, stream: Any = None, *, axes: Any = None, nor
     the method is that of cuFFT or of ``numpy.fft.rfftn``. Raises ValueError for arrays of complex numbers, and as
     ``fft`` does.
     """
+    key, found = _as_before(("rfft", axes, norm), ary, out, stream)
+    if found is not None:
+        return found
     ary = as_operand(ary)
     if dtype_of(ary).kind == "c":
         raise ValueError("rfft takes real numbers; fft takes complex ones")
-    rank = _rank(ary, axes)
-    return _transform(
-        _as(ary, _real_of(dtype_of(ary)), stream), out, _complex_of(dtype_of(ary)), rank, _FORWARD, norm, stream
-    )
+    rank, made = _rank(ary, axes), _complex_of(dtype_of(ary))
+    given = _as(ary, _real_of(dtype_of(ary)), stream)
+    return _transform(key if given is ary else None, given, out, made, rank, _FORWARD, norm, stream)
 
 
 def irfft(
@@ -281,13 +301,17 @@ def irfft(
     result has float32 for complex64, and float64 otherwise. The other arguments are those of ``fft``, and the method is
     that of cuFFT or of ``numpy.fft.irfftn``. Raises ValueError if ``n // 2 + 1`` is not m, and as ``fft`` does.
     """
+    key, found = _as_before(("irfft", axes, norm, n), ary, out, stream)
+    if found is not None:
+        return found
     ary = as_operand(ary)
     rank = _rank(ary, axes)
     wanted = _complex_of(dtype_of(ary))
     size = 2 * (shape_of(ary)[-1] - 1) if n is None else n
     if size < 1 or size // 2 + 1 != shape_of(ary)[-1]:
         raise ValueError(f"an inverse transform of size {size} needs {size // 2 + 1} elements, not {shape_of(ary)[-1]}")
-    return _transform(_as(ary, wanted, stream), out, _real_of(wanted), rank, _INVERSE, norm, stream, size)
+    given = _as(ary, wanted, stream)
+    return _transform(key if given is ary else None, given, out, _real_of(wanted), rank, _INVERSE, norm, stream, size)
 
 
 def fft_inplace(ary: Any, stream: Any = None, *, axes: Any = None, norm: str | None = None) -> Any:
@@ -304,16 +328,22 @@ def ifft_inplace(ary: Any, stream: Any = None, *, axes: Any = None, norm: str | 
 
 
 def _in_place(ary: Any, stream: Any, axes: Any, norm: str | None, direction: int) -> Any:
+    key, found = _as_before((direction, axes, norm), ary, ary, stream)
+    if found is not None:
+        return found
     if library_of(ary) is None:
         raise TypeError(f"an array is transformed in place, not an object of type {type(ary).__name__}")
     if dtype_of(ary) not in (np.complex64, np.complex128):
         raise ValueError(f"arrays of complex numbers are transformed in place, not those of {dtype_of(ary)}")
-    return _transform(ary, ary, dtype_of(ary), _rank(ary, axes), direction, norm, stream)
+    return _transform(key, ary, ary, dtype_of(ary), _rank(ary, axes), direction, norm, stream)
 
 
-def _complex(ary: Any, out: Any, stream: Any, axes: Any, norm: str | None, direction: int) -> Any:
+def _complex(key: Any, ary: Any, out: Any, stream: Any, axes: Any, norm: str | None, direction: int) -> Any:
     wanted = _complex_of(dtype_of(ary))
-    return _transform(_as(ary, wanted, stream), out, wanted, _rank(ary, axes), direction, norm, stream)
+    if dtype_of(ary) != wanted:
+        given = with_type(ary, wanted, stream)
+        return (fft if direction == _FORWARD else ifft)(given, out, stream, axes=axes, norm=norm)
+    return _transform(key, ary, out, wanted, _rank(ary, axes), direction, norm, stream)
 
 
 def _as(ary: Any, wanted: np.dtype[Any], stream: Any) -> Any:
@@ -349,7 +379,33 @@ def _factor(norm: str | None, direction: int, count: int) -> float:
     return 1 / count if scaled else 1.0
 
 
+def _as_before(call: tuple[Any, ...], ary: Any, out: Any, stream: Any) -> tuple[Any, Any]:
+    """The key of a call, and its result if an earlier call had this key; None and None for calls that have no key. The
+    key contains the layouts of the arrays, so that a call whose key is known needs no checks."""
+    first = how_of(ary)
+    if first is None:
+        return None, None
+    second: Any = out is ary
+    made = first[1]
+    if out is not None and out is not ary:
+        found = how_of(out)
+        if found is None:
+            return None, None
+        second, made = found
+    key = call, first[0], second
+    try:
+        known = _transforms.get(key)
+    except TypeError:  # a list of axes
+        return None, None
+    if second.__class__ is tuple and not are_apart(out, (ary,)) and overlap(out, ary):
+        return None, None
+    if known is None:
+        return key, None
+    return key, known.run(ary, out, first[1], made, stream_of((ary,), stream), stream)
+
+
 def _transform(
+    key: Any,
     ary: Any,
     out: Any,
     made: np.dtype[Any],
@@ -359,12 +415,8 @@ def _transform(
     stream: Any,
     last: int | None = None,
 ) -> Any:
-    """The transform over the last ``rank`` axes. ``last`` is the size of the last axis of a real result."""
-    key = key_of("fft", [ary] if out is None or out is ary else [ary, out])
-    known = None if key is None else (key[0], out is ary, made, rank, direction, norm, last)
-    transform = _transforms.get(known) if known is not None else None
-    if key is not None and transform is not None and (len(key[1]) == 1 or not overlap(out, ary)):
-        return transform.run(ary, out, key[1], stream_of((ary,), stream))
+    """The transform over the last ``rank`` axes. ``last`` is the size of the last axis of a real result. ``key`` is the
+    key for later calls with arrays like these, or None."""
     given = dtype_of(ary)
     kind = _kind(given, made)
     shape = tuple(shape_of(ary))
@@ -395,39 +447,59 @@ def _transform(
     library = library_of(there)
     assert library is not None
     if target is None:
-        target = library.empty(result, made, there, handle)
-    # cuFFT overwrites the input of transforms to real numbers, so the caller's array is copied.
-    if (kind.given[0] == "c" and kind.made[0] == "f" and there is ary) or (not same and overlap(target, there)):
+        target = library.empty(result, made, there, stream)
+    if not same and overlap(target, there):
         there = copied(there, library, handle)
-    transform = _Transform(kind, sizes, math.prod(shape[: len(shape) - rank]), direction, factor, result, made, library)
-    if known is not None and there is ary and (out is None or target is out):
-        _transforms.keep(known, transform)
-    transform.run(there, target, [address_of(there), address_of(target)], handle)
+    batch, keep = math.prod(shape[: len(shape) - rank]), there is ary
+    transform = _Transform(kind, sizes, batch, direction, factor, result, made, library, keep)
+    if key is not None and there is ary and (out is None or target is out):
+        _transforms.keep(key, transform)
+    transform.run(there, target, address_of(there), address_of(target), handle, None)
     return _returned(ary, out, target, handle)
 
 
-class _Transform(NamedTuple):
+class _Transform:
     """A transform of arrays with equal layouts, in place or to another array."""
 
-    kind: _Kind
-    sizes: tuple[int, ...]
-    batch: int
-    direction: int
-    factor: float
-    result: tuple[int, ...]
-    made: np.dtype[Any]
-    library: Library
+    __slots__ = ("_batch", "_copies", "_direction", "_factor", "_kind", "_library", "_made", "_result", "_sizes")
 
-    def run(self, ary: Any, out: Any, addresses: Sequence[int], stream: int) -> Any:
-        """``addresses`` has those of input and output, or only that of the input, in place or without ``out``."""
+    def __init__(
+        self,
+        kind: _Kind,
+        sizes: tuple[int, ...],
+        batch: int,
+        direction: int,
+        factor: float,
+        result: tuple[int, ...],
+        made: np.dtype[Any],
+        library: Library,
+        keep: bool,
+    ) -> None:
+        # cuFFT overwrites the input of transforms to real numbers, so an array that the caller keeps is copied.
+        self._copies = keep and kind.given[0] == "c" and kind.made[0] == "f"
+        self._kind, self._sizes, self._batch, self._factor = kind, sizes, batch, factor
+        self._direction = (direction,) if kind.given[0] == kind.made[0] else ()
+        self._result, self._made, self._library = result, made, library
+
+    def run(self, ary: Any, out: Any, given: int, made: int, handle: int, stream: Any) -> Any:
+        """``given`` and ``made`` are the addresses of ``ary`` and ``out``, and ``handle`` is the stream of the work. A
+        result that is made here belongs to ``stream``; None is that of ``ary``."""
         if out is None:
-            out = self.library.empty(self.result, self.made, ary, stream)
-            addresses = [addresses[0], address_of(out)]
-        device = int(_native.device_of_pointer(addresses[0]))
-        plan = _plan_for(self.sizes, self.batch, self.kind, device, stream)
-        plan.run(self.kind, stream, addresses[0], addresses[-1], self.direction)
-        if self.factor != 1:
-            scale(out, self.factor, stream)
+            out = self._library.empty(self._result, self._made, ary, stream)
+            made = address_of(out)
+        if self._copies:
+            ary = copied(ary, self._library, handle)
+            given = address_of(ary)
+        if has_several_devices():
+            device = device_of_all((given, made))
+            with on_device(device):
+                plan = _plan_for(self._sizes, self._batch, self._kind, device, handle)
+                plan.run(handle, given, made, *self._direction)
+        else:
+            plan = _plan_for(self._sizes, self._batch, self._kind, 0, handle)
+            plan.run(handle, given, made, *self._direction)
+        if self._factor != 1:
+            scale(out, self._factor, handle)
         return out
 
 
@@ -446,7 +518,10 @@ def _returned(ary: Any, out: Any, target: Any, stream: int) -> Any:
         return out
     if out is None:
         return target
-    out[...] = target
+    if isinstance(out, DeviceNDArray):
+        out.setitem(..., target, external_stream(stream))
+    else:
+        out[...] = target
     return out
 
 

@@ -16,16 +16,30 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..arrays.libraries import dtype_of, is_c_contiguous, is_on_device, library_of, reshaped, shape_of, stream_of
-from ..cuda import device_array
+from .. import _native
+from ..arrays.libraries import (
+    device_at,
+    dtype_of,
+    is_c_contiguous,
+    is_on_device,
+    library_of,
+    on_device,
+    reshaped,
+    shape_of,
+    stream_of,
+)
+from ..cuda import device_array, external_stream
+from ..cuda._arrays import DeviceNDArray
 from ._libraries import LibraryError, MissingLibraryError, open_library
-from ._places import address, host_view, require_writable, runs_on_gpu
-from ._plans import Plans, key_of
+from ._operands import address_of
+from ._places import host_view, require_writable, runs_on_gpu
+from ._plans import Plans, how_of
 
 __all__ = ["PRNG", "QRNG", "lognormal", "normal", "poisson", "quasi", "uniform"]
 
 
 _DYNAMIC = 104  # CURAND_ORDERING_PSEUDO_DYNAMIC
+_DEFAULTS = {100: 161}  # the kinds of cuRAND that ParPy's default ones stand for
 
 
 class _Generator:
@@ -34,6 +48,7 @@ class _Generator:
     def __init__(self, kind: int, on_host: bool) -> None:
         self._library = open_library("curand")
         self._stream = 0
+        self.device: int | None = None  # the GPU of the first array
         self.pointer = ctypes.c_void_p()
         function = "curandCreateGeneratorHost" if on_host else "curandCreateGenerator"
         self._library.call(function, ctypes.byref(self.pointer), ctypes.c_int(kind))
@@ -97,7 +112,7 @@ class _Source:
     def _generator(self, on_host: bool) -> _Generator:
         found = self._generators.get(on_host)
         if found is None:
-            found = _Generator(self.rndtype, on_host)
+            found = _Generator(_DEFAULTS.get(self.rndtype, self.rndtype), on_host)
             self._set_up(found)
             self._generators[on_host] = found
         return found
@@ -105,16 +120,19 @@ class _Source:
     def _fill(
         self, ary: Any, size: int | None, kinds: str, run: Callable[..., None], host: Callable[[int], Any]
     ) -> Any:
-        """Fills the first ``size`` elements by ``run(generator, array, count)`` or from the array ``host(count)``."""
-        key = key_of(kinds, [ary]) if size is None else None
-        count = None if key is None else _counts.get(key[0])
-        if count is not None:
-            self._fill_on_device(ary, count, run)
+        """Fills the first ``size`` elements by ``run(generator, array, address, count, code)``, where ``code`` is that
+        of the elements' type among ``kinds``, or from the array ``host(count)``."""
+        how = how_of(ary) if size is None else None
+        key = None if how is None else (kinds, how[0])
+        known = None if key is None else _counts.get(key)
+        if how is not None and known is not None:
+            count, code = known
+            self._fill_on_device(ary, how[1], count, code, run)
             return ary
         if library_of(ary) is None:
             raise TypeError(f"a generator fills an array, not an object of type {type(ary).__name__}")
-        letter = f"{dtype_of(ary).kind}{dtype_of(ary).itemsize}"
-        if letter not in kinds.split():
+        code = f"{dtype_of(ary).kind}{dtype_of(ary).itemsize}"
+        if code not in kinds.split():
             shown = ", ".join(str(np.dtype(each)) for each in kinds.split())
             raise TypeError(f"numbers of this sort fill arrays of {shown}, not of {dtype_of(ary)}")
         count = math.prod(shape_of(ary)) if size is None else _count("size", size)
@@ -127,26 +145,36 @@ class _Source:
             return ary
         there = runs_on_gpu(ary)
         if there and is_on_device(ary):
-            self._fill_on_device(ary, count, run)
+            self._fill_on_device(ary, address_of(ary), count, code, run)
             if key is not None:
-                _counts.keep(key[0], count)
+                _counts.keep(key, (count, code))
             return ary
         with self._lock:
             if there or (self.host and _has_library()):
-                run(self._generator(True), ary, count)
+                run(self._generator(True), ary, address_of(ary), count, code)
             else:
                 view = host_view(ary).reshape(-1)
                 view[:count] = host(count)
         return ary
 
-    def _fill_on_device(self, ary: Any, count: int, run: Callable[..., None]) -> None:
-        with self._lock:
+    def _fill_on_device(self, ary: Any, address: int, count: int, code: str, run: Callable[..., None]) -> None:
+        stream, device = stream_of((ary,), self.stream), device_at(address)
+        with self._lock, on_device(device):
             generator = self._generator(False)
-            generator.use(stream_of([ary], self.stream))
-            run(generator, ary, count)
+            if generator.device is None:
+                generator.device = device
+            elif generator.device != device:
+                raise ValueError(
+                    f"the generator works on GPU {generator.device}, and the array is on GPU {device}; make a "
+                    "generator for each GPU"
+                )
+            generator.use(stream)
+            run(generator, ary, address, count, code)
+        if stream:
+            _native.note_stream(stream, device)
 
 
-_counts = Plans()  # the numbers of elements of arrays that were filled, by the arrays' layouts
+_counts = Plans()  # the number of elements and the type of arrays that were filled, by the arrays' layouts
 
 
 def _has_library() -> bool:
@@ -160,8 +188,9 @@ def _has_library() -> bool:
 class PRNG(_Source):
     """A generator of pseudo-random numbers.
 
-    ``rndtype`` is the method: ``PRNG.XORWOW`` (Marsaglia, 2003; the default), ``MRG32K3A`` (L'Ecuyer, 1999), ``MTGP32``
-    (Saito and Matsumoto, 2010), ``MT19937`` (Matsumoto and Nishimura, 1998) or ``PHILOX4_32_10`` (Salmon et al., 2011).
+    ``rndtype`` is the method: ``PRNG.PHILOX4_32_10`` (Salmon et al., 2011), which is also ``PRNG.DEFAULT``, ``XORWOW``
+    (Marsaglia, 2003), ``MRG32K3A`` (L'Ecuyer, 1999), ``MTGP32`` (Saito and Matsumoto, 2010) or ``MT19937`` (Matsumoto
+    and Nishimura, 1998).
     ``seed`` is an int from 0 that chooses the sequence; without it each generator has a sequence of its own. ``offset``
     is the number of elements of the sequence that are skipped. ``stream`` is the stream of the work on a GPU.
 
@@ -221,13 +250,11 @@ class PRNG(_Source):
         """Fills ``ary``, an array of float32 or float64, or its first ``size`` elements in C order, with uniformly
         distributed numbers from the interval (0, 1], and returns it."""
 
-        def run(generator: _Generator, array: Any, count: int) -> None:
-            double = dtype_of(array) == np.float64
-            function = "curandGenerateUniformDouble" if double else "curandGenerateUniform"
-            generator.call(function, address(array), ctypes.c_size_t(count))
+        def run(generator: _Generator, array: Any, address: int, count: int, code: str) -> None:
+            function = "curandGenerateUniformDouble" if code == "f8" else "curandGenerateUniform"
+            generator.call(function, ctypes.c_void_p(address), ctypes.c_size_t(count))
 
-        kind: Any = dtype_of(ary) if library_of(ary) is not None else None
-        return self._fill(ary, size, "f4 f8", run, lambda n: 1 - self._numpy.random(n, kind))
+        return self._fill(ary, size, "f4 f8", run, lambda n: 1 - self._numpy.random(n, _float_of(ary)))
 
     def normal(self, ary: Any, mean: float, sigma: float, size: int | None = None) -> Any:
         """Fills ``ary``, an array of float32 or float64, or its first ``size`` elements, with normally distributed
@@ -235,8 +262,9 @@ class PRNG(_Source):
         0."""
         mean, sigma = float(mean), _positive("sigma", sigma)
         run = self._of_pairs("Normal", mean, sigma)
-        kind: Any = dtype_of(ary) if library_of(ary) is not None else None
-        return self._fill(ary, size, "f4 f8", run, lambda n: self._numpy.standard_normal(n, kind) * sigma + mean)
+        return self._fill(
+            ary, size, "f4 f8", run, lambda n: self._numpy.standard_normal(n, _float_of(ary)) * sigma + mean
+        )
 
     def lognormal(self, ary: Any, mean: float, sigma: float, size: int | None = None) -> Any:
         """Fills ``ary``, an array of float32 or float64, or its first ``size`` elements, with numbers whose natural
@@ -244,29 +272,31 @@ class PRNG(_Source):
         standard deviation, above 0, of the logarithms."""
         mean, sigma = float(mean), _positive("sigma", sigma)
         run = self._of_pairs("LogNormal", mean, sigma)
-        kind: Any = dtype_of(ary) if library_of(ary) is not None else None
         return self._fill(
-            ary, size, "f4 f8", run, lambda n: np.exp(self._numpy.standard_normal(n, kind) * sigma + mean)
+            ary, size, "f4 f8", run, lambda n: np.exp(self._numpy.standard_normal(n, _float_of(ary)) * sigma + mean)
         )
 
     def _of_pairs(self, name: str, mean: float, sigma: float) -> Callable[..., None]:
         """Calls a cuRAND function that makes pairs of numbers. For an odd count the last pair goes to a buffer."""
 
-        def run(generator: _Generator, array: Any, count: int) -> None:
-            double = dtype_of(array) == np.float64
-            function = f"curandGenerate{name}{'Double' if double else ''}"
-            number = ctypes.c_double if double else ctypes.c_float
+        def run(generator: _Generator, array: Any, address: int, count: int, code: str) -> None:
+            function = f"curandGenerate{name}{'Double' if code == 'f8' else ''}"
+            number = ctypes.c_double if code == "f8" else ctypes.c_float
             given = number(mean), number(sigma)
-            if count % 2 == 0:
-                generator.call(function, address(array), ctypes.c_size_t(count), *given)
+            pairs = count // 2 * 2
+            if pairs:
+                generator.call(function, ctypes.c_void_p(address), ctypes.c_size_t(pairs), *given)
+            if pairs == count:
                 return
-            if count > 1:
-                generator.call(function, address(array), ctypes.c_size_t(count - 1), *given)
             library = library_of(array)
             assert library is not None
-            pair = library.empty((2,), dtype_of(array), array, stream_of([array], self.stream))
-            generator.call(function, address(pair), ctypes.c_size_t(2), *given)
-            reshaped(array, (math.prod(shape_of(array)),))[count - 1 : count] = pair[:1]
+            pair = library.empty((2,), dtype_of(array), array, self.stream)
+            generator.call(function, ctypes.c_void_p(address_of(pair)), ctypes.c_size_t(2), *given)
+            flat, last = reshaped(array, (math.prod(shape_of(array)),)), slice(count - 1, count)
+            if isinstance(flat, DeviceNDArray):
+                flat.setitem(last, pair[:1], external_stream(stream_of((array,), self.stream)))
+            else:
+                flat[last] = pair[:1]
 
         return run
 
@@ -275,8 +305,9 @@ class PRNG(_Source):
         distribution, and returns it. ``lmbd`` is the expected value, a number above 0."""
         expected = _positive("lmbd", lmbd)
 
-        def run(generator: _Generator, array: Any, count: int) -> None:
-            generator.call("curandGeneratePoisson", address(array), ctypes.c_size_t(count), ctypes.c_double(expected))
+        def run(generator: _Generator, array: Any, address: int, count: int, code: str) -> None:
+            place = ctypes.c_void_p(address)
+            generator.call("curandGeneratePoisson", place, ctypes.c_size_t(count), ctypes.c_double(expected))
 
         return self._fill(ary, size, "u4 i4", run, lambda n: self._numpy.poisson(expected, n))
 
@@ -353,10 +384,10 @@ class QRNG(_Source):
         if count % self._ndim:
             raise ValueError(f"{count} numbers are not points of {self._ndim} dimensions: a multiple of it is needed")
 
-        def run(generator: _Generator, array: Any, n: int) -> None:
-            kind = f"{dtype_of(array).kind}{dtype_of(array).itemsize}"
+        def run(generator: _Generator, array: Any, address: int, n: int, code: str) -> None:
             functions = {"u4": "curandGenerate", "u8": "curandGenerateLongLong", "f4": "curandGenerateUniform"}
-            generator.call(functions.get(kind, "curandGenerateUniformDouble"), address(array), ctypes.c_size_t(n))
+            function = functions.get(code, "curandGenerateUniformDouble")
+            generator.call(function, ctypes.c_void_p(address), ctypes.c_size_t(n))
 
         return self._fill(ary, size, f"{integer} f4 f8", run, lambda n: self._of_scipy(ary, n))
 
@@ -384,6 +415,11 @@ def _count(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < 2**64:
         raise ValueError(f"'{name}' is an int from 0, not {value!r}")
     return int(value)
+
+
+def _float_of(array: Any) -> Any:
+    """The type of the elements, float32 or float64, for NumPy's generators."""
+    return dtype_of(array)
 
 
 def _positive(name: str, value: Any) -> float:

@@ -11,11 +11,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..calls.jit import jit_of_source
-from ..syntax.names import Scope, callable_source
+from ..library import atomics_of_dates
+from ..syntax.names import Scope, callable_source, source_of
 from ..syntax.patterns import Function
+from ..syntax.rewriting.cases import with_cases
 from ..syntax.source import FunctionSource
+from ..syntax.turns import note_variables, turns_of
 from ..syntax.walks import copy_of, walk
-from .operations import OPERATORS, Kind, Value, combined, common, constant, converted, helpers, is_date
+from ..vocabulary.device import DeviceFunction, Group
+from .operations import (
+    OPERATORS,
+    Kind,
+    NoOperationError,
+    Value,
+    combined,
+    common,
+    constant,
+    converted,
+    helpers,
+    is_date,
+)
 
 
 class Elements(NamedTuple):
@@ -29,6 +44,15 @@ Parameter = Kind | Elements
 
 _ARRAY_FACTS = frozenset(("shape", "size", "ndim"))
 _RANGES = (range, enumerate, zip, reversed)
+
+
+# The number of values of each atomic operation, and its function for dates and durations, or None if that of integers
+# has the same effect.
+_ATOMICS: dict[str, tuple[int, Any]] = {
+    "add": (1, atomics_of_dates.added), "sub": (1, atomics_of_dates.added), "exch": (1, None), "cas": (2, None),
+    "compare_and_swap": (2, None), "max": (1, atomics_of_dates.greater), "min": (1, atomics_of_dates.lesser),
+    "nanmax": (1, atomics_of_dates.greater_time), "nanmin": (1, atomics_of_dates.lesser_time),
+}  # fmt: skip
 
 
 class Rewritten(NamedTuple):
@@ -56,7 +80,7 @@ def _rewritten(
     found: tuple[Kind, ...] | None = None if results is None else tuple(results)
     while True:
         pass_ = _Pass(source, kinds, found, results is not None, known)
-        tree = pass_.function(copy_of(source.written()))
+        tree = pass_.function(copy_of(with_cases(source.written())))
         if pass_.kinds == kinds and pass_.results == found:
             break
         kinds, found = dict(pass_.kinds), pass_.results
@@ -65,6 +89,7 @@ def _rewritten(
         plain.__code__, {**plain.__globals__, **helpers(), **pass_.called}, plain.__name__, plain.__defaults__,
         plain.__closure__,
     )  # fmt: skip
+    note_variables(function, turns_of(plain))
     made = FunctionSource(function, source.name, source.text, source.first_line, tree)
     return Rewritten(made, found or ())
 
@@ -315,12 +340,41 @@ class _Pass:
         if function in (len, *_RANGES):
             node.args = [each.node for each in values]
             return _Found(node, None)
+        if isinstance(function, DeviceFunction) and isinstance(values[0].kind, Elements) and not node.keywords:
+            return self._atomic(node, function.name, values)
         source = callable_source(function)
         if source is not None and not node.keywords:
             return self._helper(node, source, values)
         if arrays or node.keywords:
             raise TypeError(f"'{ast.unparse(node.func)}' is not supported for dates and durations")
         return combined(function, *(Value(each.node, each.kind) for each in values))
+
+    def _atomic(self, node: ast.Call, name: str, values: list[Any]) -> Any:
+        """An atomic operation on an element of an array. Its values have the type of the elements."""
+        of_array, *rest = values
+        kind, operation = of_array.kind.dtype, name.rpartition(".")[2]
+        places = 0 if operation == "compare_and_swap" else 1
+        if operation not in _ATOMICS or len(rest) != places + _ATOMICS[operation][0]:
+            raise TypeError(f"'{ast.unparse(node.func)}' is not supported for dates and durations")
+        given = [Value(each.node, each.kind) for each in rest[places:]]
+        if operation in ("add", "sub"):
+            element = Value(ast.Constant(0), kind)
+            result = combined(np.add if operation == "add" else np.subtract, element, given[0])
+            if result.kind is None or result.kind.kind != kind.kind:
+                raise NoOperationError(f"the result, {result.kind}, cannot be an element of {kind}")
+            kind = np.dtype(f"m8{str(kind)[str(kind).find('[') :]}") if "[" in str(kind) else np.dtype("m8")
+            if operation == "sub":
+                given = [
+                    combined(np.negative, Value(converted(each, each.kind or kind), each.kind or kind))
+                    for each in given
+                ]
+        helper = _ATOMICS[operation][1]
+        if helper is not None:
+            made = f"dates_atomic_{operation}"
+            self.called[made] = jit_of_source(source_of(helper))
+            node.func = ast.Name(made, ast.Load())
+        node.args = [each.node for each in values[: places + 1]] + [converted(each, kind) for each in given]
+        return _Found(node, of_array.kind.dtype)
 
     def _helper(self, node: ast.Call, source: FunctionSource, values: list[Any]) -> Any:
         """A call of a user's function, which is rewritten for these arguments."""
@@ -373,7 +427,7 @@ class _Pass:
         """The object outside of the function that an expression refers to; None if there is none."""
         if isinstance(node, ast.Attribute):
             owner = self._known_value(node.value)
-            return getattr(owner, node.attr, None) if isinstance(owner, type(np)) else None
+            return getattr(owner, node.attr, None) if isinstance(owner, type(np) | Group) else None
         if not isinstance(node, ast.Name) or node.id in self._scope.locals:
             return None
         found = self._scope.lookup(node.id)

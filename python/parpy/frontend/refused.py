@@ -32,5 +32,5 @@ STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
     ast.TryStar: ("'try'", "test for the condition with 'if' instead"),
     ast.AsyncFor: ("'async for'", "use an ordinary for loop"),
     ast.AsyncWith: ("'async with'", "use an ordinary statement"),
-    ast.Match: ("'match'", "use if and elif"),
+    ast.Match: ("this 'match'", "use numbers, names, None and tuples of them as cases, or if and elif"),
 }

@@ -15,6 +15,7 @@ from ..syntax.aliases import without_aliases
 from ..syntax.annotations import annotations_of
 from ..syntax.names import MISSING, Binding, Scope, callable_source
 from ..syntax.patterns import string_key
+from ..syntax.rewriting.cases import with_cases
 from ..syntax.source import FunctionSource
 from ..syntax.turns import note_variables
 from ..syntax.walks import walk
@@ -41,7 +42,7 @@ class Uses:
         """The function with fields of records separated (frontend/kernels/record_paths.py)."""
         if source.function not in self._trees:
             code = source.function.__code__
-            tree = without_aliases(source.written(), shapes=False)  # kernels lower shapes as tuples
+            tree = without_aliases(with_cases(source.written()), shapes=False)  # kernels lower shapes as tuples
             tree, numbers = with_chosen_arrays(tree)
             note_variables(source.function, numbers)
             scope = Scope(source.function)

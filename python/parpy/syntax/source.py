@@ -31,6 +31,7 @@ from .fields import with_fields, with_methods
 from .imports import note_imports, without_imports
 from .literals import with_constants, with_keys
 from .patterns import node_parameters
+from .rewriting.cases import note_subjects, with_cases
 from .rewriting.given_lists import with_arrays
 from .stored_views import has_views, note_views, with_named_views
 from .text import as_text
@@ -88,6 +89,7 @@ class FunctionSource:
             _mangle(self._tree, _class_around(function.__code__))
         note_imports(function, self._tree)
         note_turns(function, self._tree)
+        note_subjects(function, text, self._tree)
         if has_views(text):
             note_views(function, self._tree)
 
@@ -126,7 +128,7 @@ class FunctionSource:
     def tree(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
         """The rewritten syntax tree; its line numbers plus `line_shift` are the lines of the file."""
         if self._plain is None:
-            node = without_imports(self.written(), self.function)
+            node = without_imports(with_cases(self.written()), self.function)
             node = with_bases(with_slices(node, self.function), self.function)
             node = with_named_views(node) if has_views(self.text) else node
             node = with_turns(without_aliases(with_keys(with_constants(node, self.function))))

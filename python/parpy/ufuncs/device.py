@@ -11,19 +11,22 @@ import numpy as np
 
 from ..arrays.libraries import (
     HOST,
+    Library,
     are_apart,
     as_operand,
     copied,
     dtype_of,
+    is_c_contiguous,
     is_number,
     library_of,
     overlap,
     overriding_operand,
     reshaped,
     shape_of,
+    transposed,
 )
 from ..calls.pickling import give_reference
-from ..calls.tracebacks import hides_frames
+from ..calls.tracebacks import end_at_caller
 from ..dates.operations import is_date
 from . import reductions
 from .choices import Choices
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from .vectorize import Scalars
 
 _MOST_PLANS = 256  # the most plans that are kept
+_ORDERS = frozenset("CFAK")
 _LEAST_FLAT = 1 << 14  # the least number of elements for which arrays are flattened to one dimension
 
 
@@ -71,27 +75,33 @@ class DeviceUfunc(OnDevice):
 
     # ------------------------------------------------------------ calls
 
-    @hides_frames
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Has the keywords of ``numpy.ufunc``, ``out where casting order dtype signature subok``, and ``stream``."""
-        operands, key = arguments, None
-        if keywords and self._scalars.outputs == 1 and len(keywords) == 1:
-            out = keywords.get("out")
-            if out is not None and out.__class__ is not tuple:
-                operands = (*arguments, out)
-        if not keywords or operands is not arguments:
-            try:
-                key = key_of(operands, self._options.simulated)
-                plan = self._plans.get(key)
-            except (AttributeError, TypeError):  # an operand is no array, or a keyword has no hash
-                key = plan = None
-            if plan is not None:
-                inputs = operands[: self._scalars.inputs]
-                if len(operands) == len(inputs):
-                    return plan.new(inputs)
-                if are_apart(operands[-1], inputs):
-                    return plan.into(inputs, operands[-1])
-        return self._call(*arguments, **keywords, key=key)
+        try:
+            key = None
+            if not keywords:
+                operands = arguments
+            elif len(keywords) == 1 and self._scalars.outputs == 1:
+                out = keywords.get("out")
+                operands = () if out is None or out.__class__ is tuple else (*arguments, out)
+            else:
+                operands = ()
+            if operands:
+                try:
+                    key = key_of(operands, self._options.simulated)
+                    plan = self._plans.get(key)
+                except (AttributeError, TypeError):  # an operand is no array, or a keyword has no hash
+                    key = plan = None
+                if plan is not None:
+                    count = self._scalars.inputs
+                    if len(operands) == count:
+                        return plan.new(operands)
+                    if are_apart(operands[-1], operands[:count]):
+                        return plan.into(operands[:count], operands[-1])
+            return self._call(*arguments, **keywords, key=key)
+        except BaseException as error:
+            end_at_caller(error)
+            raise  # a bare raise: CPython then adds no entry of this frame to the traceback
 
     def _call(
         self,
@@ -124,7 +134,9 @@ class DeviceUfunc(OnDevice):
             if given or where is not True or casting != "same_kind" or stream is not None:
                 return on_host()
             return self._chosen(inputs, on_host)
-        return self._on_device(inputs, outs, where, casting, dtype, signature, stream, key)
+        if order not in _ORDERS:
+            raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+        return self._on_device(inputs, outs, where, casting, dtype, signature, stream, key, order)
 
     def _chosen(self, inputs: list[Any], on_host: Callable[[], Any]) -> Any:
         """A call with host arrays and no keywords, on the host or on the device, whichever is faster."""
@@ -146,6 +158,7 @@ class DeviceUfunc(OnDevice):
         signature: Any,
         stream: Any,
         key: Any,
+        order: str = "K",
     ) -> Any:
         types = resolved_types(self._host, inputs, outs, casting, dtype, signature)
         if are_dates(types):
@@ -160,6 +173,12 @@ class DeviceUfunc(OnDevice):
                     )
                 shape = tuple(shape_of(each))
         refuse_read_only(outs)
+        if len(shape) > 1 and (order == "F" or (order == "A" and all(map(_is_in_fortran_order, inputs)))):
+            library, kinds = library_of_results(inputs, outs), types[len(inputs) :]
+            outs = [
+                _in_fortran_order(library, shape, kind, inputs[0], stream) if each is None else each
+                for each, kind in zip(outs, kinds, strict=True)
+            ]
         inputs = self._apart(inputs, outs, stream)
         plan = self._plan_for(inputs, outs, types, shape, where, stream)
         if key is not None and all(each is not None for each in outs) == (len(key) > 1 + len(inputs)):
@@ -254,6 +273,9 @@ class DeviceUfunc(OnDevice):
         """Returns the results for all pairs of elements of ``a`` and ``b``, as ``numpy.ufunc.outer`` does."""
         if self.nin != 2:
             raise ValueError("outer product only supported for binary functions")
+        overridden, found = _overridden(self, "outer", (a, b), keywords.get("out"), _without_out(keywords))
+        if overridden:
+            return found
         a, b = as_operand(a), as_operand(b)
         if not is_number(a) and not is_number(b):
             a = reshaped(a, (*shape_of(a), *(1,) * len(shape_of(b))))
@@ -273,6 +295,12 @@ class DeviceUfunc(OnDevice):
     ) -> Any:
         """Reduces ``array`` along axes, as ``numpy.ufunc.reduce`` does. If the function is a sum, a product, a minimum
         or a maximum, or the ufunc has an identity, threads share the elements of a result; else the order is kept."""
+        given: dict[str, tuple[Any, Any]] = {"axis": (axis, 0), "dtype": (dtype, None), "keepdims": (keepdims, False)}
+        given |= {"initial": (initial, np._NoValue), "where": (where, True)}
+        named = {name: value for name, (value, default) in given.items() if value is not default}
+        overridden, found = _overridden(self, "reduce", (array,), out, named)
+        if overridden:
+            return found
         array = as_operand(array)
         if self._runs_on_host(array, out):
             more = {} if initial is np._NoValue else {"initial": initial}
@@ -293,6 +321,10 @@ class DeviceUfunc(OnDevice):
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None, *, stream: Any = None) -> Any:
         """Returns all partial reductions of ``array`` along ``axis``, as ``numpy.ufunc.accumulate`` does."""
+        named = ({} if axis == 0 else {"axis": axis}) | ({} if dtype is None else {"dtype": dtype})
+        overridden, found = _overridden(self, "accumulate", (array,), out, named)
+        if overridden:
+            return found
         array = as_operand(array)
         if self._runs_on_host(array, out):
             return self._host.accumulate(array, axis, dtype, out)
@@ -304,6 +336,10 @@ class DeviceUfunc(OnDevice):
         self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None, *, stream: Any = None
     ) -> Any:
         """Reduces the slices of ``array`` between the indices, as ``numpy.ufunc.reduceat`` does."""
+        named = ({} if axis == 0 else {"axis": axis}) | ({} if dtype is None else {"dtype": dtype})
+        overridden, found = _overridden(self, "reduceat", (array, indices), out, named)
+        if overridden:
+            return found
         array = as_operand(array)
         if self._runs_on_host(array, out):
             return self._host.reduceat(array, indices, axis, dtype, out)
@@ -311,9 +347,12 @@ class DeviceUfunc(OnDevice):
             return self._reduced("reduceat", array, indices=indices, axis=axis, dtype=dtype, out=out, stream=stream)
         return reductions.reduceat(self, array, indices, axis, dtype, out, stream)
 
-    def at(self, array: Any, indices: Any, b: Any = None, /, *, stream: Any = None) -> None:
+    def at(self, array: Any, indices: Any, b: Any = None, /, *, stream: Any = None) -> Any:
         """Updates the elements of ``array`` at the indices in place and in their order, as ``numpy.ufunc.at`` does. The
-        indices are integers, or a tuple of integer arrays for the dimensions."""
+        indices are those of NumPy: integers, slices, truth values, or a tuple of them for the dimensions."""
+        overridden, found = _overridden(self, "at", (array, indices, *(() if b is None else (b,))), None, {})
+        if overridden:
+            return found
         if library_of(array) is None:
             raise TypeError("first operand must be array")
         if self._runs_on_host(array):
@@ -326,6 +365,37 @@ class DeviceUfunc(OnDevice):
             self._twin(types).at(given[0], indices, *given[1:], stream=stream)
         else:
             reductions.at(self, array, indices, b, stream)
+        return None
+
+
+def _is_in_fortran_order(value: Any) -> bool:
+    return is_number(value) or is_c_contiguous(transposed(value, _reverse(value)))
+
+
+def _reverse(value: Any) -> list[int]:
+    return list(range(len(shape_of(value))))[::-1]
+
+
+def _in_fortran_order(library: Library, shape: tuple[int, ...], kind: Any, like: Any, stream: Any) -> Any:
+    """A new array in Fortran order."""
+    made = library.empty(shape[::-1], kind, like, stream)
+    return transposed(made, _reverse(made))
+
+
+def _overridden(
+    ufunc: DeviceUfunc, method: str, arrays: tuple[Any, ...], out: Any, named: dict[str, Any]
+) -> tuple[bool, Any]:
+    """Whether an operand overrides the methods of ufuncs (NEP 13), and its result. ``named`` has the keywords that the
+    caller gave."""
+    overriding = overriding_operand((*arrays, *(out if isinstance(out, tuple) else (out,))))
+    if overriding is None:
+        return False, None
+    more = {"out": out if isinstance(out, tuple) else (out,)} if out is not None else {}
+    return True, overriding.__array_ufunc__(ufunc, method, *arrays, **more, **named)
+
+
+def _without_out(keywords: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in keywords.items() if name != "out"}
 
 
 def _with_dimension(value: Any) -> Any:

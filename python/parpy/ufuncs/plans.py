@@ -10,19 +10,24 @@ import numpy as np
 
 from ..arrays.libraries import HOST, Library, is_c_contiguous, library_of, reshaped, shape_of
 from ..calls.options import CompileOptions
+from ..cuda._arrays import DeviceNDArray
 
 _NUMBERS = (float, int, complex, bool)
 
 
 def key_of(operands: Sequence[Any], simulated: bool) -> Any:
     """The key of the plan for these operands. Raises AttributeError if an operand is neither an array nor a number."""
-    return (
-        simulated,
-        *[
-            (each.__class__,) if each.__class__ in _NUMBERS else (each.__class__, each.dtype, each.shape)
-            for each in operands
-        ],
-    )
+    key: list[Any] = [simulated]
+    for each in operands:
+        kind = each.__class__
+        if kind is DeviceNDArray:
+            view = each._view
+            key.append((kind, view.dtype, view.shape))
+        elif kind in _NUMBERS:
+            key.append((kind,))
+        else:
+            key.append((kind, each.dtype, each.shape))
+    return tuple(key)
 
 
 def as_number(kind: Any, value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -303,16 +304,11 @@ def at(ufunc: DeviceUfunc, array: Any, indices: Any, b: Any, stream: Any) -> Non
         )
     if is_read_only(array):
         raise ValueError("output array is read-only")
-    places = indices if isinstance(indices, tuple) else (indices,)
     shape = shape_of(array)
-    if len(places) != len(shape):
-        raise TypeError(f"'at' takes an array of integers for each of the {len(shape)} dimensions on a device")
-    hosts = np.broadcast_arrays(*(np.atleast_1d(_host_indices(each)) for each in places))
-    flat = []
-    for d, each in enumerate(hosts):
-        for bad in each[(each < -shape[d]) | (each >= shape[d])][:1]:
-            raise IndexError(f"index {bad} is out of bounds for axis {d} with size {shape[d]}")
-        flat.append(np.where(each < 0, each + shape[d], each).ravel())
+    if not shape:
+        raise TypeError(f"'{ufunc.__name__}.at' takes an array with dimensions on a device")
+    places, chosen = _places(indices, tuple(shape))
+    flat = [each.ravel() for each in places]
     given: list[Any] = [dtype_of(array)]
     operands: list[Any] = []
     if b is not None:
@@ -323,14 +319,12 @@ def at(ufunc: DeviceUfunc, array: Any, indices: Any, b: Any, stream: Any) -> Non
         host = library_of(b) in (None, HOST)
         if host:
             operands.append(
-                np.ascontiguousarray(
-                    np.broadcast_to(np.asarray(b, types[1] if is_number(b) else None), hosts[0].shape)
-                ).ravel()
+                np.ascontiguousarray(np.broadcast_to(np.asarray(b, types[1] if is_number(b) else None), chosen)).ravel()
             )
-        elif shape_of(b) == hosts[0].shape:
+        elif tuple(shape_of(b)) == chosen:
             operands.append(reshaped(b, (flat[0].size,)))
         else:
-            raise ValueError(f"values of shape {shape_of(b)} do not fit indices of shape {hosts[0].shape}")
+            raise ValueError(f"values of shape {shape_of(b)} do not fit indices of shape {chosen}")
     if flat[0].size == 0:
         return
     converted = [conversion(dtype_of(array), types[0])]
@@ -415,10 +409,30 @@ def _spread_mask(where: Any, shape: tuple[int, ...]) -> Any:
 
 def _host_indices(given: Any) -> Any:
     """A copy of the indices on the host, where they are checked."""
-    for name in ("copy_to_host", "get", "cpu", "numpy"):
-        if library_of(given) not in (None, HOST) and hasattr(given, name):
-            given = getattr(given, name)()
-    found = np.asarray(given)
+    found = np.asarray(_on_host(given))
     if found.dtype.kind not in "iu":
         raise IndexError("arrays used as indices must be of integer type")
     return found.astype(np.int64)
+
+
+def _places(indices: Any, shape: tuple[int, ...]) -> tuple[list[Any], tuple[int, ...]]:
+    """The places of the elements that an index of an array selects, an array of integers for each dimension, and the
+    shape of what it selects. Raises IndexError as NumPy does."""
+    given = [_on_host(each) for each in (indices if isinstance(indices, tuple) else (indices,))]
+    arrays = [np.asarray(each) for each in given if not (isinstance(each, slice) or each is None or each is ...)]
+    if len(arrays) == len(given) == len(shape) and all(each.dtype.kind in "iu" for each in arrays):
+        hosts = np.broadcast_arrays(*(np.atleast_1d(each.astype(np.int64)) for each in arrays))
+        for axis, (each, size) in enumerate(zip(hosts, shape, strict=True)):
+            for bad in each[(each < -size) | (each >= size)][:1]:
+                raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {size}")
+        return [np.where(each < 0, each + size, each) for each, size in zip(hosts, shape, strict=True)], hosts[0].shape
+    selected = np.asarray(np.arange(math.prod(shape)).reshape(shape)[tuple(given)])
+    return [each.astype(np.int64) for each in np.unravel_index(selected, shape)], selected.shape
+
+
+def _on_host(index: Any) -> Any:
+    """A part of an index, copied to the host if it is an array elsewhere."""
+    for name in ("copy_to_host", "get", "cpu", "numpy"):
+        if library_of(index) not in (None, HOST) and hasattr(index, name):
+            return getattr(index, name)()
+    return index

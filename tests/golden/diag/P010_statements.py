@@ -12,7 +12,7 @@ def f(x, n):
         pass
     del n
     match n:
-        case 1:
+        case int():
             pass
     def inner(*all):
         pass

@@ -21,16 +21,24 @@ class Fake:
 
     def __init__(self, functions):
         self.file = "libfake.so"
-        self.calls = []
+        self.calls, self.noted = [], []
         self._functions = functions
 
     def has(self, function):
         return hasattr(self._functions, function)
 
-    def call(self, function, *arguments):
-        self.calls.append(function)
-        assert hasattr(self._functions, function), f"the library has no {function}"
-        getattr(self._functions, function)(*map(plain, arguments))
+    def function(self, name):
+        assert hasattr(self._functions, name), f"the library has no {name}"
+
+        def run(*arguments):
+            self.calls.append(name)
+            getattr(self._functions, name)(*map(plain, arguments))
+            return 0
+
+        return run
+
+    def call(self, name, *arguments):
+        self.function(name)(*arguments)
 
 
 def plain(value):
@@ -70,7 +78,7 @@ def gpu(monkeypatch, place_of_calls):
                 "runs_on_gpu": lambda *arrays: True,
                 "is_on_device": lambda array: True,
                 "open_library": lambda name: fake,
-                "stream_of": lambda arrays, stream: STREAM if stream is None else stream,
+                "stream_of": lambda arrays, stream: STREAM if stream is None else getattr(stream, "handle", stream),
                 "on_the_gpu": lambda array, stream: array,
                 "scale": lambda array, factor, stream: np.multiply(array, factor, out=array),
             }.items():
@@ -78,13 +86,14 @@ def gpu(monkeypatch, place_of_calls):
                     monkeypatch.setattr(module, name, value)
             if hasattr(module, "_native"):
                 monkeypatch.setattr(module._native, "device_of_pointer", lambda address: 0, raising=False)
+                monkeypatch.setattr(module._native, "note_stream", lambda *work: fake.noted.append(work))
         return fake
 
     yield use
     cufft.clear_plan_cache()
     for plans in (cublas._plans, cufft._transforms, curand._counts):
         plans.clear()
-    _operands._handles.__dict__.clear()
+    _operands._handles.known.clear()
 
 
 class FftFunctions:
@@ -322,7 +331,7 @@ def test_products(blas):
 def test_host_arrays_are_sent_as_they_are_read(blas, monkeypatch):
     """Copies to the device keep the order of matrices, and results are copied back."""
     monkeypatch.setattr(_operands, "is_on_device", is_on_device)
-    monkeypatch.setitem(_plans.READERS, np.ndarray, None)
+    monkeypatch.setitem(_plans.READERS, np.ndarray, lambda array: None)
     rng = np.random.default_rng(8)
     a, b = np.asfortranarray(rng.random((6, 3))), np.asfortranarray(rng.random((3, 5)))
     inside = np.zeros((9, 7), order="F")
@@ -381,7 +390,7 @@ def test_calls_that_are_alike_are_looked_at_once(blas, monkeypatch):
             np.testing.assert_allclose(ours, theirs)
 
     calls()
-    for name in ("letter_of", "_checked", "_shape_of_product", "OnGpu"):
+    for name in ("letter_of", "checked", "_shape_of_product", "OnGpu"):
         monkeypatch.setattr(cublas, name, None)
     calls()
     with pytest.raises(TypeError, match="NoneType"):  # other sizes
@@ -453,7 +462,7 @@ def test_random_numbers(gpu, monkeypatch):
     np.testing.assert_array_equal(generator.poisson(np.zeros(3, "u4"), 4), [4, 4, 4])
     created = len(functions.log)
     curand.PRNG(seed=3).uniform(np.zeros(4, "f4"))
-    assert functions.log[created : created + 2] == [("create", 100), ("curandSetGeneratorOrdering", 104)]
+    assert functions.log[created : created + 2] == [("create", 161), ("curandSetGeneratorOrdering", 104)]
     curand.QRNG(curand.QRNG.SOBOL32, ndim=3).generate(np.zeros(6, "u4"))
     assert ("curandSetQuasiRandomGeneratorDimensions", 3) in functions.log
     assert next(each for each in functions.log if each[0] == "curandGenerate")[2] == 6
@@ -508,11 +517,28 @@ def test_distributions(place_of_calls):
     assert curand.lognormal(0, 1, 4).min() > 0 and curand.poisson(3, 4).dtype == np.uint32
 
 
-def test_low_discrepancy():
+@pytest.mark.parametrize("kind", ["SOBOL32", "SCRAMBLED_SOBOL32", "SOBOL64", "SCRAMBLED_SOBOL64"])
+def test_low_discrepancy(kind):
     pytest.importorskip("scipy")
-    x = curand.QRNG(ndim=2).generate(np.empty(2 * 1024))
-    np.testing.assert_allclose(x.reshape(2, -1).mean(axis=1), 0.5, atol=1e-2)
-    assert curand.quasi(8).dtype == np.uint32 and curand.quasi(8, bits=64).dtype == np.uint64
+    rndtype = getattr(curand.QRNG, kind)
+    for dtype in ("f4", "f8"):
+        x = curand.QRNG(rndtype, ndim=2).generate(np.empty(2 * 1024, dtype))
+        assert x.min() > 0 and x.max() <= 1
+        for row in x.reshape(2, -1):  # each of 1024 equal parts has one point, but for the bounds between them
+            assert np.abs(np.histogram(row, 64, (0, 1))[0] - 16).max() <= 1
+    whole = np.empty(12, "u8" if "64" in kind else "u4")
+    curand.QRNG(rndtype, ndim=3).generate(whole)
+    generator = curand.QRNG(rndtype, ndim=3)
+    parts = [generator.generate(np.empty(6, whole.dtype)).reshape(3, 2) for _ in range(2)]
+    np.testing.assert_array_equal(np.concatenate(parts, axis=1), whole.reshape(3, 4))
+    generator.ndim = 2
+    assert generator.ndim == 2 and generator.generate(np.empty(8, whole.dtype)).any()
+    with pytest.raises(TypeError, match="numbers of this sort fill arrays of"):
+        generator.generate(np.empty(6, "u4" if "64" in kind else "u8"))
+    for bits, scrambled in ((32, False), (32, True), (64, False), (64, True)):
+        assert curand.quasi(8, bits=bits, nd=2, scrambled=scrambled).dtype == np.dtype(f"u{bits // 8}")
+    with pytest.raises(ValueError, match="32 or 64 bits"):
+        curand.quasi(8, bits=16)
 
 
 @pytest.mark.parametrize(

@@ -88,17 +88,17 @@ def test_inspections_of_kernels_with_dates():
 
 def test_kernels_that_do_more_with_dates_get_integers():
     @cuda.jit
-    def latest(a, out):
+    def bits(a, out):
         i = cuda.grid(1)
         if i < a.size:
-            cuda.atomic.max(out, 0, a[i])
+            cuda.atomic.or_(out, 0, a[i])
 
     found = np.zeros(1, "M8[D]")
-    latest[1, 32](FIRST, found)
-    assert found[0] == FIRST.max()
-    assert "atomicMax" in latest.inspect_source(FIRST, found)
+    bits[1, 32](FIRST, found)
+    assert found.view(np.int64)[0] == np.bitwise_or.reduce(FIRST.view(np.int64))
+    assert "atomicOr" in bits.inspect_source(FIRST, found)
     with pytest.raises(TypeError, match="argument 1 contains NaT"):
-        latest[1, 32](cuda.to_device(WITH_NAT), found)
+        bits[1, 32](cuda.to_device(WITH_NAT), found)
 
 
 def test_operations_that_dates_do_not_have_in_kernels():

@@ -174,6 +174,7 @@ def test_memory_on_the_device():
         with pytest.raises((TypeError, ValueError), match="cannot be copied"):
             made.copy_to_host(other)
     rows = cuda.to_device(np.arange(12.0).reshape(3, 4))
+    assert rows.alloc_size == 96 and rows[1:, 1:3].alloc_size == 48 and rows[:0].alloc_size == 0
     assert rows.is_c_contiguous() and rows.T.shape == (4, 3) and rows.ravel().shape == (12,) and rows[1, 2] == 6
     assert [part.copy_to_host().tolist() for part in cuda.to_device(np.arange(4)).split(2)] == [[0, 1], [2, 3]]
     device = cuda.get_current_device()
