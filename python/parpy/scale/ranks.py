@@ -177,12 +177,24 @@ class _Exchanges(Actions):
     def __init__(self, plan: Plan, channel: _Channel, arrays: dict[str, _Array]) -> None:
         super().__init__(plan, arrays)
         self._channel = channel
+        self._begun: dict[str, tuple[list[tuple[_Array, _Array]], list[Any]]] = {}  # by the name of the array
 
     def move(self, action: Action, array: _Array) -> None:
         """Receives rows from the ranks that own them, and sends rows; all messages overlap."""
+        places, requests = self._begun.pop(action.name) if action.kind == "await" else self._begin(action, array)
+        if action.kind == "post":
+            self._begun[action.name] = places, requests
+            return
+        self._channel.wait(requests)
+        for place, found in places:
+            place[...] = found
+
+    def _begin(self, action: Action, array: _Array) -> tuple[list[tuple[_Array, _Array]], list[Any]]:
+        """Begins all messages: pairs of the rows to be replaced and memory for the received rows, and the
+        requests."""
         assert action.cut is not None
         channel, axis = self._channel, action.cut.axis
-        places, requests, sent = [], [], []
+        places, requests = [], []
         for source, first, last in action.transfers(channel.rank):
             place = rows(array, axis, first, last)
             found = np.empty(place.shape, place.dtype)
@@ -191,11 +203,8 @@ class _Exchanges(Actions):
         for other in range(channel.size):
             for source, first, last in action.transfers(other) if other != channel.rank else ():
                 if source == channel.rank:
-                    sent.append(np.array(rows(array, axis, first, last), order="C"))
-                    requests.append(channel.send(sent[-1], other))
-        channel.wait(requests)
-        for place, found in places:
-            place[...] = found
+                    requests.append(channel.send(np.array(rows(array, axis, first, last), order="C"), other))
+        return places, requests
 
     # ------------------------------------------------------------ reductions
 

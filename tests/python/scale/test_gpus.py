@@ -20,6 +20,7 @@ import parpy
 import places
 from backends import ON_GPU
 from parpy import _native, cuda
+from test_beside import CASES as BESIDE
 from test_devices import EXACT, GATHERED, REDUCED, agree, alone, dot, jacobi_1d, jacobi_2d, life
 
 EMULATED = {"FAKE_CUDA_EMULATE": "3", **fake_driver.ENVIRONMENT}
@@ -35,7 +36,11 @@ PARTS = [1, 2, 3] if EMULATES else [1, 2, 3, 5, 8]
 @pytest.mark.skipif(HERE or not fake_driver.LIBRARY.exists(), reason="runs without a GPU, where the emulated driver is")
 @pytest.mark.parametrize(
     ("more", "some"),
-    [({}, ""), ({"PARPY_PEER_ACCESS": "0"}, "peers or stay"), ({"FAKE_CUDA_LATE": "1"}, "3 or stay or examples")],
+    [
+        ({}, ""),
+        ({"PARPY_PEER_ACCESS": "0"}, "peers or stay"),
+        ({"FAKE_CUDA_LATE": "1"}, "3 or stay or examples or beside"),
+    ],
     ids=["peers", "no peers", "late"],
 )
 def test_on_emulated_gpus(more, some):
@@ -90,6 +95,16 @@ def test_arrays_are_gathered_when_asked_for(name, parts):
 def test_deterministic_sums_have_the_bits_of_one_device(parts):
     x, y = EXACT["jacobi_1d"][1][:2]
     agree(shared(dot, (x, y), parts, deterministic=True), alone(dot, (x, y), deterministic=True))
+
+
+@on_gpus
+@pytest.mark.parametrize("name", BESIDE)
+@pytest.mark.parametrize("parts", PARTS[1:])
+def test_rows_travel_beside_interior_rows(name, parts, monkeypatch):
+    monkeypatch.setenv("PARPY_TIME_TILES", "0")
+    function, args, _ = BESIDE[name]
+    for steps in (1, 2, 11):
+        agree(shared(function, (*args, steps), parts), alone(function, (*args, steps)))
 
 
 @on_gpus
