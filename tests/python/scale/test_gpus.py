@@ -40,8 +40,10 @@ PARTS = [1, 2, 3] if EMULATES else [1, 2, 3, 5, 8]
         ({}, ""),
         ({"PARPY_PEER_ACCESS": "0"}, "peers or stay"),
         ({"FAKE_CUDA_LATE": "1"}, "3 or stay or examples or beside"),
+        ({"FAKE_CUDA_GRAPHS": "1"}, "replayed or stay or fields_3d"),
+        ({"FAKE_CUDA_GRAPHS": "1", "FAKE_CUDA_LATE": "1"}, "replayed or stay"),
     ],
-    ids=["peers", "no peers", "late"],
+    ids=["peers", "no peers", "late", "graphs", "late graphs"],
 )
 def test_on_emulated_gpus(more, some):
     """Variant `late`: work runs as late as possible, so that an exchange that does not wait for it shows."""
@@ -105,6 +107,50 @@ def test_rows_travel_beside_interior_rows(name, parts, monkeypatch):
     function, args, _ = BESIDE[name]
     for steps in (1, 2, 11):
         agree(shared(function, (*args, steps), parts), alone(function, (*args, steps)))
+
+
+@on_gpus
+@pytest.mark.parametrize("name", ["heat_3d", "fields_3d", "wave_3d"])
+@pytest.mark.parametrize("steps", [1, 6, 23])
+def test_launches_between_exchanges_are_replayed(name, steps, monkeypatch):
+    """The first call with some arrays counts launches, the second one captures them, and later ones replay them."""
+    monkeypatch.setenv("PARPY_TIME_TILES", "0")
+    function, args, _ = BESIDE[name]
+    held = [parpy.buffer.from_array(each, CUDA, devices=options(2).devices) for each in args]
+    others = [parpy.buffer.from_array(each, CUDA, devices=options(2).devices) for each in args]
+    expected = [each.copy() for each in args]
+    before = list(fake_driver.state().captures) if EMULATES else []
+    for _ in range(5):
+        function(*held, steps, opts=options(2))
+        function(*expected, steps, opts=parpy.auto(backend=parpy.CompileBackend.Cpu))
+        agree([each.numpy() for each in held], expected)
+    function(*others, steps, opts=options(2))
+    agree([each.numpy() for each in others], alone(function, (*args, steps))[1:])
+    if "FAKE_CUDA_GRAPHS" in os.environ:
+        captures, recorded, launched = (b - a for a, b in zip(before, fake_driver.state().captures, strict=True))
+        assert (captures > 0) == (steps > 1) and launched == 4 * captures
+        assert recorded >= 4 * captures
+
+
+@on_gpus
+def test_numbers_between_exchanges_are_not_replayed():
+    @parpy.jit
+    def scaled(x, y, T):
+        for t in range(T):
+            s = 0.0
+            for i in range(len(x)):
+                s += x[i]
+            for i in range(1, len(x) - 1):
+                y[i] = x[i - 1] + s
+            for i in range(len(x)):
+                x[i] = y[i] / s
+
+    x, y = np.arange(1.0, 61), np.arange(60.0)
+    held = [parpy.buffer.from_array(each, CUDA, devices=options(2).devices) for each in (x, y)]
+    for _ in range(4):
+        scaled(*held, 3, opts=options(2, deterministic=True))
+        scaled(x, y, 3, opts=parpy.auto(backend=parpy.CompileBackend.Cpu, deterministic=True))
+        agree([each.numpy() for each in held], [x, y])
 
 
 @on_gpus
