@@ -67,6 +67,7 @@ class GpuBlocks(Partitioned):
             raise TypeError(f"elements of type {dtype} cannot be in a buffer")
         self.arrays = [GpuArray(shape, dtype, axis, device, devices) for device in devices]
         self.devices, self._kind = devices, kind
+        self._whole = self._given_out = False
         super().__init__([each.view for each in self.arrays], axis, cuts)
         for array, (first, last) in zip(self.arrays, self._spans(), strict=True):
             array.cover(first, last)
@@ -75,7 +76,18 @@ class GpuBlocks(Partitioned):
         return list(zip(self.cuts, self.cuts[1:], strict=False))
 
     @property
+    def whole(self) -> bool:
+        """Whether every device has the present elements of all rows, so that calls that need them copy none. False from
+        the first use of ``shards``, through which they may change at any time."""
+        return self._whole
+
+    @whole.setter
+    def whole(self, value: bool) -> None:
+        self._whole = value and not self._given_out
+
+    @property
     def shards(self) -> tuple[Any, ...]:
+        self._given_out, self._whole = True, False
         pairs = zip(self.arrays, self._spans(), strict=True)
         return tuple(Buffer(array.rows(*span), self._kind, CompileBackend.Cuda) for array, span in pairs)
 
@@ -93,6 +105,7 @@ class GpuBlocks(Partitioned):
         given = np.asarray(source)
         if given.shape != self.shape:
             raise ValueError(f"an array of shape {given.shape} cannot be stored to one of shape {self.shape}")
+        self._whole = False
         for array, span in zip(self.arrays, self._spans(), strict=True):
             array.upload(*span, given)
 

@@ -96,6 +96,8 @@ class _Arguments:
                 continue
             name = self._names.get(number, "")
             cut = self._plan.cut.get(name)
+            if cut is None and held.whole:
+                continue
             if cut is None:
                 whole = Cut(held.axis, held.shape[held.axis], held.cuts)
                 found.append((number, Action("gather", name, whole)))
@@ -103,14 +105,22 @@ class _Arguments:
                 found.append((number, Action("halo", name, cut, cut.low, cut.high, cut.periodic)))
         return found
 
+    def begin(self) -> None:
+        """To be called before the parts run."""
+        for number, held in self._held.items():
+            if isinstance(held, GpuBlocks) and self._names.get(number, "") in self._plan.written:
+                held.whole = False
+
     def pointer(self, number: int, part: int) -> int:
         return self._array(number, part).pointer
 
     def give_back(self) -> None:
         """Copies the results of the parts to the arguments of the call."""
         for number, held in self._held.items():
-            value = self.values[number]
-            if held is value or self._names.get(number, "") not in self._plan.written:
+            value, name = self.values[number], self._names.get(number, "")
+            if isinstance(held, GpuBlocks) and name not in self._plan.cut and name not in self._plan.written:
+                held.whole = True
+            if held is value or name not in self._plan.written:
                 continue
             if isinstance(held, GpuBlocks):
                 result = held.numpy()
@@ -161,6 +171,7 @@ def _run(
     devices = opts.devices or ()
     team = _teams.pop(devices, None) or _native.DeviceTeam(list(devices))
     fills = arguments.fills()
+    arguments.begin()
     team.begin([*plan.copies, *(plan.copy(action) for _, action in fills)])
     meeting = Meeting(plan.parts)
 

@@ -210,6 +210,41 @@ def test_arrays_that_all_devices_need_stay_there_too():
 
 
 @on_gpus
+def test_arrays_that_all_devices_have_are_not_copied_again():
+    @parpy.jit
+    def table(k, values, y):
+        for i in range(len(k)):
+            y[i] = values[k[i]]
+
+    @parpy.jit
+    def doubled(values):
+        for i in range(len(values)):
+            values[i] = 2 * values[i]
+
+    devices = options(3).devices
+    k, values = np.arange(40)[::-1] % 13, np.arange(13.0)
+    held = [parpy.buffer.from_array(each, CUDA, devices=devices) for each in (k, values, np.zeros(40))]
+
+    def copies(values):
+        before = fake_driver.state().peer_copies if EMULATES else 0
+        table(*held, opts=options(3))
+        assert np.array_equal(held[2].numpy(), values[k])
+        return fake_driver.state().peer_copies - before if EMULATES else None
+
+    assert copies(values) in (6, None)
+    assert copies(values) in (0, None)
+    doubled(held[1], opts=options(3))
+    assert copies(2 * values) in (6, None)
+    held[1].copy_from(values)
+    assert copies(values) in (6, None)
+    assert copies(values) in (0, None)
+    held[1].shards[1][0] = 7.0  # shards may change at any time
+    values[held[1].cuts[1]] = 7.0
+    for _ in range(2):
+        assert copies(values) in (6, None)
+
+
+@on_gpus
 def test_rows_travel_with_and_without_peers():
     """Results are the same if no device can access another's memory: test_on_emulated_gpus runs both cases."""
     for function in (jacobi_2d, life):
