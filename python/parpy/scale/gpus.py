@@ -18,6 +18,7 @@ from ..calls.caller import refuse_call
 from ..calls.options import CompileOptions
 from .cuts import Cut
 from .exchanges import Exchanges, Meeting
+from .given import GivenArray
 from .gpu_blocks import GpuArray, GpuBlocks
 from .partitioned import Partitioned
 from .plan import Action, Plan
@@ -52,7 +53,7 @@ class _Arguments:
         if isinstance(value, GpuBlocks) and (value.axis, value.cuts, value.devices) == (cut.axis, cuts, self._devices):
             blocks, host = value, None
         else:
-            host = np.asarray(value)
+            host = value if isinstance(value, GivenArray) else np.asarray(value)
             blocks = GpuBlocks(host.shape, host.dtype, cut.axis, cuts, self._devices)
             blocks.copy_from(host)
         for part, array in enumerate(blocks.arrays):
@@ -70,7 +71,7 @@ class _Arguments:
             for array in value.arrays:
                 array.cover(0, value.shape[value.axis])
             return value
-        copies, host = [], np.asarray(value)
+        copies, host = [], value if isinstance(value, GivenArray) else np.asarray(value)
         for device in self._devices:
             copies.append(GpuArray(host.shape, host.dtype, 0, device, self._devices))
             copies[-1].upload(0, host.shape[0], host)
@@ -122,6 +123,9 @@ class _Arguments:
                 held.whole = True
             if held is value or name not in self._plan.written:
                 continue
+            if isinstance(value, GivenArray):
+                self._give_back_on_gpu(held, value)
+                continue
             if isinstance(held, GpuBlocks):
                 result = held.numpy()
             else:
@@ -131,6 +135,15 @@ class _Arguments:
                 value.copy_from(result)
             else:
                 value[...] = result
+
+    @staticmethod
+    def _give_back_on_gpu(held: GpuBlocks | list[GpuArray], value: GivenArray) -> None:
+        if isinstance(held, GpuBlocks):
+            for array, first, last in zip(held.arrays, held.cuts, held.cuts[1:], strict=False):
+                array.give(first, last, value)
+        else:
+            held[0].give(0, value.shape[0], value)
+        value.settle()
 
 
 class _GpuExchanges(Exchanges):

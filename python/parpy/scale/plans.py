@@ -14,6 +14,7 @@ from ..calls.compiling import driver_behind, jit_of_part
 from ..calls.options import CompileBackend, CompileOptions
 from ..frontend.parse import Surface, parse
 from ..syntax.names import Capture
+from .given import GivenArray
 from .halo import halo_found
 from .partitioned import Partitioned
 from .plan import Plan, Refused, make_plan
@@ -70,7 +71,7 @@ def refuse(
 
 
 def is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray | Partitioned)
+    return isinstance(value, np.ndarray | Partitioned | GivenArray)
 
 
 def plain(opts: CompileOptions) -> CompileOptions:
@@ -87,7 +88,7 @@ def _kinds(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _stand_in(value: Any) -> Any:
     """An array of the type and shape of the argument, or the argument itself."""
-    return value.stand_in if isinstance(value, Partitioned) else value
+    return value.stand_in if isinstance(value, Partitioned | GivenArray) else value
 
 
 def part_of(function: _native.JitFunction, plan: Plan, part: int, values: tuple[Any, ...]) -> _native.JitFunction:

@@ -53,6 +53,12 @@ def test_on_emulated_gpus(more, some):
     assert " passed" in done.stdout and "failed" not in done.stdout
 
 
+@parpy.jit
+def table(k, values, y):
+    for i in range(len(k)):
+        y[i] = values[k[i]]
+
+
 def options(parts, **fields):
     """Options of a call on `parts` devices; each GPU is several of them if there are too few."""
     devices = [part % _native.device_count() for part in range(parts)]
@@ -198,24 +204,88 @@ def test_partitioned_arrays_stay_where_they_are(parts):
 
 @on_gpus
 def test_arrays_that_all_devices_need_stay_there_too():
-    @parpy.jit
-    def table(k, values, y):
-        for i in range(len(k)):
-            y[i] = values[k[i]]
-
     k, values = np.arange(40)[::-1] % 13, np.arange(13.0)
     held = [parpy.buffer.from_array(each, CUDA, devices=options(3).devices) for each in (k, values, np.zeros(40))]
     table(*held, opts=options(3))
     assert np.array_equal(held[2].numpy(), values[k])
 
 
+class Foreign:
+    """An array of another library, as CuPy's and PyTorch's are, on a stream of its own."""
+
+    def __init__(self, x):
+        self.held = cuda.to_device(x)
+        self.stream = cuda.stream()
+        self.__cuda_array_interface__ = {**self.held.__cuda_array_interface__, "stream": self.stream.handle}
+
+    def numpy(self):
+        return self.held.copy_to_host()
+
+
+def on_one_gpu(kind, x):
+    """The array, and a function that returns its elements."""
+    if kind == "foreign":
+        made = Foreign(x)
+        return made, made.numpy
+    if kind in ("cupy", "torch"):
+        library = pytest.importorskip(kind)
+        if kind == "torch":
+            made = library.from_numpy(x).cuda()
+            return made, lambda: made.cpu().numpy()
+        return library.asarray(x), None
+    if kind == "cuda":
+        made = cuda.to_device(x)
+        return made, made.copy_to_host
+    made = parpy.buffer.from_array(x, CUDA if kind == "buffer" else parpy.CompileBackend.Cpu)
+    return made, made.numpy
+
+
+@on_gpus
+@pytest.mark.parametrize("kind", ["buffer", "host buffer", "cuda", "foreign", "cupy", "torch"])
+@pytest.mark.parametrize("parts", [1, 2, 3])
+def test_arrays_of_one_gpu_are_split_and_stored_to(kind, parts):
+    function, args = EXACT["jacobi_2d"]
+    (a, elements), (b, _) = (on_one_gpu(kind, each.copy()) for each in args[:2])
+    elements = elements or a.get
+    expected = alone(function, args)
+    function(a, b, args[2], opts=options(parts))
+    assert np.array_equal(elements(), expected[1])
+    blocks = parpy.buffer.from_array(a, CUDA, devices=options(parts).devices)
+    assert np.array_equal(blocks.numpy(), expected[1])
+    blocks.copy_from(b)
+    assert np.array_equal(blocks.numpy(), expected[2])
+
+
+@on_gpus
+@pytest.mark.parametrize("kind", ["buffer", "host buffer", "cuda", "cupy", "torch"])
+def test_rows_of_arrays_of_one_gpu(kind):
+    """Elements with a stride, and an array that every device needs as a whole."""
+    given, elements = on_one_gpu(kind, np.arange(62.0))
+    elements = elements or given.get
+    expected, x = np.arange(62.0), np.arange(31.0)
+    jacobi_1d(given[::2], x.copy(), 2, opts=options(2))
+    jacobi_1d(expected[::2], x.copy(), 2)
+    assert np.array_equal(elements(), expected)
+    values, k = on_one_gpu(kind, np.arange(9.0))[0], np.arange(40) % 9
+    found = np.zeros(40)
+    table(k, values, found, opts=options(3))
+    assert np.array_equal(found, k)
+
+
+@on_gpus
+def test_arrays_of_one_gpu_that_calls_refuse():
+    x, y = parpy.buffer.from_array(np.ones(20), CUDA), np.ones(20)
+    with pytest.raises(parpy.ParallelError, match="memory of a GPU"):
+        dot(x, y, opts=parpy.auto(backend=parpy.CompileBackend.Cpu, devices=(0, 1)))
+    with pytest.raises(parpy.ParallelError, match="shares memory"):
+        jacobi_1d(x, x, 1, opts=options(2))
+    y.flags.writeable = False
+    with pytest.raises(parpy.ParallelError, match="read-only"):
+        jacobi_1d(x, y, 1, opts=options(2))
+
+
 @on_gpus
 def test_arrays_that_all_devices_have_are_not_copied_again():
-    @parpy.jit
-    def table(k, values, y):
-        for i in range(len(k)):
-            y[i] = values[k[i]]
-
     @parpy.jit
     def doubled(values):
         for i in range(len(values)):
