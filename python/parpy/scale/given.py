@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..arrays.device_arrays import DeviceArray, described_by, device_of
-from .partitioned import Partitioned
+from ..arrays.device_arrays import DeviceArray, described_by, device_of, host_copy, store
+from .partitioned import Partitioned, rows
 
 _Array = np.ndarray[Any, Any]
 
@@ -29,6 +29,16 @@ class GivenArray:
     def stand_in(self) -> _Array:
         """A NumPy array of this shape and type with arbitrary elements."""
         return np.empty(self.shape, self.dtype)
+
+    def rows(self, axis: int, first: int, last: int, stream: int = 0) -> _Array:
+        """A copy of some rows on the host, made after the work on ``stream``."""
+        copy: _Array = host_copy(rows(self.view, axis, first, last), stream)
+        return copy
+
+    def set_rows(self, axis: int, first: int, last: int, host: _Array, stream: int = 0) -> None:
+        """Copies host elements to some rows, after the work on ``stream``."""
+        store(rows(self.view, axis, first, last), host, stream)
+        _native.synchronize_stream(stream, device_of(self.view))
 
     def settle(self) -> None:
         """Waits until stores to the array have ended: other libraries may use other streams."""

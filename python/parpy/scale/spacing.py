@@ -4,7 +4,7 @@ A part may also compute rows of its neighbours. The rows at the edge become inco
 rows; the part's own rows are correct until incorrect rows reach them. So rows for several steps may be exchanged at
 once, which saves exchanges but makes two parts compute the same rows.
 
-The first nest after an exchange may compute the interior rows, which need no rows of other parts, while the rows travel.
+The first nest after an exchange may compute the interior rows, which need no rows of other parts, while rows travel.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from ..vocabulary.sizes import SIZES
 from .cuts import Cut
 from .facts import Step, Touched
 
-
 _MOST_BESIDE = 8  # the most arrays whose rows travel at once
 
 
@@ -26,8 +25,8 @@ class Spacing:
     """A spacing of ``steps`` between two exchanges. Each nest computes ``below`` and ``above`` rows beyond those that
     the part owns. ``reach`` has the rows of each array beyond the part's own that the nests access. ``exchanged`` has
     the arrays whose rows are exchanged, with the first nest that touches each. ``edges`` are the numbers of rows at both
-    ends of a block that the first nest computes after the rows of other parts have come; it computes the rows between
-    them before. None if it computes no rows before. ``first`` is that nest."""
+    ends of a block that the nest ``first`` computes after the rows of other parts have come; it computes the rows
+    between them before. They are None if it computes no rows before."""
 
     steps: int
     below: int

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import parpy
 from parpy.scale import exchanges
 from parpy.scale.plans import plan_of
-from test_devices import CPU, SIM, _floats, agree, alone, coupled, jacobi_2d, options, shared, wide
+from test_devices import SIM, _floats, agree, alone, coupled, jacobi_2d, options, shared, wide
 
 
 @parpy.jit
