@@ -90,10 +90,6 @@ def check(function: _native.JitFunction, values: tuple[Any, ...], plan: Plan) ->
     for name, number in plan.arguments.items():
         if number not in arrays:
             refuse(function, f"'{name}' is an array that it returns, or that is no argument of the call")
-        value = arrays[number]
-        memory = value.view if isinstance(value, GivenArray) else value
-        if name in plan.written and isinstance(memory, np.ndarray) and not memory.flags.writeable:
-            refuse(function, f"it stores to '{name}', which is read-only", "pass a copy of the array")
     for name in plan.written:
         number = plan.arguments.get(name, -1)
         if number < 0:

@@ -23,12 +23,14 @@ class GivenArray:
     shape = property(lambda self: self.view.shape)
     strides = property(lambda self: self.view.strides)
     dtype = property(lambda self: self.view.dtype)
-    ndim = property(lambda self: self.view.ndim)
+    writeable = property(lambda self: self.view.flags.writeable)
 
     @property
     def stand_in(self) -> _Array:
-        """A NumPy array of this shape and type with arbitrary elements."""
-        return np.empty(self.shape, self.dtype)
+        """A NumPy array of this shape and type with arbitrary elements, read-only if the array is."""
+        made = np.empty(self.shape, self.dtype)
+        made.flags.writeable = self.writeable
+        return made
 
     def rows(self, axis: int, first: int, last: int, stream: int = 0) -> _Array:
         """A copy of some rows on the host, made after the work on ``stream``."""

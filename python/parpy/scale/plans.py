@@ -81,9 +81,13 @@ def plain(opts: CompileOptions) -> CompileOptions:
 
 def _kinds(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(
-        (each.shape, getattr(each, "strides", None), each.dtype.str) if is_array(each) else repr(each)
+        (each.shape, getattr(each, "strides", None), each.dtype.str, _writeable(each)) if is_array(each) else repr(each)
         for each in values
     )
+
+
+def _writeable(value: Any) -> bool:
+    return bool(value.flags.writeable if isinstance(value, np.ndarray) else getattr(value, "writeable", True))
 
 
 def _stand_in(value: Any) -> Any:

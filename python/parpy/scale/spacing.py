@@ -24,8 +24,8 @@ _MOST_BESIDE = 8  # the most arrays whose rows travel at once
 class Spacing:
     """A spacing of ``steps`` between two exchanges. Each nest computes ``below`` and ``above`` rows beyond those that
     the part owns. ``reach`` has the rows of each array beyond the part's own that the nests access. ``exchanged`` has
-    the arrays whose rows are exchanged, with the first nest that touches each. ``edges`` are the numbers of rows at both
-    ends of a block that the nest ``first`` computes after the rows of other parts have come; it computes the rows
+    the arrays whose rows are exchanged, with the first nest that touches each. ``edges`` are the numbers of rows at
+    both ends of a block that the nest ``first`` computes after the rows of other parts have come; it computes the rows
     between them before. They are None if it computes no rows before."""
 
     steps: int

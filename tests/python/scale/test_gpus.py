@@ -279,9 +279,12 @@ def test_arrays_of_one_gpu_that_calls_refuse():
         dot(x, y, opts=parpy.auto(backend=parpy.CompileBackend.Cpu, devices=(0, 1)))
     with pytest.raises(parpy.ParallelError, match="shares memory"):
         jacobi_1d(x, x, 1, opts=options(2))
-    y.flags.writeable = False
-    with pytest.raises(parpy.ParallelError, match="read-only"):
-        jacobi_1d(x, y, 1, opts=options(2))
+    fixed = Foreign(y)
+    address, _ = fixed.__cuda_array_interface__["data"]
+    fixed.__cuda_array_interface__["data"] = address, True
+    jacobi_1d(x, y, 1, opts=options(2))
+    with pytest.raises(ValueError, match="read-only"):
+        jacobi_1d(x, fixed, 1, opts=options(2))
 
 
 @on_gpus
@@ -352,6 +355,19 @@ def test_an_error_in_one_part_ends_the_call():
             shared(jacobi_1d, args, 3)
         assert threading.active_count() == before
         agree(shared(jacobi_1d, args, 3), alone(jacobi_1d, args))
+
+
+@pytest.mark.skipif(not EMULATES, reason="a GPU has memory")
+def test_a_device_without_memory():
+    """The error says how much memory was wanted, and on which GPU."""
+    driver = fake_driver.state()
+    for after, number in ((0, 0), (1, 1)):
+        driver.failing, driver.failure, driver.after, driver.times = b"cuMemCreate", 2, after, 2
+        with pytest.raises(parpy.BackendError, match=rf"allocating 655360 bytes on GPU {number}"):
+            parpy.buffer.from_array(np.zeros((2, 640, 128)), CUDA, devices=(0, 1))
+        driver.times = 0
+    made = parpy.buffer.from_array(np.ones((2, 640, 128)), CUDA, devices=(0, 1))
+    assert np.array_equal(made.numpy(), np.ones((2, 640, 128)))
 
 
 @on_gpus
