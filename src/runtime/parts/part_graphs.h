@@ -67,8 +67,8 @@ public:
                                              std::span<const std::uint64_t> slots, Stream stream);
 
 private:
-    static constexpr std::size_t kMostKept = 8;      // calls with different slots
-    static constexpr std::size_t kFewest = 4;        // launches of a graph
+    static constexpr std::size_t kMostKept = 8;  // calls with different slots
+    static constexpr std::size_t kFewest = 6;  // launches of a graph; fewer begin sooner one by one
     static constexpr std::size_t kMost = 1U << 14U;  // launches of a call
 
     static void destroy(Call& call);

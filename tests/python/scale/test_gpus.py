@@ -116,7 +116,7 @@ def test_rows_travel_beside_interior_rows(name, parts, monkeypatch):
 
 
 @on_gpus
-@pytest.mark.parametrize("name", ["heat_3d", "fields_3d", "wave_3d"])
+@pytest.mark.parametrize("name", ["heat_3d", "float32", "jacobi_2d"])
 @pytest.mark.parametrize("steps", [1, 6, 23])
 def test_launches_between_exchanges_are_replayed(name, steps, monkeypatch):
     """The first call with some arrays counts launches, the second one captures them, and later ones replay them."""
@@ -135,7 +135,7 @@ def test_launches_between_exchanges_are_replayed(name, steps, monkeypatch):
     if "FAKE_CUDA_GRAPHS" in os.environ:
         captures, recorded, launched = (b - a for a, b in zip(before, fake_driver.state().captures, strict=True))
         assert (captures > 0) == (steps > 1) and launched == 4 * captures
-        assert recorded >= 4 * captures
+        assert recorded >= 6 * captures
 
 
 @on_gpus
