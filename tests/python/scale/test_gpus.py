@@ -40,7 +40,7 @@ PARTS = [1, 2, 3] if EMULATES else [1, 2, 3, 5, 8]
         ({}, ""),
         ({"PARPY_PEER_ACCESS": "0"}, "peers or stay"),
         ({"FAKE_CUDA_LATE": "1"}, "3 or stay or examples or beside"),
-        ({"FAKE_CUDA_GRAPHS": "1"}, "replayed or stay or fields_3d"),
+        ({"FAKE_CUDA_GRAPHS": "1"}, "replayed or stay or fields_3d or wide"),
         ({"FAKE_CUDA_GRAPHS": "1", "FAKE_CUDA_LATE": "1"}, "replayed or stay"),
     ],
     ids=["peers", "no peers", "late", "graphs", "late graphs"],
@@ -136,6 +136,30 @@ def test_launches_between_exchanges_are_replayed(name, steps, monkeypatch):
         captures, recorded, launched = (b - a for a, b in zip(before, fake_driver.state().captures, strict=True))
         assert (captures > 0) == (steps > 1) and launched == 4 * captures
         assert recorded >= 6 * captures
+
+
+@pytest.mark.skipif("FAKE_CUDA_GRAPHS" not in os.environ, reason="a GPU captures what it is told to")
+def test_errors_of_replayed_launches(monkeypatch):
+    """A stream that cannot be captured gets the launches one by one; other errors end the call, not later ones."""
+    monkeypatch.setenv("PARPY_TIME_TILES", "0")
+    function, args, _ = BESIDE["heat_3d"]
+    driver, expected, kept = fake_driver.state(), alone(function, (*args, 9))[1:], []
+    for failing, call in [(b"cuStreamBeginCapture", 1), (b"cuGraphInstantiateWithFlags", 1), (b"cuGraphLaunch", 1),
+                          (b"cuGraphLaunch", 3)]:  # fmt: skip
+        held = [parpy.buffer.from_array(each, CUDA, devices=options(2).devices) for each in args]
+        kept.append(held)  # other arrays have other addresses
+        for number in range(5):
+            for each, value in zip(held, args, strict=True):
+                each.copy_from(value)
+            driver.failing, driver.failure, driver.after = failing, 2, 1
+            driver.times = 1 if number == call else 0
+            if number == call and failing != b"cuStreamBeginCapture":
+                with pytest.raises(parpy.BackendError, match="out of memory"):
+                    function(*held, 9, opts=options(2))
+            else:
+                function(*held, 9, opts=options(2))
+                agree([each.numpy() for each in held], expected)
+    driver.times = 0
 
 
 @on_gpus
