@@ -12,13 +12,13 @@
 #include <set>
 #include <vector>
 
+#include "runtime/cache/machine_code.h"
 #include "runtime/calls/kernel_facts.h"
 #include "runtime/cpu/host_code.h"
 #include "runtime/cuda/captured_graphs.h"
 #include "runtime/cuda/device.h"
 #include "runtime/cuda/device_memory.h"
 #include "runtime/cuda/device_stacks.h"
-#include "runtime/cuda/machine_code.h"
 #include "runtime/cuda/used_streams.h"
 #include "runtime/failure.h"
 #include "runtime/parts/part_graphs.h"

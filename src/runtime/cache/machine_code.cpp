@@ -1,5 +1,5 @@
 // See machine_code.h.
-#include "runtime/cuda/machine_code.h"
+#include "runtime/cache/machine_code.h"
 
 #include <algorithm>
 #include <fstream>
