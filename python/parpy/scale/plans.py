@@ -106,7 +106,7 @@ def part_of(function: _native.JitFunction, plan: Plan, part: int, values: tuple[
     return found
 
 
-_GPU = Speed(exchange=25e-6, bytes=4e12, gain=3.0, restart=1.5, beside=10e-6)
+_GPU = Speed(exchange=25e-6, bytes=4e12, gain=3.0, restart=1.5, beside=10e-6, whole=20)
 _HOST = Speed(exchange=60e-6, bytes=1e10, gain=2.0, restart=0.5, beside=40e-6)
 """The speeds of GPUs that access each other's memory, and of threads or ranks on the cores of a machine."""
 

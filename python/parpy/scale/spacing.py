@@ -42,7 +42,9 @@ class Speed:
     """The costs of exchanges and rows: the seconds of an exchange, and the bytes that a part moves in a second.
 
     If several steps on arrays with up to two dimensions run in time tiles, each row costs ``gain`` times less, and each
-    group of steps costs an additional ``restart`` steps of the plain loops. Without time tiles, ``beside`` are the
+    group of steps costs an additional ``restart`` steps of the plain loops. The last step of a group runs without tiles;
+    the number of the others is a multiple of ``whole`` if they are so many, since tiles have that number of steps or a
+    divisor of it, and a tile of fewer steps costs nearly as much. Without time tiles, ``beside`` are the
     seconds of an exchange while a nest computes its interior rows.
     """
 
@@ -51,6 +53,7 @@ class Speed:
     gain: float = 1.0
     restart: float = 0.0
     beside: float = 0.0
+    whole: int = 1
 
     def repeats(self, steps: tuple[Step, ...]) -> Iterator[Step]:
         """The loops over time whose blocks may overlap."""
@@ -103,6 +106,8 @@ class Speed:
         beside = not tiles and self.beside > 0 and len(exchanged) <= _MOST_BESIDE
         group = self.beside if beside else self.exchange + (self.restart * seconds * max(blocks) if tiles else 0.0)
         wanted = round((group / max(seconds / (self.gain if tiles else 1.0) * grown, 1e-15)) ** 0.5)
+        if tiles and wanted > self.whole:
+            wanted = round((wanted - 1) / self.whole) * self.whole + 1
         steps = min(most, max(wanted, 1), repeat.trips if repeat.trips is not None else most)
 
         def spaced(steps: int) -> Spacing:
