@@ -42,7 +42,7 @@ class Speed:
     """The costs of exchanges and rows: the seconds of an exchange, and the bytes that a part moves in a second.
 
     If several steps on arrays with up to two dimensions run in time tiles, each row costs ``gain`` times less, and each
-    group of steps costs an additional ``restart`` steps of the plain loops. The last step of a group runs without tiles;
+    group of steps costs an additional ``restart`` steps of the plain loops. The last step of a group has no tiles;
     the number of the others is a multiple of ``whole`` if they are so many, since tiles have that number of steps or a
     divisor of it, and a tile of fewer steps costs nearly as much. Without time tiles, ``beside`` are the
     seconds of an exchange while a nest computes its interior rows.
