@@ -94,6 +94,10 @@ nb::list described(const std::vector<Halos::Node>& nodes) {
         each["otherwise"] = described(node.otherwise);
         each["why"] = node.why;
         each["overlaps"] = node.overlaps;
+        nb::list renewed;
+        for (const std::string& name : node.renewed)
+            renewed.append(name);
+        each["renewed"] = nb::tuple(renewed);
         each["repeated"] = node.repeated;
         each["calls"] = node.calls;
         each["arrays"] = described(node.arrays);

@@ -52,14 +52,14 @@ public:
     }
 
     using Rows = std::tuple<int, std::int64_t, std::int64_t>;
-    using Exchange =
-        std::tuple<std::int64_t, std::int64_t, std::int64_t, std::vector<std::vector<Rows>>>;
+    using Exchange = std::tuple<std::int64_t, std::int64_t, std::int64_t,
+                                std::vector<std::vector<Rows>>, std::int64_t>;
     void begin(const std::vector<std::optional<Exchange>>& given) {
         std::vector<cuda::RowExchange> exchanges(given.size());
         for (std::size_t i = 0; i < given.size(); ++i) {
             if (!given[i]) continue;
-            const auto& [outer, row, pitch, wanted] = *given[i];
-            exchanges[i] = {outer, row, pitch, {}};
+            const auto& [outer, row, pitch, wanted, begun] = *given[i];
+            exchanges[i] = {outer, row, pitch, {}, begun};
             for (const std::vector<Rows>& all : wanted) {
                 auto& rows = exchanges[i].wanted.emplace_back();
                 for (const auto& [source, first, last] : all)
@@ -184,7 +184,9 @@ void bind_parts(nb::module_& m) {
         .def(nb::init<const std::vector<int>&>(), "devices"_a)
         .def("begin", &Team::begin, "exchanges"_a,
              "Before a call: by number of the action (times, bytes of a row, pitch, by part the "
-             "rows (source, first, last) that it gets), or None where Python is asked.")
+             "rows (source, first, last) that it gets, -1 for a whole exchange, -2 for its begin, "
+             "or "
+             "the action of its begin for its end), or None where Python is asked.")
         .def("exchange", &Team::exchange, "part"_a, "number"_a, "pointer"_a,
              "Thread `part` takes part in an exchange of the array at this address.")
         .def("stream", &Team::stream, "part"_a, "The stream of the part.")

@@ -83,6 +83,9 @@ struct Halos {
         // kRepeat: steps of a stencil, none of which can fail. A block may also compute rows of its
         // neighbours; some become wrong, but its own rows stay right for some steps.
         bool overlaps = false;
+        // Such a kRepeat: arrays of which each step reads only elements that it has written itself
+        // or that no step writes.
+        std::vector<std::string> renewed;
         bool repeated = false;      // kSerial: the condition of the kRepeat around it
         bool calls = false;         // kSerial: calls functions whose accesses are not in `arrays`
         std::vector<Array> arrays;  // kSerial: all axes kAll

@@ -15,6 +15,7 @@ from ..calls.caller import refuse_call
 from ..calls.options import CompileBackend, CompileOptions
 from ..calls.tracebacks import hides_frames
 from .exchanges import Exchanges, Meeting
+from .given import GivenArray, given
 from .partitioned import Partitioned, partitioned
 from .plan import Plan
 from .plans import backend_of, is_array, part_of, plain, plan_of, refuse
@@ -84,25 +85,26 @@ def check(function: _native.JitFunction, values: tuple[Any, ...], plan: Plan) ->
     """Refuses arguments that cannot be split."""
     for value in values:
         if not is_array(value) and not isinstance(value, bool | int | float | complex | np.generic):
-            refuse(function, f"an argument is a {type(value).__name__}; numbers and arrays of NumPy can be split")
-    given = {number: value for number, value in enumerate(values) if is_array(value)}
+            refuse(function, f"an argument is a {type(value).__name__}; numbers and arrays can be split")
+    arrays = {number: value for number, value in enumerate(values) if is_array(value)}
     for name, number in plan.arguments.items():
-        if number not in given:
+        if number not in arrays:
             refuse(function, f"'{name}' is an array that it returns, or that is no argument of the call")
     for name in plan.written:
         number = plan.arguments.get(name, -1)
         if number < 0:
             continue
-        for other, value in given.items():
-            if other != number and _overlap(given[number], value):
+        for other, value in arrays.items():
+            if other != number and _overlap(arrays[number], value):
                 refuse(function, f"'{name}' shares memory with another argument")
 
 
 def _overlap(a: Any, b: Any) -> bool:
     if isinstance(a, Partitioned) or isinstance(b, Partitioned):
         return a is b
-    (low, high), (first, last) = _bounds(a), _bounds(b)
-    return low < last and first < high and a.size > 0 and b.size > 0
+    one, other = (each.view if isinstance(each, GivenArray) else each for each in (a, b))
+    (low, high), (first, last) = _bounds(one), _bounds(other)
+    return low < last and first < high and one.size > 0 and other.size > 0
 
 
 @hides_frames
@@ -111,8 +113,11 @@ def call(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOp
     backend = backend_of(opts)
     if backend not in (CompileBackend.Cpu, CompileBackend.Sim, CompileBackend.Cuda):
         refuse_call("P560", f"several devices do not share a call on {backend.name}", "use CUDA, or the CPU")
+    values = tuple(map(given, values))
     plan = plan_of(function, values, opts, len(opts.devices or ()))
     check(function, values, plan)
+    if backend is not CompileBackend.Cuda and any(isinstance(value, GivenArray) for value in values):
+        refuse(function, "an argument is in the memory of a GPU", "use backend=parpy.CompileBackend.Cuda")
     if backend is CompileBackend.Cuda:
         from . import gpus
 

@@ -148,7 +148,8 @@ class Step:
     the reason ``why``). ``arrays`` are all touched arrays. ``repeated`` is True for the condition of a while loop, and
     ``calls`` if called functions may touch other arrays. ``overlaps`` of a ``'repeat'`` tells that its steps are those
     of a stencil that cannot fail, so that a block may also compute rows of its neighbours, some of them incorrectly;
-    its own rows are correct as long as incorrect rows have not reached them.
+    its own rows are correct as long as incorrect rows have not reached them. ``renewed`` are arrays of which each such
+    step reads only elements that it has written itself, or that no step writes.
     """
 
     kind: Literal["nest", "repeat", "branch", "serial"]
@@ -164,6 +165,7 @@ class Step:
     repeated: bool = False
     calls: bool = False
     overlaps: bool = False
+    renewed: tuple[str, ...] = ()
 
     @property
     def outermost(self) -> LoopHalo:
@@ -239,6 +241,7 @@ def steps_of(nodes: list[dict[str, Any]]) -> tuple[Step, ...]:
             node["repeated"],
             node["calls"],
             node["overlaps"],
+            node["renewed"],
         )
         for node in nodes
     )

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..arrays.device_arrays import described, fetch, store
+from ..arrays.device_arrays import DeviceArray, described, fetch, store
 from ..buffer import Buffer
 from ..calls.options import CompileBackend
 from ..types import elem_size
 from ..vocabulary.sizes import ElemSize
+from .given import GivenArray, given
 from .partitioned import Partitioned, blocks_of, rows
 
 _Array = np.ndarray[Any, Any]
@@ -44,11 +45,19 @@ class GpuArray:
     def rows(self, first: int, last: int) -> _Array:
         return rows(self.view, self._axis, first, last)
 
-    def upload(self, first: int, last: int, host: _Array) -> None:
-        """Copies rows of the whole array ``host`` to these rows."""
+    def upload(self, first: int, last: int, whole: _Array | GivenArray) -> None:
+        """Copies rows of a whole array to these rows."""
         if first < last:
             self.cover(first, last)
-            store(self.rows(first, last), rows(host, self._axis, first, last))
+            if isinstance(whole, GivenArray):
+                store(self.rows(first, last), DeviceArray(rows(whole.view, self._axis, first, last), True))
+            else:
+                store(self.rows(first, last), rows(whole, self._axis, first, last))
+
+    def give(self, first: int, last: int, whole: GivenArray) -> None:
+        """Copies these rows to a whole array on a GPU."""
+        if first < last:
+            store(rows(whole.view, self._axis, first, last), DeviceArray(self.rows(first, last), True))
 
     def download(self, first: int, last: int, host: _Array) -> None:
         if first < last:
@@ -67,6 +76,7 @@ class GpuBlocks(Partitioned):
             raise TypeError(f"elements of type {dtype} cannot be in a buffer")
         self.arrays = [GpuArray(shape, dtype, axis, device, devices) for device in devices]
         self.devices, self._kind = devices, kind
+        self._whole = self._given_out = False
         super().__init__([each.view for each in self.arrays], axis, cuts)
         for array, (first, last) in zip(self.arrays, self._spans(), strict=True):
             array.cover(first, last)
@@ -75,7 +85,18 @@ class GpuBlocks(Partitioned):
         return list(zip(self.cuts, self.cuts[1:], strict=False))
 
     @property
+    def whole(self) -> bool:
+        """Whether every device has the present elements of all rows, so that calls that need them copy none. False from
+        the first use of ``shards``, through which they may change at any time."""
+        return self._whole
+
+    @whole.setter
+    def whole(self, value: bool) -> None:
+        self._whole = value and not self._given_out
+
+    @property
     def shards(self) -> tuple[Any, ...]:
+        self._given_out, self._whole = True, False
         pairs = zip(self.arrays, self._spans(), strict=True)
         return tuple(Buffer(array.rows(*span), self._kind, CompileBackend.Cuda) for array, span in pairs)
 
@@ -90,17 +111,22 @@ class GpuBlocks(Partitioned):
         return host
 
     def copy_from(self, source: Any) -> None:
-        given = np.asarray(source)
-        if given.shape != self.shape:
-            raise ValueError(f"an array of shape {given.shape} cannot be stored to one of shape {self.shape}")
+        whole = given(source)
+        if not isinstance(whole, GivenArray):
+            whole = np.asarray(whole)
+        if whole.shape != self.shape:
+            raise ValueError(f"an array of shape {whole.shape} cannot be stored to one of shape {self.shape}")
+        self._whole = False
         for array, span in zip(self.arrays, self._spans(), strict=True):
-            array.upload(*span, given)
+            array.upload(*span, whole)
 
 
 def split_on_gpus(array: Any, devices: Iterable[int], axis: int = 0) -> GpuBlocks:
     """Copies an array to blocks on these GPUs."""
     numbers = tuple(devices)
-    given, along, cuts = blocks_of(array, numbers, axis)
-    made = GpuBlocks(given.shape, given.dtype, along, cuts, numbers)
-    made.copy_from(given)
+    whole = given(array)
+    like = np.broadcast_to(np.empty((), whole.dtype), whole.shape) if isinstance(whole, GivenArray) else whole
+    like, along, cuts = blocks_of(like, numbers, axis)
+    made = GpuBlocks(like.shape, like.dtype, along, cuts, numbers)
+    made.copy_from(whole if isinstance(whole, GivenArray) else like)
     return made

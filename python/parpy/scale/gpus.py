@@ -18,6 +18,7 @@ from ..calls.caller import refuse_call
 from ..calls.options import CompileOptions
 from .cuts import Cut
 from .exchanges import Exchanges, Meeting
+from .given import GivenArray
 from .gpu_blocks import GpuArray, GpuBlocks
 from .partitioned import Partitioned
 from .plan import Action, Plan
@@ -52,7 +53,7 @@ class _Arguments:
         if isinstance(value, GpuBlocks) and (value.axis, value.cuts, value.devices) == (cut.axis, cuts, self._devices):
             blocks, host = value, None
         else:
-            host = np.asarray(value)
+            host = value if isinstance(value, GivenArray) else np.asarray(value)
             blocks = GpuBlocks(host.shape, host.dtype, cut.axis, cuts, self._devices)
             blocks.copy_from(host)
         for part, array in enumerate(blocks.arrays):
@@ -70,7 +71,7 @@ class _Arguments:
             for array in value.arrays:
                 array.cover(0, value.shape[value.axis])
             return value
-        copies, host = [], np.asarray(value)
+        copies, host = [], value if isinstance(value, GivenArray) else np.asarray(value)
         for device in self._devices:
             copies.append(GpuArray(host.shape, host.dtype, 0, device, self._devices))
             copies[-1].upload(0, host.shape[0], host)
@@ -96,6 +97,8 @@ class _Arguments:
                 continue
             name = self._names.get(number, "")
             cut = self._plan.cut.get(name)
+            if cut is None and held.whole:
+                continue
             if cut is None:
                 whole = Cut(held.axis, held.shape[held.axis], held.cuts)
                 found.append((number, Action("gather", name, whole)))
@@ -103,14 +106,25 @@ class _Arguments:
                 found.append((number, Action("halo", name, cut, cut.low, cut.high, cut.periodic)))
         return found
 
+    def begin(self) -> None:
+        """To be called before the parts run."""
+        for number, held in self._held.items():
+            if isinstance(held, GpuBlocks) and self._names.get(number, "") in self._plan.written:
+                held.whole = False
+
     def pointer(self, number: int, part: int) -> int:
         return self._array(number, part).pointer
 
     def give_back(self) -> None:
         """Copies the results of the parts to the arguments of the call."""
         for number, held in self._held.items():
-            value = self.values[number]
-            if held is value or self._names.get(number, "") not in self._plan.written:
+            value, name = self.values[number], self._names.get(number, "")
+            if isinstance(held, GpuBlocks) and name not in self._plan.cut and name not in self._plan.written:
+                held.whole = True
+            if held is value or name not in self._plan.written:
+                continue
+            if isinstance(value, GivenArray):
+                self._give_back_on_gpu(held, value)
                 continue
             if isinstance(held, GpuBlocks):
                 result = held.numpy()
@@ -121,6 +135,15 @@ class _Arguments:
                 value.copy_from(result)
             else:
                 value[...] = result
+
+    @staticmethod
+    def _give_back_on_gpu(held: GpuBlocks | list[GpuArray], value: GivenArray) -> None:
+        if isinstance(held, GpuBlocks):
+            for array, first, last in zip(held.arrays, held.cuts, held.cuts[1:], strict=False):
+                array.give(first, last, value)
+        else:
+            held[0].give(0, value.shape[0], value)
+        value.settle()
 
 
 class _GpuExchanges(Exchanges):
@@ -161,6 +184,7 @@ def _run(
     devices = opts.devices or ()
     team = _teams.pop(devices, None) or _native.DeviceTeam(list(devices))
     fills = arguments.fills()
+    arguments.begin()
     team.begin([*plan.copies, *(plan.copy(action) for _, action in fills)])
     meeting = Meeting(plan.parts)
 

@@ -36,6 +36,7 @@ class Action:
     """One collective operation of all parts at one place of the program.
 
     ``'halo'``: each part gets the rows of a cut array that it touches beyond its own. ``'gather'``: each gets all rows.
+    ``'post'`` and ``'await'`` are the begin and the end of a ``'halo'``, with work on other rows between them.
     ``'return'``: each gets back its rows that others have written, at the offset ``low``. ``'start'`` and ``'combine'``
     precede and follow a loop that reduces a number or an array that is everywhere. If they are ``ordered``, a part
     begins with the result of the previous part, and all get the result of the last part, so that the bits are those of
@@ -43,7 +44,7 @@ class Action:
     effect. If not, each part begins with the identity, and the results are combined in the order of the parts.
     """
 
-    kind: Literal["halo", "gather", "return", "start", "pass", "keep", "combine"]
+    kind: Literal["halo", "gather", "return", "post", "await", "start", "pass", "keep", "combine"]
     name: str
     cut: Cut | None = None
     low: int = 0
@@ -53,6 +54,7 @@ class Action:
     scalar: str = ""
     array: bool = True
     ordered: bool = False
+    begun: int = -1  # of 'await': the number of the action 'post'
 
     def transfers(self, part: int) -> list[Transfer]:
         """The rows along ``cut.axis`` that this part gets; it sends the rows that other parts get from it."""
@@ -77,18 +79,20 @@ class Action:
         return None if self.op in _NO_COPY else 1 if self.op == "*" else 0
 
 
-Copy = tuple[int, int, int, Sequence[Sequence[tuple[int, int, int]]]]
-"""The number of runs of rows, the bytes of a row, the distance of two runs in bytes, and for each part the
-`Transfer` objects."""
+Copy = tuple[int, int, int, Sequence[Sequence[tuple[int, int, int]]], int]
+"""The number of runs of rows, the bytes of a row, the distance of two runs in bytes, for each part the `Transfer`
+objects, and -1 for the whole copy, -2 for its begin, or the number of the action that has begun it for its end."""
 
 
 class _Rows(NamedTuple):
-    """The work of a part in a step: its rows, the numbers of further rows before and after them, and exchanges."""
+    """The work of a part in a step: its rows, the numbers of further rows before and after them, exchanges, and the
+    rows at both ends that it computes last (`Spacing.edges`)."""
 
     cuts: tuple[int, ...] | None
     below: int
     above: int
     words: list[str]
+    edges: tuple[int, int] | None = None
 
 
 @dataclass
@@ -111,11 +115,16 @@ class Plan:
     def text(self, part: int) -> str:
         """The text from which the core makes the program of this part (src/passes/parts/part_text.h)."""
         made = []
-        for cuts, below, above, words in self._steps:
-            low = "" if cuts is None or part == 0 else max(cuts[part] - below, 0)
-            high = "" if cuts is None or part == self.parts - 1 else cuts[part + 1] + above
-            made.append(" ".join([f"{low}:{high}", *words]))
+        for cuts, below, above, words, edges in self._steps:
+            interior = [] if edges is None else [f"~{self._rows(part, cuts, -edges[0], -edges[1])}"]
+            made.append(" ".join([self._rows(part, cuts, below, above), *words, *interior]))
         return ";".join(made)
+
+    def _rows(self, part: int, cuts: tuple[int, ...] | None, below: int, above: int) -> str:
+        """The text of the rows of a part, and so many rows before and after them."""
+        low = "" if cuts is None or part == 0 else max(cuts[part] - below, 0)
+        high = "" if cuts is None or part == self.parts - 1 else cuts[part + 1] + above
+        return f"{low}:{high}"
 
     @cached_property
     def copies(self) -> list[Copy | None]:
@@ -125,13 +134,14 @@ class Plan:
 
     def copy(self, action: Action) -> Copy | None:
         """The copy for an action, which need not belong to the plan; None for a reduction."""
-        if action.cut is None or action.kind not in ("halo", "gather", "return"):
+        if action.cut is None or action.kind not in ("halo", "gather", "return", "post", "await"):
             return None
         shape, scalar = self.shapes[action.name]
         axis = action.cut.axis
         row = prod(shape[axis + 1 :]) * SIZES[scalar].size()
         wanted = [action.transfers(part) for part in range(self.parts)]
-        return prod(shape[:axis]), row, row * shape[axis], wanted
+        begun = -2 if action.kind == "post" else action.begun
+        return prod(shape[:axis]), row, row * shape[axis], wanted, begun
 
 
 def _moving(loop: LoopHalo) -> list[Touched]:
@@ -184,7 +194,8 @@ class _Planner:
             else:
                 self._around(step, words)
             below, above = (spacing.below, spacing.above) if spacing else (0, 0)
-            self.plan._steps.append(_Rows(cuts.get(id(step)), below, above, words))
+            edges = spacing.edges if spacing and spacing.first is step else None
+            self.plan._steps.append(_Rows(cuts.get(id(step)), below, above, words, edges))
         names = {name for step in self._leaves for name in _names(step)}
         self.plan.everywhere |= names - self.plan.cut.keys()
         return self.plan
@@ -195,7 +206,9 @@ class _Planner:
         for repeat in self._speed.repeats(self._all) if self._speed is not None else ():
             if alone & {id(step) for step in repeat.inside}:
                 continue
-            spacing = self._speed.spacing(repeat, self.plan.cut, self.plan.written) if self._speed else None
+            others = [step for step in self._leaves if not any(step is each for each in repeat.inside)]
+            elsewhere = {each.array for step in others for each in touched_by(step) if each.writes is not None}
+            spacing = self._speed.spacing(repeat, self.plan.cut, self.plan.written, elsewhere) if self._speed else None
             if spacing is not None:
                 found.update({id(step): spacing for step in repeat.inside})
         return found
@@ -207,8 +220,12 @@ class _Planner:
                 continue
             low, high = spacing.reach[name]
             self.plan.cut[name] = replace(cut, low=min(cut.low, low), high=max(cut.high, high))
-            if name in spacing.exchanged and spacing.exchanged[name] is step:
-                words.append(f"*{place}:{self._act('halo', name, cut, low, high)}:{spacing.steps}")
+            if spacing.exchanged.get(name) is not step:
+                continue
+            first = self._act("halo" if spacing.edges is None else "post", name, cut, low, high)
+            words.append(f"*{place}:{first}:{spacing.steps}")
+            if spacing.edges is not None:
+                words.append(f"={place}:{self._act('await', name, cut, low, high, begun=first)}")
 
     def _run_by_all(self) -> set[int]:
         """The steps that every part runs as a whole: serial ones, nests in which no array moves with the loop, and

@@ -14,6 +14,7 @@ from ..calls.compiling import driver_behind, jit_of_part
 from ..calls.options import CompileBackend, CompileOptions
 from ..frontend.parse import Surface, parse
 from ..syntax.names import Capture
+from .given import GivenArray
 from .halo import halo_found
 from .partitioned import Partitioned
 from .plan import Plan, Refused, make_plan
@@ -70,7 +71,7 @@ def refuse(
 
 
 def is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray | Partitioned)
+    return isinstance(value, np.ndarray | Partitioned | GivenArray)
 
 
 def plain(opts: CompileOptions) -> CompileOptions:
@@ -80,14 +81,18 @@ def plain(opts: CompileOptions) -> CompileOptions:
 
 def _kinds(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(
-        (each.shape, getattr(each, "strides", None), each.dtype.str) if is_array(each) else repr(each)
+        (each.shape, getattr(each, "strides", None), each.dtype.str, _writeable(each)) if is_array(each) else repr(each)
         for each in values
     )
 
 
+def _writeable(value: Any) -> bool:
+    return bool(value.flags.writeable if isinstance(value, np.ndarray) else getattr(value, "writeable", True))
+
+
 def _stand_in(value: Any) -> Any:
     """An array of the type and shape of the argument, or the argument itself."""
-    return value.stand_in if isinstance(value, Partitioned) else value
+    return value.stand_in if isinstance(value, Partitioned | GivenArray) else value
 
 
 def part_of(function: _native.JitFunction, plan: Plan, part: int, values: tuple[Any, ...]) -> _native.JitFunction:
@@ -101,8 +106,8 @@ def part_of(function: _native.JitFunction, plan: Plan, part: int, values: tuple[
     return found
 
 
-_GPU = Speed(exchange=25e-6, bytes=4e12, gain=3.0, restart=1.5)
-_HOST = Speed(exchange=60e-6, bytes=1e10, gain=2.0, restart=0.5)
+_GPU = Speed(exchange=25e-6, bytes=4e12, gain=3.0, restart=1.5, beside=10e-6, whole=20)
+_HOST = Speed(exchange=60e-6, bytes=1e10, gain=2.0, restart=0.5, beside=40e-6)
 """The speeds of GPUs that access each other's memory, and of threads or ranks on the cores of a machine."""
 
 

@@ -18,18 +18,24 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from ..arrays.device_arrays import DeviceArray, described
 from ..calls.caller import refuse_call
 from ..calls.errors import ParallelError
 from ..calls.options import CompileBackend, CompileOptions
 from ..calls.tracebacks import hides_frames
+from ..vocabulary.sizes import SIZES
 from .actions import Actions, combine_of
 from .cuts import Cut
 from .devices import check, returns_array
+from .given import GivenArray, given
 from .partitioned import rows
 from .plan import Action, Plan
-from .plans import backend_of, part_of, plain, plan_of
+from .plans import backend_of, is_array, part_of, plain, plan_of, refuse
 
 _Array = np.ndarray[Any, Any]
+_Given = _Array | GivenArray
+_Begun = tuple[list[tuple[int, int, _Array]], list[Any]]
+"""The first and the last row to be replaced, with memory for the received rows, and the requests."""
 _DATA, _FAILED = 1, 2  # the tags of messages
 _SPIN = 200  # the number of polls before a waiting rank sleeps between polls
 
@@ -172,39 +178,72 @@ def _forget(channel: _Channel) -> None:
 
 
 class _Exchanges(Actions):
-    """The hook of ``run_part`` for one rank, which carries out the exchanges."""
+    """The hook of ``run_part`` for one rank, which carries out the exchanges.
 
-    def __init__(self, plan: Plan, channel: _Channel, arrays: dict[str, _Array]) -> None:
-        super().__init__(plan, arrays)
-        self._channel = channel
+    On a GPU, during the program, arrays are on the GPU; messages take their rows through the host.
+    """
 
-    def move(self, action: Action, array: _Array) -> None:
+    def __init__(self, plan: Plan, channel: _Channel, arrays: dict[str, _Given], opts: CompileOptions) -> None:
+        super().__init__(plan, {})
+        self._channel, self._given = channel, arrays
+        self._on_gpu, self._stream = backend_of(opts) is CompileBackend.Cuda, opts.stream or 0
+        self._begun: dict[str, _Begun] = {}  # by the name of the array
+
+    def _array(self, action: Action, address: int) -> Any:
+        value = self._given.get(action.name)
+        if not self._on_gpu:
+            return super()._array(action, address) if value is None else value
+        shape, scalar = self._plan.shapes[action.name]
+        strides = None if value is None else value.strides
+        return GivenArray(described(address, shape, SIZES[scalar].dtype if value is None else value.dtype, strides))
+
+    def move(self, action: Action, array: _Given) -> None:
         """Receives rows from the ranks that own them, and sends rows; all messages overlap."""
         assert action.cut is not None
+        places, requests = self._begun.pop(action.name) if action.kind == "await" else self._begin(action, array)
+        if action.kind == "post":
+            self._begun[action.name] = places, requests
+            return
+        self._channel.wait(requests)
+        for first, last, found in places:
+            if isinstance(array, GivenArray):
+                array.set_rows(action.cut.axis, first, last, found, self._stream)
+            else:
+                rows(array, action.cut.axis, first, last)[...] = found
+
+    def _begin(self, action: Action, array: _Given) -> _Begun:
+        """Begins all messages."""
+        assert action.cut is not None
+        view = array.view if isinstance(array, GivenArray) else array
         channel, axis = self._channel, action.cut.axis
-        places, requests, sent = [], [], []
+        places, requests = [], []
         for source, first, last in action.transfers(channel.rank):
-            place = rows(array, axis, first, last)
-            found = np.empty(place.shape, place.dtype)
-            places.append((place, found))
+            found = np.empty(rows(view, axis, first, last).shape, view.dtype)
+            places.append((first, last, found))
             requests.append(channel.receive(found, source))
         for other in range(channel.size):
             for source, first, last in action.transfers(other) if other != channel.rank else ():
-                if source == channel.rank:
-                    sent.append(np.array(rows(array, axis, first, last), order="C"))
-                    requests.append(channel.send(sent[-1], other))
-        channel.wait(requests)
-        for place, found in places:
-            place[...] = found
+                if source != channel.rank:
+                    continue
+                if isinstance(array, GivenArray):
+                    mine = array.rows(axis, first, last, self._stream)
+                else:
+                    mine = np.array(rows(array, axis, first, last), order="C")
+                requests.append(channel.send(mine, other))
+        return places, requests
 
     # ------------------------------------------------------------ reductions
 
-    def reduce(self, action: Action, array: _Array) -> None:
-        array[...] = self._reduced(action, array)
+    def reduce(self, action: Action, array: _Given) -> None:
+        if isinstance(array, GivenArray):
+            found = self._reduced(action, array.rows(0, 0, array.shape[0], self._stream))
+            array.set_rows(0, 0, array.shape[0], found, self._stream)
+        else:
+            array[...] = self._reduced(action, array)
 
     def number(self, action: Action, value: Any) -> Any:
-        given = np.asarray(value, np.int64 if isinstance(value, int) else np.float64)
-        return self._reduced(action, given)[()].item()
+        element = np.asarray(value, np.int64 if isinstance(value, int) else np.float64)
+        return self._reduced(action, element)[()].item()
 
     def _reduced(self, action: Action, array: _Array) -> _Array:
         """The value with which the rank continues, before or after the loop."""
@@ -236,11 +275,11 @@ def _described(function: _native.JitFunction, values: tuple[Any, ...], opts: Com
     source = function.__parpy_source__
     lines = [f"the function {function.__qualname__}, text {hashlib.sha256(source.text.encode()).hexdigest()[:16]}"]
     for number, value in enumerate(values):
-        if isinstance(value, np.ndarray):
+        if is_array(value):
             lines.append(f"argument {number + 1}: an array of shape {value.shape}, {value.dtype}")
         else:
             lines.append(f"argument {number + 1}: {type(value).__name__} {value!r}")
-    options = {name: value for name, value in opts._values.items() if name not in ("comm", "parallelize")}
+    options = {name: value for name, value in opts._values.items() if name not in ("comm", "parallelize", "stream")}
     return "\n".join([*lines, f"the options {options!r}"])
 
 
@@ -258,10 +297,12 @@ def _check_equal(channel: _Channel, texts: list[str], name: str) -> None:
         )
 
 
-def _check_whole(channel: _Channel, plan: Plan, arrays: dict[str, _Array], name: str) -> None:
+def _check_whole(channel: _Channel, plan: Plan, arrays: dict[str, _Given], name: str) -> None:
     """Raises ParallelError if an array that is everywhere has different elements on some ranks."""
     for array in sorted(plan.everywhere & arrays.keys()):
-        digest = hashlib.blake2b(np.ascontiguousarray(arrays[array]).tobytes(), digest_size=16).digest()
+        value = arrays[array]
+        whole = value.rows(0, 0, value.shape[0]) if isinstance(value, GivenArray) else np.ascontiguousarray(value)
+        digest = hashlib.blake2b(whole.tobytes(), digest_size=16).digest()
         found = channel.from_all(np.frombuffer(digest, np.uint8))
         for rank in range(channel.size):
             if not np.array_equal(found[rank], found[0]):
@@ -272,14 +313,14 @@ def _check_whole(channel: _Channel, plan: Plan, arrays: dict[str, _Array], name:
                 )
 
 
-def _exchange_at_first(hook: _Exchanges, plan: Plan, arrays: dict[str, _Array]) -> None:
+def _exchange_at_first(hook: _Exchanges, plan: Plan, arrays: dict[str, _Given]) -> None:
     """Replaces the rows of halos by the rows of the ranks that own them."""
     for name, cut in plan.cut.items():
         if name in arrays and (cut.low or cut.high):
             hook.move(Action("halo", name, cut, cut.low, cut.high, cut.periodic), arrays[name])
 
 
-def _gather_at_last(hook: _Exchanges, plan: Plan, arrays: dict[str, _Array]) -> None:
+def _gather_at_last(hook: _Exchanges, plan: Plan, arrays: dict[str, _Given]) -> None:
     for name in sorted(plan.written & arrays.keys()):
         cut: Cut | None = plan.cut.get(name)
         if cut is not None:
@@ -289,12 +330,9 @@ def _gather_at_last(hook: _Exchanges, plan: Plan, arrays: dict[str, _Array]) -> 
 @hides_frames
 def call(function: _native.JitFunction, values: tuple[Any, ...], opts: CompileOptions) -> Any:
     """Makes a call with ``opts.comm``, which all its ranks must make."""
-    if backend_of(opts) is not CompileBackend.Cpu:
-        refuse_call(
-            "P560",
-            f"ranks share a call on the CPU alone so far, not on {backend_of(opts).name}",
-            "use backend=parpy.CompileBackend.Cpu",
-        )
+    if backend_of(opts) not in (CompileBackend.Cpu, CompileBackend.Cuda):
+        refuse_call("P560", f"ranks do not share a call on {backend_of(opts).name}", "use CUDA, or the CPU")
+    values = tuple(map(given, values))
     channel = _channel_of(opts.comm)
     try:
         return _call_on(channel, function, values, opts)
@@ -311,11 +349,14 @@ def _call_on(channel: _Channel, function: _native.JitFunction, values: tuple[Any
     check(function, values, plan)
     arrays = {name: values[number] for name, number in plan.arguments.items()}
     _check_whole(channel, plan, arrays, function.__name__)
-    hook = _Exchanges(plan, channel, arrays)
+    if backend_of(opts) is CompileBackend.Cpu and any(isinstance(value, GivenArray) for value in values):
+        refuse(function, "an argument is in the memory of a GPU", "use backend=parpy.CompileBackend.Cuda")
+    hook = _Exchanges(plan, channel, arrays, opts)
     channel.in_step = False
     _exchange_at_first(hook, plan, arrays)
     program = part_of(function, plan, channel.rank, values)
-    result = _native.run_part(lambda: program(*values, opts=plain(opts)), hook)
+    passed = [DeviceArray(value.view, True) if isinstance(value, GivenArray) else value for value in values]
+    result = _native.run_part(lambda: program(*passed, opts=plain(opts)), hook)
     if returns_array(result):
         raise ParallelError(f"'{function.__name__}' cannot be shared by several ranks: it returns an array")
     _gather_at_last(hook, plan, arrays)

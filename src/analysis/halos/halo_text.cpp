@@ -54,7 +54,10 @@ void add_nodes(const std::vector<Node>& nodes, const std::string& indent, std::s
                 break;
             case Node::Kind::kRepeat:
                 out += indent + "repeat " + (node.trips ? std::to_string(*node.trips) : "?") +
-                       (node.overlaps ? ", overlaps\n" : "\n");
+                       (node.overlaps ? ", overlaps" : "");
+                for (const std::string& each : node.renewed)
+                    out += ", renews " + each;
+                out += '\n';
                 add_nodes(node.inside, more, out);
                 break;
             case Node::Kind::kBranch:

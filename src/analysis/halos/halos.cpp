@@ -38,7 +38,11 @@ public:
           dependences_(*module.entry_function()),
           keys_(mapping_keys(*module.entry_function())) {
         for (const Stencil& stencil : find_stencils(*module.entry_function()).found) {
-            if (!can_fail(*stencil.time)) overlapping_.insert(stencil.time);
+            if (can_fail(*stencil.time)) continue;
+            std::vector<const Var*>& renewed = overlapping_[stencil.time];
+            for (const StencilArray& each : stencil.arrays) {
+                if (!each.carried) renewed.push_back(each.array);
+            }
         }
     }
 
@@ -127,8 +131,12 @@ private:
         const bool once = proved && constant_trip_count(loop).value_or(2) < 2;
         if (!proved || once) {
             if (const auto trips = constant_trip_count(loop)) repeat.trips = *trips;
-            repeat.overlaps = overlapping_.contains(&loop);
             walk(loop.body, repeat.inside);
+            if (const auto found = overlapping_.find(&loop); found != overlapping_.end()) {
+                repeat.overlaps = true;
+                for (const Var* array : found->second)
+                    repeat.renewed.push_back(name_of(*array));
+            }
             const bool reduction = facts.verdict == Verdict::kReduction;
             const bool numbers = std::ranges::any_of(facts.reductions, [](const UpdateGroup& g) {
                 return g.updates.front().indices == nullptr;
@@ -364,7 +372,8 @@ private:
     const std::optional<std::size_t> arguments_;
     Dependences dependences_;
     const std::unordered_map<const For*, std::string> keys_;
-    std::unordered_set<const For*> overlapping_;  // see Halos::Node::overlaps
+    // The loops of Halos::Node::overlaps, with their arrays of Halos::Node::renewed.
+    std::unordered_map<const For*, std::vector<const Var*>> overlapping_;
 };
 
 }  // namespace

@@ -20,9 +20,11 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 bool parse_word(std::string_view word, PartStep& step) {
     const char sign = word.front();
-    const bool rows = sign != '+' && sign != '-' && sign != '#' && sign != '*';
+    constexpr std::string_view kSigns = "+-#*=~";
+    const bool named = kSigns.find(sign) != std::string_view::npos;
+    const bool rows = !named || sign == '~';
     std::vector<std::optional<std::int64_t>> numbers;
-    for (const std::string_view each : split(rows ? word : word.substr(1), ':')) {
+    for (const std::string_view each : split(named ? word.substr(1) : word, ':')) {
         auto& number = numbers.emplace_back();
         if (each.empty()) {
             if (!rows) return false;
@@ -33,9 +35,13 @@ bool parse_word(std::string_view word, PartStep& step) {
         if (error != std::errc() || end != each.data() + each.size()) return false;
     }
     if (numbers.size() != (sign == '#' || sign == '*' ? 3U : 2U)) return false;
-    if (rows) {
+    if (sign == '~') {
+        step.interior = {numbers[0], numbers[1]};
+    } else if (rows) {
         step.low = numbers[0];
         step.high = numbers[1];
+    } else if (sign == '=') {
+        step.awaited.push_back({*numbers[0], *numbers[1]});
     } else if (sign == '#') {
         step.numbers.push_back({*numbers[0], *numbers[1], *numbers[2]});
     } else if (sign == '*') {

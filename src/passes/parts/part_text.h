@@ -6,7 +6,12 @@
 // missing; then words: `+array:action` and `-array:action`, a call of parpy_part_array before the
 // step or behind it, for an array of the step by its number; `#reduced:before:behind`, calls of
 // parpy_part_f64 or parpy_part_i64 for a number that the step reduces, by its number in
-// Halos::Loop::reduced.
+// Halos::Loop::reduced; `*array:action:steps`, a call of parpy_part_array before each group of so
+// many iterations of the loop over time around the step.
+//
+// The first step of such a loop may have `~low:high`: in the first iteration of each group it
+// computes the rows low … high - 1 first, then there are the calls of `=array:action`, and then it
+// computes its other rows.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +35,14 @@ struct PartStep {
         std::int64_t array = 0, action = 0, steps = 1;
     };
     std::vector<Spaced> spaced;
+    struct Awaited {
+        std::int64_t array = 0, action = 0;
+    };
+    std::vector<Awaited> awaited;
+    struct Rows {
+        std::optional<std::int64_t> low, high;
+    };
+    std::optional<Rows> interior;
     struct Number {
         std::int64_t reduced = 0, before = 0, behind = 0;  // the actions
     };

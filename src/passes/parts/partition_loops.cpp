@@ -47,8 +47,8 @@ public:
             const auto found = steps_.find(stmt);
             if (found == steps_.end()) {
                 const std::vector<const Work*> spaced = spaced_in(*stmt);
-                for_each_body(*stmt, [&](Body& inside) { run(inside); });
                 if (spaced.empty()) {
+                    for_each_body(*stmt, [&](Body& inside) { run(inside); });
                     out.push_back(stmt);
                 } else {
                     space(static_cast<For&>(*stmt), spaced, out);
@@ -60,7 +60,7 @@ public:
                 exchanges(*work.step, *work.leaf, false, out);
             const Work& last = found->second.back();
             if (last.loop != nullptr) {
-                clip(static_cast<For&>(*stmt), *last.leaf, *last.loop, *last.step);
+                clip(static_cast<For&>(*stmt), last, last.step->low, last.step->high);
             } else {
                 for_each_body(*stmt, [&](Body& inside) { run(inside); });
             }
@@ -129,9 +129,7 @@ private:
     void exchanges(const PartStep& step, const HaloLeaf& leaf, bool behind, Body& out) {
         for (const PartStep::Exchange& each : step.exchanges) {
             if (each.behind != behind) continue;
-            Var* array = leaf.arrays.at(static_cast<std::size_t>(each.array));
-            Function* callee = function("parpy_part_array", array->type, array);
-            out.push_back(builder_.evaluate(call(callee, each.action, builder_.array(array))));
+            out.push_back(exchange(leaf, each.array, each.action));
         }
         for (const PartStep::Number& each : step.numbers) {
             Var* var = leaf.reduced.at(static_cast<std::size_t>(each.reduced));
@@ -160,28 +158,85 @@ private:
         return result;
     }
 
+    Stmt* exchange(const HaloLeaf& leaf, std::int64_t place, std::int64_t action) {
+        Var* array = leaf.arrays.at(static_cast<std::size_t>(place));
+        Function* callee = function("parpy_part_array", array->type, array);
+        return builder_.evaluate(call(callee, action, builder_.array(array)));
+    }
+
     void space(For& loop, const std::vector<const Work*>& works, Body& out) {
         builder_.span = loop.span;
         const std::int64_t steps = works.front()->step->spaced.front().steps;
         Body body;
         for (const Work* work : works) {
-            for (const PartStep::Spaced& each : work->step->spaced) {
-                Var* array = work->leaf->arrays.at(static_cast<std::size_t>(each.array));
-                Function* callee = function("parpy_part_array", array->type, array);
-                body.push_back(builder_.evaluate(call(callee, each.action, builder_.array(array))));
-            }
+            for (const PartStep::Spaced& each : work->step->spaced)
+                body.push_back(exchange(*work->leaf, each.array, each.action));
         }
         const Scalar type = loop.var->type.scalar;
         Var* first = builder_.scalar("first", type);
+        const Body ahead = first_of_group(loop, *first, works);
+        for_each_body(loop, [&](Body& inside) { run(inside); });
+        builder_.span = loop.span;
+        const auto after_first = [&](std::int64_t distance) {
+            return builder_.binary(Op::kAdd, builder_.var(first), builder_.integer(distance, type));
+        };
         Expr* begin = loop.begin;
         Expr* end = clone(context_.module, loop.end);
-        loop.begin = builder_.var(first);
-        loop.end = builder_.binary(
-            Op::kMin, builder_.binary(Op::kAdd, builder_.var(first), builder_.integer(steps, type)),
-            loop.end);
-        body.push_back(&loop);
+        loop.begin = ahead.empty() ? builder_.var(first) : after_first(1);
+        loop.end = builder_.binary(Op::kMin, after_first(steps), loop.end);
+        body.insert(body.end(), ahead.begin(), ahead.end());
+        if (ahead.empty() || steps > 1) body.push_back(&loop);
         out.push_back(
             builder_.loop(first, begin, end, std::move(body), builder_.integer(steps, type)));
+    }
+
+    // The first iteration of each group, if its first nest computes the interior rows before the
+    // part waits for rows of other parts; else empty.
+    Body first_of_group(const For& loop, Var& first, const std::vector<const Work*>& works) {
+        Body out;
+        const bool overlaps = std::ranges::any_of(
+            works, [](const Work* work) { return work->step->interior.has_value(); });
+        if (!overlaps) return out;
+        for (const Stmt* stmt : loop.body) {
+            builder_.span = stmt->span;
+            const auto found = steps_.find(stmt);
+            const auto add = [&](std::optional<std::int64_t> low,
+                                 std::optional<std::int64_t> high) {
+                Stmt* copy = copied(*stmt, loop, first);
+                const Work& work = found->second.back();
+                clip(static_cast<For&>(*copy), work, low, high);
+                out.push_back(copy);
+            };
+            if (found == steps_.end() || found->second.back().loop == nullptr) {
+                out.push_back(copied(*stmt, loop, first));
+                continue;
+            }
+            const PartStep& step = *found->second.back().step;
+            if (!step.interior) {
+                add(step.low, step.high);
+                continue;
+            }
+            const auto [low, high] = *step.interior;
+            add(low, high);
+            for (const Work* work : works) {
+                for (const PartStep::Awaited& each : work->step->awaited)
+                    out.push_back(exchange(*work->leaf, each.array, each.action));
+            }
+            if (low) add(step.low, low);
+            if (high) add(high, step.high);
+        }
+        return out;
+    }
+
+    // A statement of the loop with variables of its own, for the iteration `first`.
+    Stmt* copied(const Stmt& stmt, const For& loop, Var& first) {
+        Substitution own;
+        own.vars[loop.var] = &first;
+        for_each_stmt(stmt, [&](const Stmt& each) {
+            const auto* inner = each.as<For>();
+            if (inner != nullptr) own.vars[inner->var] = context_.module.make_like(*inner->var);
+        });
+        return clone(context_.module, &stmt, own);
     }
 
     // The first iteration whose row is at least `row` (at most, if rows fall).
@@ -190,10 +245,14 @@ private:
         return floor_divided(row - loop.shift, loop.scale) + 1;
     }
 
-    void clip(For& stmt, const HaloLeaf& leaf, const Halos::Loop& loop, const PartStep& step) {
+    // Restricts the loop of a nest to the rows low … high - 1.
+    void clip(For& stmt, const Work& work, std::optional<std::int64_t> low,
+              std::optional<std::int64_t> high) {
+        const HaloLeaf& leaf = *work.leaf;
+        const Halos::Loop& loop = *work.loop;
         std::optional<std::int64_t> first, last;
-        if (step.low) (loop.scale > 0 ? first : last) = counter_at(loop, *step.low);
-        if (step.high) (loop.scale > 0 ? last : first) = counter_at(loop, *step.high);
+        if (low) (loop.scale > 0 ? first : last) = counter_at(loop, *low);
+        if (high) (loop.scale > 0 ? last : first) = counter_at(loop, *high);
         if (!first && !last) return;
         if (loop.scale == 0 || leaf.factor == 0) {
             context_.diagnostics.internal(stmt.span, "a loop without rows is partitioned");

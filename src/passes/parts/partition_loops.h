@@ -14,6 +14,16 @@
 //                                              parpy_part_array(site, 0, x)
 //                                              for t in range(first, min(first + 8, n)): …
 //
+// If a nest overlaps with the exchange, the first iteration of a group has a copy of its own.
+//
+//     for t in range(n):                   for first in range(0, n, 2):
+//         for i in range(99): f(i)             parpy_part_array(site, 0, x)   begins the exchange
+//                                              for i in range(51, 98): f(i)
+//                                              parpy_part_array(site, 1, x)   waits for the rows
+//                                              for i in range(50, 51): f(i)
+//                                              for i in range(98, 99): f(i)
+//                                              for t in range(first + 1, min(first + 2, n)): …
+//
 // Before and after: kLoops, no loop is mapped. The part was made from halos() of this program.
 #pragma once
 

@@ -313,7 +313,9 @@ std::optional<StencilBands> plan_stencil_bands(const Stencil& stencil, const Tra
     result.steps = std::max<std::int64_t>(1, std::min(result.steps, most));
     if (trips < static_cast<double>(result.steps))
         result.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(trips));
-    const std::int64_t shortest = 2 * per_step * result.steps + 2 * per_step;
+    // Sweeps may read no other rows than their own.
+    const std::int64_t shortest =
+        std::max<std::int64_t>(1, 2 * per_step * result.steps + 2 * per_step);
     const std::int64_t bands = std::clamp<std::int64_t>(rows / shortest, 1, kMostBands);
     result.rows = std::max(shortest, rows / bands);  // all bands are of one size
     if (!always && result.steps < 2) {

@@ -7,26 +7,22 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <vector>
 
-#include "emit/foreign_text.h"
-#include "runtime/cache/kernel_cache.h"
+#include "runtime/cache/machine_code.h"
 #include "runtime/calls/kernel_facts.h"
 #include "runtime/cpu/host_code.h"
 #include "runtime/cuda/captured_graphs.h"
 #include "runtime/cuda/device.h"
-#include "runtime/cuda/device_linker.h"
 #include "runtime/cuda/device_memory.h"
 #include "runtime/cuda/device_stacks.h"
-#include "runtime/cuda/nvrtc.h"
 #include "runtime/cuda/used_streams.h"
 #include "runtime/failure.h"
+#include "runtime/parts/part_graphs.h"
 #include "runtime/parts/parts.h"
-#include "runtime/user_flags.h"
 
 namespace parpy {
 
@@ -56,42 +52,6 @@ const char* kept_name(const std::string& name) {
     static auto& names = *new std::set<std::string>;
     const std::scoped_lock lock(mutex);
     return names.insert(name).first->c_str();
-}
-
-// ---- machine code -------------------------------------------------------------------------------
-
-std::string contents(const std::string& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-std::string machine_code(const Program& program, const Options& options,
-                         const std::string& architecture, RuntimeError& error) {
-    const UserFlags user = user_flags(options);
-    cuda::NvrtcOptions nvrtc{architecture, options.fast_math, options.includes, user.compiler,
-                             false};
-    std::string identity =
-        cuda::nvrtc_identity() + "\n" + architecture + (nvrtc.fast_math ? "\nfast" : "\nstrict");
-    for (const std::string& flag : nvrtc.extra_flags)
-        identity += "\n" + flag;
-    std::vector<std::string> foreign;
-    std::ranges::copy_if(user.libraries, std::back_inserter(foreign), cuda::is_device_code);
-    if (!foreign.empty()) nvrtc.extra_flags.emplace_back("--relocatable-device-code=true");
-    for (const std::string& file : foreign)
-        identity += "\nlinked " + KernelCache::key("file", {}, contents(file));
-
-    // Text that includes files depends on their contents, which no key contains.
-    std::optional<std::string> key;
-    if (program.device.find("#include") == std::string::npos)
-        key = KernelCache::key("cuda", identity, program.device);
-    return KernelCache::instance().get_or_make(key, [&] {
-        std::string image = cuda::compile_cuda(program.device, program.name + ".cu", nvrtc, error);
-        if (!foreign.empty() && !image.empty())
-            image = cuda::link_device_code(image, foreign, architecture, error);
-        if (program.by_hand && image.empty())
-            name_missing_functions(error, program.device, foreign);
-        return image;
-    });
 }
 
 // ---- kernels on one device ----------------------------------------------------------------------
@@ -277,14 +237,16 @@ private:
 class CudaSession final : public DeviceSession {
 public:
     CudaSession(const Device& device, const LoadedModule& module, const Program& program,
-                Stream stream, Failure* failure, bool captured = false)
+                Stream stream, Failure* failure, bool captured = false,
+                cuda::PartGraphs::Run* part = nullptr)
         : device_(device),
           module_(module),
           kernels_(module.kernels()),
           program_(program),
           stream_(stream),
           failure_(failure),
-          captured_(captured) {}
+          captured_(captured),
+          part_(part) {}
     ~CudaSession() override {
         for (std::size_t i = 0; i < scratch_count_; ++i)
             cuda::release(device_, scratch_[i], stream_);
@@ -312,7 +274,11 @@ public:
         const Kernel& kernel = kernels_[static_cast<std::size_t>(launch.index)];
         cuda::note_launch(kernel.name);
         Result result = kernel.allow_shared(launch.shared_bytes);
-        if (result == kSuccess) result = enqueue(kernel, launch);
+        Stream stream = stream_;
+        bool recorded = captured_;
+        if (result == kSuccess && part_ != nullptr && !part_->enters(stream, recorded)) return 0;
+        if (part_ != nullptr && part_->begins()) follows_kernel_ = false;
+        if (result == kSuccess) result = enqueue(kernel, launch, stream, recorded);
         if (result == kSuccess) {
             ++launches_;
             follows_kernel_ = true;
@@ -374,15 +340,16 @@ private:
         return located_error(program_, here);
     }
 
-    [[nodiscard]] Result enqueue(const Kernel& kernel, const KernelLaunch& launch) const {
+    [[nodiscard]] Result enqueue(const Kernel& kernel, const KernelLaunch& launch, Stream stream,
+                                 bool recorded) const {
         const Driver& driver = Driver::instance();
         const auto& [index, grid, block, shared_bytes, arguments, overlapped] = launch;
         const bool together = kernel.waits_for_grid && driver.cuLaunchKernelEx != nullptr;
         const bool overlaps =
-            overlapped && device_.overlaps_launches && (follows_kernel_ || !captured_);
+            overlapped && device_.overlaps_launches && (follows_kernel_ || !recorded);
         if (!together && !overlaps) {
             return driver.cuLaunchKernel(kernel.function, grid[0], grid[1], grid[2], block[0],
-                                         block[1], block[2], shared_bytes, stream_, arguments,
+                                         block[1], block[2], shared_bytes, stream, arguments,
                                          nullptr);
         }
         cuda::LaunchAttribute attribute;
@@ -390,7 +357,7 @@ private:
         const cuda::LaunchConfig config{{grid[0], grid[1], grid[2]},
                                         {block[0], block[1], block[2]},
                                         shared_bytes,
-                                        stream_,
+                                        stream,
                                         &attribute,
                                         1};
         return driver.cuLaunchKernelEx(&config, kernel.function, arguments, nullptr);
@@ -431,6 +398,7 @@ private:
     Stream stream_;
     Failure* failure_;  // null if no check can fail
     bool captured_;     // the work is recorded for a graph, in which only kernels overlap kernels
+    cuda::PartGraphs::Run* part_;  // null if all launches are enqueued at once
     bool follows_kernel_ = false;
     std::size_t launches_ = 0;
     std::array<DevicePointer, 8> scratch_{};
@@ -449,6 +417,11 @@ public:
                    program.host.find("parpy_fetch") == std::string::npos &&
                    program.host.find("#include") == std::string::npos &&
                    program.host.find("parpy_part_") == std::string::npos),
+          exchanges_(program.results.empty() && !can_fail(program.device) &&
+                     program.host.find("parpy_part_") != std::string::npos &&
+                     program.host.find("parpy_fetch") == std::string::npos &&
+                     program.host.find("parpy_scratch") == std::string::npos &&
+                     program.host.find("#include") == std::string::npos),
           modules_(static_cast<std::size_t>(cuda::device_count())) {}
     ~CudaExecutable() override {
         for (const auto& module : modules_)
@@ -489,7 +462,7 @@ public:
         if (const LoadedModule* known = place.load(std::memory_order_relaxed)) return known;
         std::string image;  // empty for a program without parallel code
         if (!program.kernels.empty()) {
-            image = machine_code(program, options_, device.architecture, error);
+            image = cuda::machine_code(program, options_, device.architecture, error);
             if (image.empty()) return nullptr;
         }
         auto module = std::make_unique<LoadedModule>(device, program, image, error);
@@ -540,15 +513,26 @@ private:
                              const std::uint64_t* slots, Stream stream, ResultSink* results) const {
         const std::scoped_lock lock(module.record_mutex());
         Failure failure;
-        CudaSession session(device, module, program, stream, &failure);
+        std::unique_ptr<cuda::PartGraphs::Run> part;
+        if (exchanges_) {
+            part = part_graphs_.begin(device, {slots, program.slots.size()}, stream);
+        }
+        CudaSession session(device, module, program, stream, &failure, false, part.get());
         ParpyContext context;
         context.session = &session;
         LaunchCounts counts(*this);
         context.launches = counts.if_any();
         context.failure = &failure;
         context.results = results;
-        run_until_failure(failure, [&] { static_cast<void>(host_.entry(&context, slots)); });
+        {
+            const PartWorkScope scope(part.get());
+            run_until_failure(failure, [&] { static_cast<void>(host_.entry(&context, slots)); });
+        }
         if (context.error) return std::move(*context.error);
+        if (part != nullptr && part->error().failed()) return part->error();
+        if (part != nullptr && !failure.raised()) {
+            if (RuntimeError error = part->finish(); error.failed()) return error;
+        }
         if (RuntimeError error = module.take_failure(stream, failure); error.failed()) return error;
         return failure.raised() ? located_error(program, failure) : RuntimeError{};
     }
@@ -570,11 +554,14 @@ private:
     // Calls with the same slots do the same work: they wait neither for their own kernels nor for
     // other parts of a call, and call no functions of the user on the host.
     const bool repeats_;
+    // The same for programs that only wait for other parts of a call.
+    const bool exchanges_;
     // Calls with this many launches are captured if they repeat: a launch costs the host 2 to 3 µs,
     // a node of a graph 0.7 µs of the GPU's time, and some microseconds once.
     static constexpr std::size_t kFewestCaptured = 32, kMostCaptured = 1 << 14;
     mutable std::atomic<std::size_t> launches_ = 0;  // of the last call without a graph
     mutable cuda::CapturedGraphs graphs_;
+    mutable cuda::PartGraphs part_graphs_;
     mutable std::mutex loading_;
     mutable std::vector<std::atomic<const LoadedModule*>> modules_;  // by device index
 };

@@ -34,6 +34,7 @@ std::unique_ptr<DeviceTeam> DeviceTeam::make(const std::vector<int>& devices, Ru
         const CurrentContext current(device, error);
         if (error.failed()) return nullptr;
         Result result = driver.cuStreamCreate(&member.stream, kNonBlocking);
+        if (result == kSuccess) result = driver.cuStreamCreate(&member.copies, kNonBlocking);
         for (auto* events : {&member.ready, &member.taken}) {
             for (Event& event : *events) {
                 if (result == kSuccess) result = driver.cuEventCreate(&event, kNoTiming);
@@ -64,7 +65,9 @@ DeviceTeam::~DeviceTeam() {
                 if (event != nullptr) driver.cuEventDestroy(event);
             }
         }
-        if (member->stream != nullptr) driver.cuStreamDestroy(member->stream);
+        for (Stream stream : {member->stream, member->copies}) {
+            if (stream != nullptr) driver.cuStreamDestroy(stream);
+        }
     }
 }
 
@@ -73,6 +76,7 @@ RuntimeError DeviceTeam::begin(std::vector<RowExchange> exchanges) {
     failed_.store(false, std::memory_order_relaxed);
     for (const auto& member : members_) {
         member->turn = 0;
+        member->begun.assign(exchanges_.size(), 0);
         for (auto* counter : {&member->is_ready, &member->has_taken, &member->is_done})
             counter->store(0, std::memory_order_relaxed);
     }
@@ -108,7 +112,7 @@ bool DeviceTeam::reaches(const std::atomic<std::int64_t>& counter, std::int64_t 
 }
 
 Result DeviceTeam::copy(const Member& to, const Member& from, const RowExchange& exchange,
-                        const RowsOfPart& rows, std::size_t slot) const {
+                        const RowsOfPart& rows, std::size_t slot, Stream stream) const {
     const Driver& driver = Driver::instance();
     const auto offset = static_cast<DevicePointer>(rows.first * exchange.row);
     const auto bytes = static_cast<std::size_t>((rows.last - rows.first) * exchange.row);
@@ -116,8 +120,8 @@ Result DeviceTeam::copy(const Member& to, const Member& from, const RowExchange&
     const auto source = reinterpret_cast<DevicePointer>(from.data[slot]) + offset;
     if (exchange.outer == 1) {
         if (to.device.index == from.device.index)
-            return driver.cuMemcpyDtoDAsync(target, source, bytes, to.stream);
-        return driver.cuMemcpyPeerAsync(target, to.context, source, from.context, bytes, to.stream);
+            return driver.cuMemcpyDtoDAsync(target, source, bytes, stream);
+        return driver.cuMemcpyPeerAsync(target, to.context, source, from.context, bytes, stream);
     }
     PeerCopy copy;
     copy.from.at = source;
@@ -127,33 +131,48 @@ Result DeviceTeam::copy(const Member& to, const Member& from, const RowExchange&
     copy.from.pitch = copy.to.pitch = static_cast<std::size_t>(exchange.pitch);
     copy.width = bytes;
     copy.height = copy.from.height = copy.to.height = static_cast<std::size_t>(exchange.outer);
-    return driver.cuMemcpy3DPeerAsync(&copy, to.stream);
+    return driver.cuMemcpy3DPeerAsync(&copy, stream);
 }
 
-Result DeviceTeam::enqueue(Member& mine, std::size_t part, const RowExchange& exchange,
-                           bool& left) const {
+Result DeviceTeam::receive(Member& mine, std::size_t part, const RowExchange& exchange,
+                           Stream stream, bool& left) const {
     const Driver& driver = Driver::instance();
-    const std::int64_t turn = mine.turn;
+    const std::int64_t turn = mine.turn - 1;
     const auto slot = static_cast<std::size_t>(turn % kAhead);
     Result result = driver.cuEventRecord(mine.ready[slot], mine.stream);
     if (result != kSuccess) return result;
     mine.is_ready.store(turn + 1, std::memory_order_release);
+    // Its own kernels may still read the rows that it receives.
+    if (stream != mine.stream && !exchange.wanted[part].empty())
+        result = driver.cuStreamWaitEvent(stream, mine.ready[slot], 0);
+    if (result != kSuccess) return result;
 
     int last = -1;  // the part whose event was waited for
     for (const RowsOfPart& rows : exchange.wanted[part]) {
         const Member& source = *members_[static_cast<std::size_t>(rows.source)];
         if (rows.source != last) {
             if (left = !reaches(source.is_ready, turn + 1); left) return kSuccess;
-            result = driver.cuStreamWaitEvent(mine.stream, source.ready[slot], 0);
+            result = driver.cuStreamWaitEvent(stream, source.ready[slot], 0);
             if (result != kSuccess) return result;
             last = rows.source;
         }
-        if (result = copy(mine, source, exchange, rows, slot); result != kSuccess) return result;
+        result = copy(mine, source, exchange, rows, slot, stream);
+        if (result != kSuccess) return result;
     }
-    if (last >= 0) result = driver.cuEventRecord(mine.taken[slot], mine.stream);
+    if (last >= 0) result = driver.cuEventRecord(mine.taken[slot], stream);
     if (result != kSuccess) return result;
     mine.has_taken.store(turn + 1, std::memory_order_release);
+    return kSuccess;
+}
 
+Result DeviceTeam::finish(Member& mine, std::size_t part, const RowExchange& exchange,
+                          std::int64_t turn, bool& left) const {
+    const Driver& driver = Driver::instance();
+    const auto slot = static_cast<std::size_t>(turn % kAhead);
+    Result result = kSuccess;
+    if (exchange.begun >= 0 && !exchange.wanted[part].empty())
+        result = driver.cuStreamWaitEvent(mine.stream, mine.taken[slot], 0);
+    if (result != kSuccess) return result;
     // Rows of this part that others read must not change until they have been copied.
     for (std::size_t other = 0; other < members_.size(); ++other) {
         const auto takes = [&](const RowsOfPart& rows) {
@@ -171,24 +190,38 @@ Result DeviceTeam::enqueue(Member& mine, std::size_t part, const RowExchange& ex
 
 bool DeviceTeam::exchange(std::size_t part, std::int64_t number, void* data, RuntimeError& error) {
     Member& mine = *members_[part];
+    const auto index = static_cast<std::size_t>(number);
+    const RowExchange& exchange = exchanges_[index];
+    bool left = false;
+    const auto done = [&](Result result) {
+        if (result == kSuccess) return !left;
+        error = Driver::instance().failure(result, "copying rows between GPUs");
+        fail();
+        return false;
+    };
+    if (exchange.begun >= 0) {
+        const std::int64_t turn = mine.begun[static_cast<std::size_t>(exchange.begun)];
+        return done(finish(mine, part, exchange, turn, left));
+    }
     // The events of a slot may be recorded again only when all parts have finished with it.
     for (const auto& member : members_) {
         if (!reaches(member->is_done, mine.turn - kAhead + 1)) return false;
     }
     mine.data[static_cast<std::size_t>(mine.turn % kAhead)] = data;
-    bool left = false;
-    const Result result = enqueue(mine, part, exchanges_[static_cast<std::size_t>(number)], left);
-    ++mine.turn;
-    if (result == kSuccess) return !left;
-    error = Driver::instance().failure(result, "copying rows between GPUs");
-    fail();
-    return false;
+    const std::int64_t turn = mine.turn++;
+    mine.begun[index] = turn;
+    const bool begins = exchange.begun == RowExchange::kBegin;
+    Result result = receive(mine, part, exchange, begins ? mine.copies : mine.stream, left);
+    if (result == kSuccess && !left && !begins) result = finish(mine, part, exchange, turn, left);
+    return done(result);
 }
 
 RuntimeError DeviceTeam::synchronize() const {
     for (const auto& member : members_) {
-        if (RuntimeError error = cuda::synchronize(member->device, member->stream); error.failed())
-            return error;
+        for (Stream stream : {member->copies, member->stream}) {
+            if (RuntimeError error = cuda::synchronize(member->device, stream); error.failed())
+                return error;
+        }
     }
     return {};
 }

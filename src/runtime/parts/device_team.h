@@ -22,10 +22,14 @@ struct RowsOfPart {
 
 // One exchange of rows of an array in C order: `outer` groups, `pitch` bytes apart, of consecutive
 // rows of `row` bytes. `wanted` has, for each part, the rows that it receives. An exchange without
-// rows is not carried out here.
+// rows is not carried out here. If it is only begun, the stream of a part does not wait for rows
+// before the end of the exchange: until then the program may neither touch the rows that the part
+// receives nor change the rows that it sends.
 struct RowExchange {
+    static constexpr std::int64_t kWhole = -1, kBegin = -2;
     std::int64_t outer = 1, row = 0, pitch = 0;
     std::vector<std::vector<RowsOfPart>> wanted;
+    std::int64_t begun = kWhole;  // or kBegin; for its end the number of the exchange's begin
 };
 
 class DeviceTeam {
@@ -67,7 +71,9 @@ private:
         const Device& device;
         Context context = nullptr;
         Stream stream = nullptr;
-        std::int64_t turn = 0;  // exchanges of this call; used by its own thread only
+        Stream copies = nullptr;          // for rows that travel while `stream` computes
+        std::int64_t turn = 0;            // exchanges of this call; used by its own thread only
+        std::vector<std::int64_t> begun;  // by number of a begun exchange, its turn
         std::array<void*, kAhead> data{};
         std::array<Event, kAhead>
             ready{};  // others may read its rows, and store to the rows that it receives
@@ -79,9 +85,14 @@ private:
     DeviceTeam() = default;
     [[nodiscard]] bool reaches(const std::atomic<std::int64_t>& counter, std::int64_t turn) const;
     [[nodiscard]] Result copy(const Member& to, const Member& from, const RowExchange& exchange,
-                              const RowsOfPart& rows, std::size_t slot) const;
-    [[nodiscard]] Result enqueue(Member& mine, std::size_t part, const RowExchange& exchange,
-                                 bool& left) const;
+                              const RowsOfPart& rows, std::size_t slot, Stream stream) const;
+    // Enqueues the copies of the rows that the part receives on a stream of it.
+    [[nodiscard]] Result receive(Member& mine, std::size_t part, const RowExchange& exchange,
+                                 Stream stream, bool& left) const;
+    // Lets the stream of the part wait for the rows that it receives, if they were enqueued on
+    // another stream, and for the copies of its rows to other parts.
+    [[nodiscard]] Result finish(Member& mine, std::size_t part, const RowExchange& exchange,
+                                std::int64_t turn, bool& left) const;
 
     std::vector<std::unique_ptr<Member>> members_;
     std::vector<RowExchange> exchanges_;

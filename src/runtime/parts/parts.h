@@ -20,6 +20,31 @@ public:
     virtual bool integer(std::int64_t action, std::int64_t& value) = 0;
 };
 
+// Work of a program that is enqueued later than the program says, but before an exchange.
+class PartWork {
+public:
+    PartWork() = default;
+    PartWork(const PartWork&) = delete;
+    PartWork& operator=(const PartWork&) = delete;
+    virtual ~PartWork() = default;
+    // Enqueues the work so far. False on failure, which ends the program.
+    virtual bool flush() = 0;
+    // The program exchanges a number, on which its further work may depend.
+    virtual void varies() = 0;
+};
+
+// During its lifetime, exchanges of this thread flush `work` first, unless it is null.
+class PartWorkScope {
+public:
+    explicit PartWorkScope(PartWork* work);
+    PartWorkScope(const PartWorkScope&) = delete;
+    PartWorkScope& operator=(const PartWorkScope&) = delete;
+    ~PartWorkScope();
+
+private:
+    PartWork* around_;
+};
+
 // The hook of the part that this thread runs; null: none.
 [[nodiscard]] const PartHook* running_part();
 

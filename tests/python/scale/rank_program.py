@@ -54,6 +54,19 @@ def beside(a, c):
 
 
 @parpy.jit
+def heat_3d(a, b, steps):
+    for t in range(steps):
+        for i in range(1, a.shape[0] - 1):
+            for j in range(a.shape[1]):
+                for k in range(a.shape[2]):
+                    b[i, j, k] = a[i - 1, j, k] + a[i + 1, j, k]
+        for i in range(1, a.shape[0] - 1):
+            for j in range(a.shape[1]):
+                for k in range(a.shape[2]):
+                    a[i, j, k] = 0.5 * b[i, j, k]
+
+
+@parpy.jit
 def total(x):
     s = 0.0
     most = -1.0
@@ -134,6 +147,35 @@ def bits():
         expected = _after(function, values, numbers)
         for one, other in zip(found, expected, strict=True):
             assert np.array_equal(one, other), (function.__name__, COMM.rank, one, other)
+
+
+def on_gpus():
+    """Arrays of the host, and of the GPU of each rank."""
+    cuda = parpy.CompileBackend.Cuda
+
+    def made(value, backend=None):
+        if not isinstance(value, np.ndarray):
+            return value
+        return value.copy() if backend is None else parpy.buffer.from_array(value, backend)
+
+    for function, values, numbers in [*_cases(), (heat_3d, [_random(23, 5, 6), _random(23, 5, 6)], [7])]:
+        options = {"deterministic": function is not total, "gather": True}
+        expected = [made(value) for value in values]
+        result = function(*expected, *numbers, opts=parpy.auto(backend=CPU, **options))
+        for backend in (None, cuda):
+            held = [made(value, backend) for value in values]
+            found = function(*held, *numbers, opts=parpy.auto(backend=cuda, comm=COMM, **options))
+            assert result is None or np.allclose(found, result, rtol=1e-12), (function.__name__, found, result)
+            for one, other in zip(held, expected, strict=True):
+                mine = one.numpy() if isinstance(one, parpy.buffer.Buffer) else one
+                assert np.array_equal(mine, other), (function.__name__, COMM.rank, mine, other)
+    a, b = (parpy.buffer.from_array(_random(40), cuda) for _ in range(2))
+    try:
+        jacobi_1d(a, b, 1, opts=parpy.auto(backend=CPU, comm=COMM))
+    except parpy.ParallelError as error:
+        assert "memory of a GPU" in str(error), str(error)
+    else:
+        raise AssertionError("not refused")
 
 
 def own_rows():

@@ -9,6 +9,12 @@ import parpy
 from test_devices import agree, alone, back_and_forth, gathered, jacobi_1d, options, power, shared, with_border
 
 
+@parpy.jit
+def plus(x, y):
+    for i in range(len(x)):
+        y[i] = x[i] + 1
+
+
 @pytest.mark.parametrize(
     ("function", "args", "words"),
     [
@@ -75,6 +81,27 @@ def test_other_refusals():
     x = np.ones(20)
     with pytest.raises(parpy.ParallelError, match="shares memory"):
         jacobi_1d(x, x[::-1], 2, opts=options(2))
+
+
+def test_memory_that_calls_cannot_store_to():
+    x, y = np.ones(20), np.ones(20)
+    y.flags.writeable = False
+    jacobi_1d(x, x.copy(), 2, opts=options(2))
+    with pytest.raises(ValueError, match="'B' is a read-only array"):
+        jacobi_1d(x, y, 2, opts=options(2))
+    found = np.zeros(20)
+    plus(y, found, opts=options(2))
+    assert np.array_equal(found, y + 1)
+
+
+def test_buffers_on_the_host_are_used_in_place():
+    x, y = np.arange(20.0), np.ones(20)
+    held = [parpy.buffer.from_array(each.copy()) for each in (x, y)]
+    jacobi_1d(*held, 3, opts=options(3))
+    expected = alone(jacobi_1d, (x, y, 3))[1:]
+    agree([each.numpy() for each in held], expected)
+    with pytest.raises(parpy.ParallelError, match="shares memory"):
+        jacobi_1d(held[0], held[0].numpy(), 2, opts=options(2))
 
 
 def test_bounds_of_loops_that_arrays_say():

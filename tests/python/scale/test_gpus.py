@@ -20,6 +20,7 @@ import parpy
 import places
 from backends import ON_GPU
 from parpy import _native, cuda
+from test_beside import CASES as BESIDE
 from test_devices import EXACT, GATHERED, REDUCED, agree, alone, dot, jacobi_1d, jacobi_2d, life
 
 EMULATED = {"FAKE_CUDA_EMULATE": "3", **fake_driver.ENVIRONMENT}
@@ -35,8 +36,14 @@ PARTS = [1, 2, 3] if EMULATES else [1, 2, 3, 5, 8]
 @pytest.mark.skipif(HERE or not fake_driver.LIBRARY.exists(), reason="runs without a GPU, where the emulated driver is")
 @pytest.mark.parametrize(
     ("more", "some"),
-    [({}, ""), ({"PARPY_PEER_ACCESS": "0"}, "peers or stay"), ({"FAKE_CUDA_LATE": "1"}, "3 or stay or examples")],
-    ids=["peers", "no peers", "late"],
+    [
+        ({}, ""),
+        ({"PARPY_PEER_ACCESS": "0"}, "peers or stay"),
+        ({"FAKE_CUDA_LATE": "1"}, "3 or stay or examples or beside"),
+        ({"FAKE_CUDA_GRAPHS": "1"}, "replayed or stay or fields_3d or wide"),
+        ({"FAKE_CUDA_GRAPHS": "1", "FAKE_CUDA_LATE": "1"}, "replayed or stay"),
+    ],
+    ids=["peers", "no peers", "late", "graphs", "late graphs"],
 )
 def test_on_emulated_gpus(more, some):
     """Variant `late`: work runs as late as possible, so that an exchange that does not wait for it shows."""
@@ -44,6 +51,12 @@ def test_on_emulated_gpus(more, some):
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **EMULATED, **more})
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     assert " passed" in done.stdout and "failed" not in done.stdout
+
+
+@parpy.jit
+def table(k, values, y):
+    for i in range(len(k)):
+        y[i] = values[k[i]]
 
 
 def options(parts, **fields):
@@ -93,6 +106,84 @@ def test_deterministic_sums_have_the_bits_of_one_device(parts):
 
 
 @on_gpus
+@pytest.mark.parametrize("name", BESIDE)
+@pytest.mark.parametrize("parts", PARTS[1:])
+def test_rows_travel_beside_interior_rows(name, parts, monkeypatch):
+    monkeypatch.setenv("PARPY_TIME_TILES", "0")
+    function, args, _ = BESIDE[name]
+    for steps in (1, 2, 11):
+        agree(shared(function, (*args, steps), parts), alone(function, (*args, steps)))
+
+
+@on_gpus
+@pytest.mark.parametrize("name", ["heat_3d", "float32", "jacobi_2d"])
+@pytest.mark.parametrize("steps", [1, 6, 23])
+def test_launches_between_exchanges_are_replayed(name, steps, monkeypatch):
+    """The first call with some arrays counts launches, the second one captures them, and later ones replay them."""
+    monkeypatch.setenv("PARPY_TIME_TILES", "0")
+    function, args, _ = BESIDE[name]
+    held = [parpy.buffer.from_array(each, CUDA, devices=options(2).devices) for each in args]
+    others = [parpy.buffer.from_array(each, CUDA, devices=options(2).devices) for each in args]
+    expected = [each.copy() for each in args]
+    before = list(fake_driver.state().captures) if EMULATES else []
+    for _ in range(5):
+        function(*held, steps, opts=options(2))
+        function(*expected, steps, opts=parpy.auto(backend=parpy.CompileBackend.Cpu))
+        agree([each.numpy() for each in held], expected)
+    function(*others, steps, opts=options(2))
+    agree([each.numpy() for each in others], alone(function, (*args, steps))[1:])
+    if "FAKE_CUDA_GRAPHS" in os.environ:
+        captures, recorded, launched = (b - a for a, b in zip(before, fake_driver.state().captures, strict=True))
+        assert (captures > 0) == (steps > 1) and launched == 4 * captures
+        assert recorded >= 6 * captures
+
+
+@pytest.mark.skipif("FAKE_CUDA_GRAPHS" not in os.environ, reason="a GPU captures what it is told to")
+def test_errors_of_replayed_launches(monkeypatch):
+    """A stream that cannot be captured gets the launches one by one; other errors end the call, not later ones."""
+    monkeypatch.setenv("PARPY_TIME_TILES", "0")
+    function, args, _ = BESIDE["heat_3d"]
+    driver, expected, kept = fake_driver.state(), alone(function, (*args, 9))[1:], []
+    for failing, call in [(b"cuStreamBeginCapture", 1), (b"cuGraphInstantiateWithFlags", 1), (b"cuGraphLaunch", 1),
+                          (b"cuGraphLaunch", 3)]:  # fmt: skip
+        held = [parpy.buffer.from_array(each, CUDA, devices=options(2).devices) for each in args]
+        kept.append(held)  # other arrays have other addresses
+        for number in range(5):
+            for each, value in zip(held, args, strict=True):
+                each.copy_from(value)
+            driver.failing, driver.failure, driver.after = failing, 2, 1
+            driver.times = 1 if number == call else 0
+            if number == call and failing != b"cuStreamBeginCapture":
+                with pytest.raises(parpy.BackendError, match="out of memory"):
+                    function(*held, 9, opts=options(2))
+            else:
+                function(*held, 9, opts=options(2))
+                agree([each.numpy() for each in held], expected)
+    driver.times = 0
+
+
+@on_gpus
+def test_numbers_between_exchanges_are_not_replayed():
+    @parpy.jit
+    def scaled(x, y, T):
+        for t in range(T):
+            s = 0.0
+            for i in range(len(x)):
+                s += x[i]
+            for i in range(1, len(x) - 1):
+                y[i] = x[i - 1] + s
+            for i in range(len(x)):
+                x[i] = y[i] / s
+
+    x, y = np.arange(1.0, 61), np.arange(60.0)
+    held = [parpy.buffer.from_array(each, CUDA, devices=options(2).devices) for each in (x, y)]
+    for _ in range(4):
+        scaled(*held, 3, opts=options(2, deterministic=True))
+        scaled(x, y, 3, opts=parpy.auto(backend=parpy.CompileBackend.Cpu, deterministic=True))
+        agree([each.numpy() for each in held], [x, y])
+
+
+@on_gpus
 def test_rows_along_another_axis():
     @parpy.jit
     def columns(a, b, T):
@@ -137,15 +228,117 @@ def test_partitioned_arrays_stay_where_they_are(parts):
 
 @on_gpus
 def test_arrays_that_all_devices_need_stay_there_too():
-    @parpy.jit
-    def table(k, values, y):
-        for i in range(len(k)):
-            y[i] = values[k[i]]
-
     k, values = np.arange(40)[::-1] % 13, np.arange(13.0)
     held = [parpy.buffer.from_array(each, CUDA, devices=options(3).devices) for each in (k, values, np.zeros(40))]
     table(*held, opts=options(3))
     assert np.array_equal(held[2].numpy(), values[k])
+
+
+class Foreign:
+    """An array of another library, as CuPy's and PyTorch's are, on a stream of its own."""
+
+    def __init__(self, x):
+        self.held = cuda.to_device(x)
+        self.stream = cuda.stream()
+        self.__cuda_array_interface__ = {**self.held.__cuda_array_interface__, "stream": self.stream.handle}
+
+    def numpy(self):
+        return self.held.copy_to_host()
+
+
+def on_one_gpu(kind, x):
+    """The array, and a function that returns its elements."""
+    if kind == "foreign":
+        made = Foreign(x)
+        return made, made.numpy
+    if kind in ("cupy", "torch"):
+        library = pytest.importorskip(kind)
+        if kind == "torch":
+            made = library.from_numpy(x).cuda()
+            return made, lambda: made.cpu().numpy()
+        return library.asarray(x), None
+    if kind == "cuda":
+        made = cuda.to_device(x)
+        return made, made.copy_to_host
+    made = parpy.buffer.from_array(x, CUDA if kind == "buffer" else parpy.CompileBackend.Cpu)
+    return made, made.numpy
+
+
+@on_gpus
+@pytest.mark.parametrize("kind", ["buffer", "host buffer", "cuda", "foreign", "cupy", "torch"])
+@pytest.mark.parametrize("parts", [1, 2, 3])
+def test_arrays_of_one_gpu_are_split_and_stored_to(kind, parts):
+    function, args = EXACT["jacobi_2d"]
+    (a, elements), (b, _) = (on_one_gpu(kind, each.copy()) for each in args[:2])
+    elements = elements or a.get
+    expected = alone(function, args)
+    function(a, b, args[2], opts=options(parts))
+    assert np.array_equal(elements(), expected[1])
+    blocks = parpy.buffer.from_array(a, CUDA, devices=options(parts).devices)
+    assert np.array_equal(blocks.numpy(), expected[1])
+    blocks.copy_from(b)
+    assert np.array_equal(blocks.numpy(), expected[2])
+
+
+@on_gpus
+@pytest.mark.parametrize("kind", ["buffer", "host buffer", "cuda", "cupy", "torch"])
+def test_rows_of_arrays_of_one_gpu(kind):
+    """Elements with a stride, and an array that every device needs as a whole."""
+    given, elements = on_one_gpu(kind, np.arange(62.0))
+    elements = elements or given.get
+    expected, x = np.arange(62.0), np.arange(31.0)
+    jacobi_1d(given[::2], x.copy(), 2, opts=options(2))
+    jacobi_1d(expected[::2], x.copy(), 2)
+    assert np.array_equal(elements(), expected)
+    values, k = on_one_gpu(kind, np.arange(9.0))[0], np.arange(40) % 9
+    found = np.zeros(40)
+    table(k, values, found, opts=options(3))
+    assert np.array_equal(found, k)
+
+
+@on_gpus
+def test_arrays_of_one_gpu_that_calls_refuse():
+    x, y = parpy.buffer.from_array(np.ones(20), CUDA), np.ones(20)
+    with pytest.raises(parpy.ParallelError, match="memory of a GPU"):
+        dot(x, y, opts=parpy.auto(backend=parpy.CompileBackend.Cpu, devices=(0, 1)))
+    with pytest.raises(parpy.ParallelError, match="shares memory"):
+        jacobi_1d(x, x, 1, opts=options(2))
+    fixed = Foreign(y)
+    address, _ = fixed.__cuda_array_interface__["data"]
+    fixed.__cuda_array_interface__["data"] = address, True
+    jacobi_1d(x, y, 1, opts=options(2))
+    with pytest.raises(ValueError, match="read-only"):
+        jacobi_1d(x, fixed, 1, opts=options(2))
+
+
+@on_gpus
+def test_arrays_that_all_devices_have_are_not_copied_again():
+    @parpy.jit
+    def doubled(values):
+        for i in range(len(values)):
+            values[i] = 2 * values[i]
+
+    devices = options(3).devices
+    k, values = np.arange(40)[::-1] % 13, np.arange(13.0)
+    held = [parpy.buffer.from_array(each, CUDA, devices=devices) for each in (k, values, np.zeros(40))]
+
+    def copies(values):
+        before = fake_driver.state().peer_copies if EMULATES else 0
+        table(*held, opts=options(3))
+        assert np.array_equal(held[2].numpy(), values[k])
+        return fake_driver.state().peer_copies - before if EMULATES else None
+
+    assert copies(values) in (6, None)
+    assert copies(values) in (0, None)
+    doubled(held[1], opts=options(3))
+    assert copies(2 * values) in (6, None)
+    held[1].copy_from(values)
+    assert copies(values) in (6, None)
+    assert copies(values) in (0, None)
+    held[1].shards[1][0] = 7.0  # shards may change at any time
+    values[held[1].cuts[1]] = 7.0
+    for _ in range(2):
+        assert copies(values) in (6, None)
 
 
 @on_gpus
@@ -186,6 +379,19 @@ def test_an_error_in_one_part_ends_the_call():
             shared(jacobi_1d, args, 3)
         assert threading.active_count() == before
         agree(shared(jacobi_1d, args, 3), alone(jacobi_1d, args))
+
+
+@pytest.mark.skipif(not EMULATES, reason="a GPU has memory")
+def test_a_device_without_memory():
+    """The error says how much memory was wanted, and on which GPU."""
+    driver = fake_driver.state()
+    for after, number in ((0, 0), (1, 1)):
+        driver.failing, driver.failure, driver.after, driver.times = b"cuMemCreate", 2, after, 2
+        with pytest.raises(parpy.BackendError, match=rf"allocating 655360 bytes on GPU {number}"):
+            parpy.buffer.from_array(np.zeros((2, 640, 128)), CUDA, devices=(0, 1))
+        driver.times = 0
+    made = parpy.buffer.from_array(np.ones((2, 640, 128)), CUDA, devices=(0, 1))
+    assert np.array_equal(made.numpy(), np.ones((2, 640, 128)))
 
 
 @on_gpus

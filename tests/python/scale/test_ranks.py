@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+import fake_driver
 import parpy
 import places
+from backends import ON_GPU
 
 pytest.importorskip("mpi4py")
 HERE = Path(__file__).parent
@@ -40,6 +42,22 @@ def test_ranks(ranks):
     for part in parts:
         for rank in range(ranks):
             assert f"{part} holds on rank {rank} of {ranks}" in done.stdout
+
+
+@pytest.mark.skipif(ON_GPU or not fake_driver.LIBRARY.exists(), reason="the emulated driver is not built")
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_ranks_on_emulated_gpus(ranks):
+    done = _run(ranks, HERE / "rank_program.py", "on_gpus", FAKE_CUDA_EMULATE="1", **fake_driver.ENVIRONMENT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"on_gpus holds on rank {ranks - 1} of {ranks}" in done.stdout
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not ON_GPU, reason="no GPU")
+def test_ranks_on_gpus():
+    done = _run(2, HERE / "rank_program.py", "on_gpus")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "on_gpus holds on rank 1 of 2" in done.stdout
 
 
 @pytest.mark.parametrize("ranks", [2, 4])

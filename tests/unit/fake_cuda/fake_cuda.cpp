@@ -280,7 +280,9 @@ Result launch(Function function, const unsigned grid[3], const unsigned block[3]
     if (state.on_launch != nullptr) state.on_launch(state.last_launch);
     if (!emulates) return kSuccess;
     if (block[0] * block[1] * block[2] > 1024) return kInvalidValue;
-    if (!is_late(stream)) return emulate(*function, grid, block, arguments) ? kSuccess : 719;
+    if (is_recording(stream)) ++state.captured_launches;
+    if (!is_late(stream) && !is_recording(stream))
+        return emulate(*function, grid, block, arguments) ? kSuccess : 719;
     std::array<void*, 128> copies{};
     emulator::copy_arguments(function->library, function->name.c_str(), arguments, copies.data());
     const std::array<unsigned, 6> sizes = {grid[0], grid[1], grid[2], block[0], block[1], block[2]};
@@ -480,30 +482,46 @@ FAKE(cuStreamGetFlags, Stream stream, unsigned* flags) {
 FAKE(cuStreamBeginCapture_v2, Stream stream, int) {
     ENTER(cuStreamBeginCapture)
     use(stream);
-    if (emulates) return kInvalidValue;  // graphs are counted, not run
+    if (records_graphs()) begin_recording(stream);
+    state.captures += records_graphs() ? 1 : 0;
+    if (emulates) return records_graphs() ? kSuccess : kInvalidValue;
     recorded_stream = stream;
     capturing = true;
     ++state.captures;
     return kSuccess;
 }
-FAKE(cuStreamEndCapture, Stream, CapturedWork* work) {
+FAKE(cuStreamEndCapture, Stream stream, CapturedWork* work) {
     ENTER(cuStreamEndCapture)
+    if (is_recording(stream)) {
+        *work = reinterpret_cast<CapturedWork>(new Recorded(end_recording(stream)));
+        return kSuccess;
+    }
     capturing = false;
     *work = reinterpret_cast<CapturedWork>(24);
     return kSuccess;
 }
-FAKE(cuGraphInstantiateWithFlags, GraphExec* executable, CapturedWork, unsigned long long) {
+FAKE(cuGraphInstantiateWithFlags, GraphExec* executable, CapturedWork work, unsigned long long) {
     ENTER(cuGraphInstantiateWithFlags)
+    if (records_graphs()) {
+        *executable =
+            reinterpret_cast<GraphExec>(new Recorded(*reinterpret_cast<const Recorded*>(work)));
+        return kSuccess;
+    }
     *executable = reinterpret_cast<GraphExec>(32);
     return kSuccess;
 }
-FAKE(cuGraphLaunch, GraphExec, Stream stream) {
+FAKE(cuGraphLaunch, GraphExec graph, Stream stream) {
     ENTER(cuGraphLaunch)
     use(stream);
+    if (records_graphs()) {
+        for (const std::function<void()>& work : *reinterpret_cast<const Recorded*>(graph))
+            enqueue(stream, work);
+    }
     ++state.graph_launches;
     return kSuccess;
 }
-FAKE(cuGraphDestroy, CapturedWork) {
+FAKE(cuGraphDestroy, CapturedWork work) {
+    if (records_graphs()) delete reinterpret_cast<const Recorded*>(work);
     for (const UserObject object : of_the_graph)
         end(object);
     of_the_graph.clear();
@@ -532,7 +550,8 @@ FAKE(cuGraphRetainUserObject, CapturedWork, UserObject object, unsigned, unsigne
     of_the_graph.push_back(object);
     return kSuccess;
 }
-FAKE(cuGraphExecDestroy, GraphExec) {
+FAKE(cuGraphExecDestroy, GraphExec graph) {
+    if (records_graphs()) delete reinterpret_cast<const Recorded*>(graph);
     return kSuccess;
 }
 FAKE(cuStreamDestroy_v2, Stream stream) {

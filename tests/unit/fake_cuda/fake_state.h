@@ -39,6 +39,13 @@ unsigned flags_of(Stream stream);
 void enqueue(Stream stream, std::function<void()> work);
 // The number of pieces of work so far.
 [[nodiscard]] std::size_t enqueued(Stream stream);
+// With FAKE_CUDA_GRAPHS in the environment of an emulated GPU, work of a captured stream is
+// recorded instead, and launches of the graph enqueue it.
+[[nodiscard]] bool records_graphs();
+void begin_recording(Stream stream);
+[[nodiscard]] bool is_recording(Stream stream);
+using Recorded = std::vector<std::function<void()>>;
+[[nodiscard]] Recorded end_recording(Stream stream);
 void run_until(Stream stream, std::size_t behind);
 void run_all(Stream stream);
 void run_all();

@@ -16,6 +16,7 @@ struct Late {
     std::size_t done = 0;
 };
 std::map<Stream, Late> late;
+std::map<Stream, Recorded> recorded;  // by captured stream
 std::minstd_rand chance;
 std::vector<unsigned> made;  // flags; the handle of stream i is 16 * (i + 1)
 
@@ -35,6 +36,23 @@ bool is_late(Stream stream) {
     static const bool wanted = emulates && std::getenv("FAKE_CUDA_LATE") != nullptr;
     const auto index = reinterpret_cast<std::uintptr_t>(stream) / 16 - 1;
     return wanted && stream != nullptr && index < made.size() && made[index] == 1;
+}
+
+bool records_graphs() {
+    static const bool wanted = emulates && std::getenv("FAKE_CUDA_GRAPHS") != nullptr;
+    return wanted;
+}
+
+void begin_recording(Stream stream) {
+    recorded[stream] = {};
+}
+
+bool is_recording(Stream stream) {
+    return recorded.contains(stream);
+}
+
+Recorded end_recording(Stream stream) {
+    return std::move(recorded.extract(stream).mapped());
 }
 
 void run_until(Stream stream, std::size_t behind) {
@@ -62,6 +80,10 @@ std::size_t enqueued(Stream stream) {
 }
 
 void enqueue(Stream stream, std::function<void()> work) {
+    if (const auto found = recorded.find(stream); found != recorded.end()) {
+        found->second.push_back(std::move(work));
+        return;
+    }
     if (!is_late(stream)) {
         work();
         return;
