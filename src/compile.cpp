@@ -61,6 +61,7 @@
 #include "passes/nests/fuse_loops.h"
 #include "passes/nests/fuse_outer_loops.h"
 #include "passes/nests/inline_producers.h"
+#include "passes/nests/inline_selections.h"
 #include "passes/nests/interchange_loops.h"
 #include "passes/parts/part_text.h"
 #include "passes/parts/partition_loops.h"
@@ -193,6 +194,8 @@ const std::vector<Row>& table() {
           "while loops are still those that the pragmas name: later passes split, merge and move them"}, On::kAll},
         {{"settle-reductions", settle_reductions, kLoops,
           "opts.deterministic: before loops are moved, merged or mapped, which must not decide which operations are fused", has_settled_bits}, On::kAll},
+        {{"inline-selections", inline_selections, kLoops,
+          "before every pass that moves statements between the selection and its uses; before inline-producers, which computes masks where they are used", restructures}, On::kAll},
         {{"block-steps", block_cpu_steps, kLoops,
           "before distribute-loops, which splits steps whose parts still depend on each other", restructures}, On::kAll, block_cuda_steps},
         {{"distribute-loops", distribute_cpu_loops, kLoops,
