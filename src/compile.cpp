@@ -68,6 +68,7 @@
 #include "passes/pass.h"
 #include "passes/scans/split_scans.h"
 #include "passes/scans/split_searches.h"
+#include "passes/scans/split_updates.h"
 #include "passes/slices/lower_slices.h"
 #include "passes/slices/order_calls.h"
 #include "passes/stencils/tile_time.h"
@@ -220,6 +221,8 @@ const std::vector<Row>& table() {
           "after every pass that moves loops, because its cost model judges a search where it will run; before choose-mapping, which maps the two reductions", searches}, On::kCuda},
         {{"split-scans", split_scans, kLoops,
           "after split-searches, for the same reasons; before choose-mapping, which maps the blocks of iterations", scans}, On::kCuda},
+        {{"split-updates", split_updates, kLoops,
+          "after every pass that moves loops, because its cost model judges a loop where it will run; before choose-mapping, which maps the blocks of iterations", restructures}, On::kCpu},
         {{"normalize-returns", normalize_cpu_returns, kLoops,
           "before choose-mapping and map-loops put code into Gpu blocks, which no return may leave"}, On::kAll, normalize_cuda_returns},
         {{"choose-mapping", choose_cpu_mapping, kLoops,
