@@ -61,12 +61,14 @@
 #include "passes/nests/fuse_loops.h"
 #include "passes/nests/fuse_outer_loops.h"
 #include "passes/nests/inline_producers.h"
+#include "passes/nests/inline_selections.h"
 #include "passes/nests/interchange_loops.h"
 #include "passes/parts/part_text.h"
 #include "passes/parts/partition_loops.h"
 #include "passes/pass.h"
 #include "passes/scans/split_scans.h"
 #include "passes/scans/split_searches.h"
+#include "passes/scans/split_updates.h"
 #include "passes/slices/lower_slices.h"
 #include "passes/slices/order_calls.h"
 #include "passes/stencils/tile_time.h"
@@ -193,6 +195,8 @@ const std::vector<Row>& table() {
           "while loops are still those that the pragmas name: later passes split, merge and move them"}, On::kAll},
         {{"settle-reductions", settle_reductions, kLoops,
           "opts.deterministic: before loops are moved, merged or mapped, which must not decide which operations are fused", has_settled_bits}, On::kAll},
+        {{"inline-selections", inline_selections, kLoops,
+          "before every pass that moves statements between the selection and its uses; before inline-producers, which computes masks where they are used", restructures}, On::kAll},
         {{"block-steps", block_cpu_steps, kLoops,
           "before distribute-loops, which splits steps whose parts still depend on each other", restructures}, On::kAll, block_cuda_steps},
         {{"distribute-loops", distribute_cpu_loops, kLoops,
@@ -217,6 +221,8 @@ const std::vector<Row>& table() {
           "after every pass that moves loops, because its cost model judges a search where it will run; before choose-mapping, which maps the two reductions", searches}, On::kCuda},
         {{"split-scans", split_scans, kLoops,
           "after split-searches, for the same reasons; before choose-mapping, which maps the blocks of iterations", scans}, On::kCuda},
+        {{"split-updates", split_updates, kLoops,
+          "after every pass that moves loops, because its cost model judges a loop where it will run; before choose-mapping, which maps the blocks of iterations", restructures}, On::kCpu},
         {{"normalize-returns", normalize_cpu_returns, kLoops,
           "before choose-mapping and map-loops put code into Gpu blocks, which no return may leave"}, On::kAll, normalize_cuda_returns},
         {{"choose-mapping", choose_cpu_mapping, kLoops,

@@ -52,9 +52,8 @@ private:
             return plan;
         }
         const double trips = traffic_.trips(loop);
-        const double once = time_.of(loop.body);
-        const double parallel =
-            std::min(trips * once, kDispatch + trips * once / std::clamp(trips, 1.0, kCores));
+        const double alone = time_.of(loop);
+        const double parallel = std::min(alone, kDispatch + alone / std::clamp(trips, 1.0, kCores));
         Plan inside;
         inside.append(body(loop.body), trips);
         if (inside.nanoseconds < parallel || !may_run(loop, trips, inside.nanoseconds))
@@ -88,7 +87,7 @@ private:
                 static_cast<double>(made) * traffic_.runs(access.loop);
         }
         const double once = traffic_.runs(accesses.loop_of(&loop)) / trips;
-        const double work = trips * time_.of(loop.body) + atomics / once * kAtomic;
+        const double work = time_.of(loop) + atomics / once * kAtomic;
         return kDispatch + work / std::clamp(trips, 1.0, kCores) + in_turn / once * kAtomic <
                alternative;
     }

@@ -44,6 +44,11 @@ def takes_less(node: ast.expr, name: str) -> bool:
     )
 
 
+def selects(node: ast.expr, name: str) -> bool:
+    """Whether the node is a part of the array with this name: `x[m]`."""
+    return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == name
+
+
 def named_values(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[str, ast.expr]]:
     """The names that an assignment assigns, with their values."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]

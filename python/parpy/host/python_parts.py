@@ -52,6 +52,7 @@ from .places import (
     is_stored,
     named_values,
     outermost_loops,
+    selects,
     takes_less,
 )
 from .replaced import Lent, is_builtin, only_reads, stored_names
@@ -239,11 +240,14 @@ class Resolver(Lookup):
         return part.attr in ("real", "imag") and root_of(part) not in self.objects
 
     def resizes(self, node: ast.Assign) -> bool:
-        """Whether a statement in a loop assigns a smaller array to its name: `x = x[1:] + x[:-1]`."""
-        target = node.targets[0]
-        if not isinstance(target, ast.Name) or not isinstance(node.value, ast.BinOp) or node not in self._in_loops:
+        """Whether a statement in a loop assigns a smaller array to its name: `x = x[1:] + x[:-1]` and, after a refusal,
+        `x = x[m]`."""
+        if node not in self._in_loops:
             return False
-        return takes_less(node.value, target.id)
+        if self.kept.refused and any(selects(value, name) for name, value in named_values(node)):
+            return True
+        target = node.targets[0]
+        return isinstance(target, ast.Name) and isinstance(node.value, ast.BinOp) and takes_less(node.value, target.id)
 
     @lazy
     def _in_loops(self) -> frozenset[ast.AST]:

@@ -13,6 +13,10 @@ namespace parpy {
 
 using namespace ir;
 
+// Bounds of numbers of elements that say little about them, because they follow from what the type
+// or the program admits: with few elements they cost little memory, with many there is none.
+constexpr std::int64_t kFewElements = std::int64_t{1} << 16, kManyElements = std::int64_t{1} << 31;
+
 // Longer sums of sizes are not tracked.
 constexpr std::size_t kMostOperators = 64;
 
@@ -75,16 +79,18 @@ void NameMemory::learn(const Stmt& stmt) {
 
 std::optional<NameMemory::Room> NameMemory::room(const Extent& length,
                                                  std::span<Stmt* const> before, bool once) {
-    constexpr std::int64_t kMost = std::int64_t{1} << 31;
     if (const auto constant = length.constant())
         return Room{std::max<std::int64_t>(*constant, 0), nullptr, true};
     Expr* size = spelled_out(length.value, before);
     if (known_at_entry(*size, function_, uses_)) return Room{std::nullopt, size, true};
     const std::int64_t most = range(*length.written).high;
-    if (most <= kMost) return Room{std::max<std::int64_t>(most, 0)};
-    if (const Expr* bound = at_most(*size)) return Room{std::nullopt, bound};
+    if (most <= kFewElements) return Room{std::max<std::int64_t>(most, 0)};
+    if (const Expr* bound = at_most(*size)) {
+        const auto number = constant_integer(bound);
+        return number ? Room{std::max<std::int64_t>(*number, 0)} : Room{std::nullopt, bound};
+    }
     if (once) return Room{std::nullopt, length.value, true, true};
-    return std::nullopt;
+    return most <= kManyElements ? std::optional(Room{most}) : std::nullopt;
 }
 
 bool NameMemory::runs_once(const Bind& bind) const {
@@ -143,7 +149,7 @@ Expr* NameMemory::at_most(Expr& e) {
             [[fallthrough]];
         default: {
             const std::int64_t most = range(e).high;
-            return most < kFar ? math.number(most) : nullptr;
+            return most <= kFewElements ? math.number(most) : nullptr;
         }
     }
 }

@@ -71,3 +71,23 @@ def test_choices_among_what_masks_select():
     x = rng.random(40)
     for m in (x > 0.4, x > 2, x < 2):
         np.testing.assert_array_equal(chosen(x, m), chosen.__wrapped__(x, m))
+
+
+@parpy.jit
+def taken_out(z, k, table):
+    outside = abs(z) > 1
+    table[k[outside]] += z[outside] * 2
+    z[outside] = 0
+    return z[~outside]
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_selected_elements_of_arrays_whose_sizes_change(backend):
+    """After a few sizes there is one program for all of them, whose memory follows the size of the call."""
+    for size in (40_000, 30_000, 20_000, 10_000, 777, 50_001, 5, 1, 0, 25_000):
+        z = rng.integers(-3, 4, size) + 1j * rng.integers(-3, 4, size)
+        got, want = [(z.copy(), np.arange(size), np.zeros(size, complex)) for _ in range(2)]
+        found, expected = taken_out(*got, opts=automatic(backend)), taken_out.__wrapped__(*want)
+        np.testing.assert_array_equal(found, expected)
+        for a, b in zip(got, want, strict=True):
+            np.testing.assert_array_equal(a, b)

@@ -231,3 +231,43 @@ def test_stores_under_other_names(function):
     for each, other in pairs:
         np.testing.assert_allclose(each, other)
     np.testing.assert_allclose(y, x)
+
+
+def survivors(x, places, steps, found):
+    """Elements that have left are taken out of several arrays, one of them an argument of the function."""
+    v = np.zeros_like(x)
+    for n in range(steps):
+        if not len(v):
+            break
+        np.add(v, x, v)
+        gone = np.abs(v) > 5
+        for k in range(len(gone)):
+            if gone[k]:
+                found[places[k]] = n + 1
+        np.logical_not(gone, gone)
+        v = v[gone]
+        x, places = x[gone], places[gone]
+    return v
+
+
+@pytest.mark.parametrize("backend", ["cpu", "sim"])
+@pytest.mark.parametrize("steps", [0, 3, 60])
+def test_loops_that_take_elements_out_of_several_arrays(backend, steps):
+    function = parpy.jit(survivors)
+    for size in (300, 41, 1, 0):
+        x = rng.standard_normal(size)
+        got, want = np.zeros((2, size), np.int64)
+        given, places = x.copy(), np.arange(size)
+        result = function(given, places, steps, got, opts=parpy.auto(backend=parpy.CompileBackend(backend)))
+        expected = survivors(x, np.arange(size), steps, want)
+        np.testing.assert_array_equal(result, expected)
+        np.testing.assert_array_equal(got, want)
+        np.testing.assert_array_equal(given, x)
+        np.testing.assert_array_equal(places, np.arange(size))
+
+
+def test_loops_inside_of_them_are_compiled():
+    arguments = rng.standard_normal(300), np.arange(300), 9, np.zeros(300, np.int64)
+    text = str(parpy.explain(parpy.jit(survivors), *arguments, opts=parpy.auto(backend=parpy.CompileBackend.Cpu)))
+    compiled, _, run_by_python = text.partition("Python runs:")
+    assert "for k in range(len(gone)):" in compiled and "for k in" not in run_by_python
