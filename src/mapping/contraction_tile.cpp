@@ -20,6 +20,7 @@ namespace {
 constexpr double kProductsPerNs = 240;        // of f64 matrices
 constexpr double kNarrowProductsPerNs = 190;  // of f32
 constexpr double kCacheBytesPerNs = 5500;     // of the whole card
+constexpr double kCostOfSomeRows = 3;         // a step that some rows add, in steps of all rows
 // Below these sizes, threads that each have a sum or a few are as fast.
 constexpr double kFewestRows = 16, kFewestSteps = 16, kFewestProducts = 1 << 18;
 
@@ -48,15 +49,18 @@ constexpr Candidate kNumbers[] = {
 };
 // clang-format on
 
+// `half`: the sums are those of a triangle. `varies`: rows have different steps, so that a tile has
+// parts that only some of its rows add, which are slower.
 double nanoseconds(const Candidate& candidate, const ContractionSizes& sizes, bool half,
-                   double per_ns, double size) {
+                   bool varies, double per_ns, double size) {
     const auto rows = static_cast<double>(candidate.tile.rows),
                columns = static_cast<double>(candidate.tile.columns);
     const double across = std::ceil(sizes.rows / rows), down = std::ceil(sizes.columns / columns);
     const double tiles =
         (half ? across * (down + 1) / 2 : across * down) * std::max(sizes.outer, 1.0);
     const double of_one = std::ceil(tiles / static_cast<double>(kMultiprocessors));
-    const double busy = std::max(of_one, candidate.to_be_busy) * rows * columns * sizes.products /
+    const double products = sizes.products + (varies ? kCostOfSomeRows * rows : 0);
+    const double busy = std::max(of_one, candidate.to_be_busy) * rows * columns * products /
                         (per_ns * candidate.share);
     const double read = tiles * (rows + columns) * sizes.products * size / kCacheBytesPerNs;
     return std::max(busy, read);
@@ -75,8 +79,8 @@ bool has_loops(const Body& body) {
 }  // namespace
 
 std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
-                                           const ContractionSizes& sizes,
-                                           std::int64_t shared_bytes, std::string& reason) {
+                                           const ContractionSizes& sizes, std::int64_t shared_bytes,
+                                           std::string& reason) {
     const Scalar type = contraction.type;
     const bool adds = contraction.algebra.adds();
     const bool matrices = adds && type == Scalar::kF64;
@@ -100,6 +104,7 @@ std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
               "a row has other loops beside the sums")) {
         return std::nullopt;
     }
+    const bool varies = std::ranges::any_of(contraction.steps, &ContractionSteps::varies);
     std::optional<KernelTile> best;
     double least = 0;
     const std::span<const Candidate> all =
@@ -110,7 +115,7 @@ std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
             return candidate.tile.products % each == 0;
         });
         if (!fits || most_shared_bytes(candidate.tile, type) > shared_bytes) continue;
-        const double time = nanoseconds(candidate, sizes, contraction.is_triangle(),
+        const double time = nanoseconds(candidate, sizes, contraction.is_triangle(), varies,
                                         matrices ? kProductsPerNs : kNarrowProductsPerNs,
                                         static_cast<double>(size_in_bytes(contraction.type)));
         if (best && time >= least) continue;

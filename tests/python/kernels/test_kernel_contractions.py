@@ -163,6 +163,31 @@ def test_triangles(dtype: str) -> None:
 
 
 @parpy.jit
+def lower(c, a, b):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            for k in range(i):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+@pytest.mark.parametrize("n, m", [(47, 600), (150, 70), (301, 129), (511, 300)])
+def test_rows_with_other_steps(n: int, m: int) -> None:
+    """Rows begin or end among the steps of a matrix unit; factors that other rows lack are infinite or NaN."""
+    rng = np.random.default_rng(n)
+    a, b, c = (rng.standard_normal(shape) for shape in ((n, n), (n, m), (n, m)))
+    b[rng.integers(0, n, 5), rng.integers(0, m, 5)] = np.inf
+    b[3, 4] = np.nan
+    for function, arguments in ((trmm, (b, a)), (lower, (c, a, b)), (symm, (1.5, 0.5, c, a, b))):
+        want, got = ([x.copy() if isinstance(x, np.ndarray) else x for x in arguments] for _ in range(2))
+        assert is_contraction(function, arguments, SIM_SETTLED)
+        function(*want, opts=SETTLED)
+        function(*got, opts=SIM_SETTLED)
+        for x, y in zip(want, got, strict=True):
+            np.testing.assert_array_equal(x, y)
+            np.testing.assert_array_equal(np.signbit(x), np.signbit(y))
+
+
+@parpy.jit
 def batch(c, a, b):
     for g in range(a.shape[0]):
         for i in range(a.shape[1]):

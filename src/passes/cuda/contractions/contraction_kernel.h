@@ -155,8 +155,11 @@ private:
     ir::Body load_fragments(const Segment& segment, ir::Var* at, const Fragments& fragments,
                             ir::Expr* k, ir::Expr* turn);
     ir::Body multiply_fragments(const Fragments& fragments, ir::Expr* turn);
+    ir::Body multiply_rows(const Fragments& fragments, const ir::Expr* turn, const ir::Expr* m);
     ir::Body multiply_matrices(const Segment& segment, ir::Var* at);
     ir::Body multiply_some(const Segment& segment, ir::Var* at, ir::Expr* step);
+    ir::Body add_rows(const Segment& segment, ir::Var* at, ir::Expr* step,
+                      const ir::Expr* number_of, const ir::Expr* first, std::int64_t rows);
     ir::Expr* all_rows_add(const Segment& segment, ir::Expr* step);
 
     // ---- 32-bit numbers within a tile; operands are copied

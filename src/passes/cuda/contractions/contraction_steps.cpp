@@ -268,14 +268,18 @@ Body ContractionKernel::load_fragments(const Segment& s, Var* at, const Fragment
 // Adds the products of the factors that were loaded in this turn.
 Body ContractionKernel::multiply_fragments(const Fragments& f, Expr* turn) {
     Var* m = b_.scalar("m", Scalar::kI32);
+    return {unrolled(m, rows_of_thread() / 2, multiply_rows(f, turn, b_.var(m)))};
+}
+
+// The same of the warp's rows 16 m to 16 m + 15.
+Body ContractionKernel::multiply_rows(const Fragments& f, const Expr* turn, const Expr* m) {
     Var* n = b_.scalar("n", Scalar::kI32);
     const auto left = [&](std::int64_t i) {
-        return scaled(b_.load(f.left, {copy(turn), plus(times(b_.var(m), 2), small(i))}));
+        return scaled(b_.load(f.left, {copy(turn), plus(times(m, 2), small(i))}));
     };
-    Expr* mma = b_.make(Op::kMma, {b_.load(sums_, {b_.var(m), b_.var(n), small(0)}), left(0),
-                                   left(1), b_.load(f.right, {copy(turn), b_.var(n)})});
-    const std::int64_t rows = rows_of_thread() / 2, columns = columns_of_thread() / 2;
-    return {unrolled(m, rows, {unrolled(n, columns, {b_.evaluate(mma)})})};
+    Expr* mma = b_.make(Op::kMma, {b_.load(sums_, {copy(m), b_.var(n), small(0)}), left(0), left(1),
+                                   b_.load(f.right, {copy(turn), b_.var(n)})});
+    return {unrolled(n, columns_of_thread() / 2, {b_.evaluate(mma)})};
 }
 
 // Adds all products of a part.
@@ -310,11 +314,56 @@ Expr* ContractionKernel::all_rows_add(const Segment& s, Expr* step) {
 // Adds the products of a part row by row, for the steps that the row has.
 Body ContractionKernel::multiply_some(const Segment& s, Var* at, Expr* step) {
     Var* k = b_.scalar("k", Scalar::kI32);
+    if (!tile_.matrices) {
+        Body body = add_rows(s, at, step, b_.var(k), small(0), rows_of_thread());
+        return {b_.loop(k, small(0), small(tile_.products), std::move(body))};
+    }
+    // Of the matrices of 16 rows and four steps, few have rows that begin or end among the steps.
+    Body body;
+    const Fragments f = fragments(1, body);
+    append(body, load_fragments(s, at, f, b_.var(k), small(0)));
+    const auto step_of = [&](std::int64_t later) {
+        Expr* number_of = plus(times(b_.var(k), kStepsOfMatrix), small(later));
+        return add(step, wide(part(Op::kQuotient, number_of, s.products)));
+    };
+    Expr* warp = part(Op::kQuotient, thread_, 32);
+    Expr* first_own =
+        times(part(Op::kQuotient, warp, tile_.columns / tile_.own_columns), tile_.own_rows);
+    for (std::int64_t m = 0; m < tile_.own_rows / 16; ++m) {
+        Expr* first = named(body, "first", add(row_, wide(plus(first_own, small(16 * m)))));
+        Expr* last = named(body, "last", least(add(first, 15), last_row_));
+        Expr* all = b_.binary(Op::kLe, copy(first), copy(last));
+        Expr* some = copy(all);
+        const Expr* begin = bounds(*s.steps->ranges.front().loops.front()).begin;
+        const Expr* end = bounds(*s.steps->ranges.back().loops.front()).end;
+        const auto least_begin = least_of(begin, s.steps->begin, first, last);
+        const auto greatest_begin = greatest_of(begin, s.steps->begin, first, last);
+        const auto least_end = least_of(end, s.steps->end, first, last);
+        const auto greatest_end = greatest_of(end, s.steps->end, first, last);
+        const std::int64_t behind = kStepsOfMatrix - 1;
+        all = both(all, b_.binary(Op::kLe, greatest_begin, step_of(0)));
+        all = both(all, b_.binary(Op::kLt, step_of(behind), least_end));
+        some = both(some, b_.binary(Op::kLe, least_begin, step_of(behind)));
+        some = both(some, b_.binary(Op::kLt, step_of(0), greatest_end));
+        Var* e = b_.scalar("e", Scalar::kI32);
+        Expr* number_of = plus(times(b_.var(k), kStepsOfMatrix), b_.var(e));
+        Body one_by_one = {b_.loop(e, small(0), small(kStepsOfMatrix),
+                                   add_rows(s, at, step, number_of, small(2 * m), 2))};
+        body.push_back(b_.if_(all, multiply_rows(f, small(0), small(m)),
+                              {b_.if_(some, std::move(one_by_one))}));
+    }
+    return {b_.loop(k, small(0), small(tile_.products / kStepsOfMatrix), std::move(body))};
+}
+
+// Adds a product to the sums of `rows` of the thread's rows, from `first` on, that have its step.
+Body ContractionKernel::add_rows(const Segment& s, Var* at, Expr* step, const Expr* number_of,
+                                 const Expr* first, std::int64_t rows) {
     Var* r = b_.scalar("r", Scalar::kI32);
     Var* c = b_.scalar("c", Scalar::kI32);
     Body body;
-    Expr* here = named(body, "here", add(step, wide(part(Op::kQuotient, b_.var(k), s.products))));
-    Expr* row = add(row_, wide(row_in_tile(b_.var(r))));
+    Expr* here = named(body, "here", add(step, wide(part(Op::kQuotient, number_of, s.products))));
+    const auto own = [&] { return plus(first, b_.var(r)); };
+    Expr* row = add(row_, wide(row_in_tile(own())));
     Body of_row;
     row = named(of_row, "row", row);
     Expr* has = b_.binary(Op::kLt, copy(row), copy(end_row_));
@@ -322,16 +371,16 @@ Body ContractionKernel::multiply_some(const Segment& s, Var* at, Expr* step) {
     const Expr* end = bounds(*s.steps->ranges.back().loops.front()).end;
     has = both(has, b_.binary(Op::kLe, at_row(begin, row), copy(here)));
     has = both(has, b_.binary(Op::kLt, copy(here), at_row(end, row)));
-    const auto place = [&] { return sum_place(b_.var(r), b_.var(c)); };
+    const auto place = [&] { return sum_place(own(), b_.var(c)); };
     const auto factor = [&](bool left, Expr* place) {
-        return factor_at(s, at, left, b_.var(k), place);
+        return factor_at(s, at, left, number_of, place);
     };
-    Expr* sum = added(b_.load(sums_, place()), factor(true, row_in_tile(b_.var(r))),
+    Expr* sum = added(b_.load(sums_, place()), factor(true, row_in_tile(own())),
                       factor(false, column_in_tile(b_.var(c))));
     Stmt* all = unrolled(c, columns_of_thread(), {b_.store(sums_, place(), sum)});
     of_row.push_back(b_.if_(has, {all}));
-    body.push_back(unrolled(r, rows_of_thread(), std::move(of_row)));
-    return {b_.loop(k, small(0), small(tile_.products), std::move(body))};
+    body.push_back(unrolled(r, rows, std::move(of_row)));
+    return body;
 }
 
 }  // namespace parpy

@@ -8,24 +8,27 @@ INLINE unsigned char* dynamic_shared() {
 }
 typedef unsigned long long u64;
 // Copies an element, or N elements of 16 bytes in all at an address that is a multiple of 16, to
-// shared memory while the thread goes on.
-template <int N, class T> INLINE void copy_async(T* to, const T* from) {
+// shared memory while the thread goes on, if the condition holds. There is no branch.
+template <int N, class T> INLINE void copy_async(bool condition, T* to, const T* from) {
 #if __CUDA_ARCH__ >= 800
     unsigned shared;
     asm("{ .reg .u64 t; cvta.to.shared.u64 t, %1; cvt.u32.u64 %0, t; }" : "=r"(shared) : "l"(to));
     if (N * sizeof(T) == 16) {
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(shared), "l"(from) : "memory");
+        asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }"
+                     :: "r"(shared), "l"(from), "r"((int)condition) : "memory");
     } else {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
-                     :: "r"(shared), "l"(from), "n"(N * (int)sizeof(T)) : "memory");
+        asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p cp.async.ca.shared.global [%0], [%1], %3; }"
+                     :: "r"(shared), "l"(from), "r"((int)condition), "n"(N * (int)sizeof(T)) : "memory");
     }
 #else
+    if (!condition) return;
 #ifdef report_failure  // the simulator requires the alignment that a GPU needs
     if (((u64)to | (u64)from) % (N * sizeof(T)) != 0) __trap();
 #endif
     for (int i = 0; i < N; ++i) to[i] = from[i];
 #endif
 }
+template <int N, class T> INLINE void copy_async(T* to, const T* from) { copy_async<N>(true, to, from); }
 INLINE bool is_aligned(const void* at) { return (u64)at % 16 == 0; }
 // Makes a group of the copies that the thread has begun since the last group.
 INLINE void end_group() {
@@ -119,52 +122,39 @@ extern "C" __global__ void __launch_bounds__(128) contraction_kernel(
     int copied_row_1 = wrap_mul(thread % 16, 2);
     bool right_aligned = is_aligned(&B[beyond_1 * 100 + tile_column + copied_row_1]);
     for (int part = -3; part != 0; ++part) {
-        if (part + 3 < 2) {
-            int to = (part + 3) % 4;
-            int ahead = (part + 3) * 32;
-            if (left_aligned) {
-                #pragma unroll
-                for (int k = 0; k != 1; ++k) {
-                    #pragma unroll
-                    for (int r = 0; r != 4; ++r) {
-                        if (wrap_add(tile_row, wrap_add(copied_row, r * 8)) < 120) {
-                            copy_async<2>(&factors[to * 2176 + (copied_row + r * 8) * 32 + (((copied_step + k * 32) / 2) ^ ((copied_row + r * 8) % 4 * 2)) * 2 + (copied_step + k * 32) % 2], &A[(tile_row + copied_row + r * 8) * 64 + ahead + copied_step + k * 32]);
-                        }
-                    }
-                }
-            } else {
-                for (int k = 0; k != 1; ++k) {
-                    for (int r = 0; r != 4; ++r) {
-                        for (int e = 0; e != 2; ++e) {
-                            int each = wrap_add(wrap_add(copied_step, k * 32), e);
-                            int at = wrap_add(wrap_add(ahead, wrap_add(copied_step, k * 32)), e);
-                            if (wrap_add(tile_row, wrap_add(copied_row, r * 8)) < 120) {
-                                copy_async<1>(&factors[to * 2176 + (copied_row + r * 8) * 32 + ((each / 2) ^ ((copied_row + r * 8) % 4 * 2)) * 2 + each % 2], &A[(tile_row + copied_row + r * 8) * 64 + at]);
-                            }
-                        }
+        int to = (part + 3) % 4;
+        int ahead = (part + 3) * 32;
+        bool at_once = part + 3 < 2 && left_aligned && right_aligned;
+        #pragma unroll
+        for (int k = 0; k != 1; ++k) {
+            #pragma unroll
+            for (int r = 0; r != 4; ++r) {
+                copy_async<2>(at_once && wrap_add(tile_row, wrap_add(copied_row, r * 8)) < 120, &factors[to * 2176 + (copied_row + r * 8) * 32 + (((copied_step + k * 32) / 2) ^ ((copied_row + r * 8) % 4 * 2)) * 2 + (copied_step + k * 32) % 2], &A[(tile_row + copied_row + r * 8) * 64 + ahead + copied_step + k * 32]);
+            }
+        }
+        #pragma unroll
+        for (int k = 0; k != 4; ++k) {
+            #pragma unroll
+            for (int r = 0; r != 1; ++r) {
+                copy_async<2>(at_once && wrap_add(tile_column, wrap_add(copied_row_1, r * 32)) < 100, &factors[to * 2176 + 1024 + (beyond_1 + k * 8) * 36 + copied_row_1 + r * 32], &B[(ahead + beyond_1 + k * 8) * 100 + tile_column + copied_row_1 + r * 32]);
+            }
+        }
+        if (part + 3 < 2 && !at_once) {
+            for (int k = 0; k != 1; ++k) {
+                for (int r = 0; r != 4; ++r) {
+                    for (int e = 0; e != 2; ++e) {
+                        int each = wrap_add(wrap_add(copied_step, k * 32), e);
+                        int at = wrap_add(wrap_add(ahead, wrap_add(copied_step, k * 32)), e);
+                        copy_async<1>(wrap_add(tile_row, wrap_add(copied_row, r * 8)) < 120, &factors[to * 2176 + (copied_row + r * 8) * 32 + ((each / 2) ^ ((copied_row + r * 8) % 4 * 2)) * 2 + each % 2], &A[(tile_row + copied_row + r * 8) * 64 + at]);
                     }
                 }
             }
-            if (right_aligned) {
-                #pragma unroll
-                for (int k = 0; k != 4; ++k) {
-                    #pragma unroll
-                    for (int r = 0; r != 1; ++r) {
-                        if (wrap_add(tile_column, wrap_add(copied_row_1, r * 32)) < 100) {
-                            copy_async<2>(&factors[to * 2176 + 1024 + (beyond_1 + k * 8) * 36 + copied_row_1 + r * 32], &B[(ahead + beyond_1 + k * 8) * 100 + tile_column + copied_row_1 + r * 32]);
-                        }
-                    }
-                }
-            } else {
-                for (int k = 0; k != 4; ++k) {
-                    for (int r = 0; r != 1; ++r) {
-                        for (int e = 0; e != 2; ++e) {
-                            int each = wrap_add(wrap_add(copied_row_1, r * 32), e);
-                            int at = wrap_add(wrap_add(tile_column, wrap_add(copied_row_1, r * 32)), e);
-                            if (at < 100) {
-                                copy_async<1>(&factors[to * 2176 + 1024 + (beyond_1 + k * 8) * 36 + each], &B[(ahead + beyond_1 + k * 8) * 100 + at]);
-                            }
-                        }
+            for (int k = 0; k != 4; ++k) {
+                for (int r = 0; r != 1; ++r) {
+                    for (int e = 0; e != 2; ++e) {
+                        int each = wrap_add(wrap_add(copied_row_1, r * 32), e);
+                        int at = wrap_add(wrap_add(tile_column, wrap_add(copied_row_1, r * 32)), e);
+                        copy_async<1>(at < 100, &factors[to * 2176 + 1024 + (beyond_1 + k * 8) * 36 + each], &B[(ahead + beyond_1 + k * 8) * 100 + at]);
                     }
                 }
             }
@@ -194,57 +184,23 @@ extern "C" __global__ void __launch_bounds__(128) contraction_kernel(
         for (int c = 0; c != 2; ++c) {
             b[c + 2] = factors[from_1 * 2176 + 1024 + (thread % 32 % 4 + 4) * 36 + thread / 32 % 2 * 16 + thread % 32 / 4 * 2 + c / 2 * 16 + c % 2];
         }
-        if (part + 3 < 2) {
-            int to = (part + 3) % 4;
-            int ahead = (part + 3) * 32;
-            if (left_aligned) {
-                #pragma unroll
-                for (int k = 0; k != 1; ++k) {
-                    #pragma unroll
-                    for (int r = 0; r != 4; ++r) {
-                        if (wrap_add(tile_row, wrap_add(copied_row, r * 8)) < 120) {
-                            copy_async<2>(&factors[to * 2176 + (copied_row + r * 8) * 32 + (((copied_step + k * 32) / 2) ^ ((copied_row + r * 8) % 4 * 2)) * 2 + (copied_step + k * 32) % 2], &A[(tile_row + copied_row + r * 8) * 64 + ahead + copied_step + k * 32]);
-                        }
-                    }
-                }
-            } else {
-                for (int k = 0; k != 1; ++k) {
-                    for (int r = 0; r != 4; ++r) {
-                        for (int e = 0; e != 2; ++e) {
-                            int each = wrap_add(wrap_add(copied_step, k * 32), e);
-                            int at = wrap_add(wrap_add(ahead, wrap_add(copied_step, k * 32)), e);
-                            if (wrap_add(tile_row, wrap_add(copied_row, r * 8)) < 120) {
-                                copy_async<1>(&factors[to * 2176 + (copied_row + r * 8) * 32 + ((each / 2) ^ ((copied_row + r * 8) % 4 * 2)) * 2 + each % 2], &A[(tile_row + copied_row + r * 8) * 64 + at]);
-                            }
-                        }
-                    }
-                }
-            }
-            if (right_aligned) {
-                #pragma unroll
-                for (int k = 0; k != 4; ++k) {
-                    #pragma unroll
-                    for (int r = 0; r != 1; ++r) {
-                        if (wrap_add(tile_column, wrap_add(copied_row_1, r * 32)) < 100) {
-                            copy_async<2>(&factors[to * 2176 + 1024 + (beyond_1 + k * 8) * 36 + copied_row_1 + r * 32], &B[(ahead + beyond_1 + k * 8) * 100 + tile_column + copied_row_1 + r * 32]);
-                        }
-                    }
-                }
-            } else {
-                for (int k = 0; k != 4; ++k) {
-                    for (int r = 0; r != 1; ++r) {
-                        for (int e = 0; e != 2; ++e) {
-                            int each = wrap_add(wrap_add(copied_row_1, r * 32), e);
-                            int at = wrap_add(wrap_add(tile_column, wrap_add(copied_row_1, r * 32)), e);
-                            if (at < 100) {
-                                copy_async<1>(&factors[to * 2176 + 1024 + (beyond_1 + k * 8) * 36 + each], &B[(ahead + beyond_1 + k * 8) * 100 + at]);
-                            }
-                        }
-                    }
-                }
+        int to = (part + 3) % 4;
+        int ahead = (part + 3) * 32;
+        bool at_once = part + 3 < 2 && left_aligned && right_aligned;
+        #pragma unroll
+        for (int k = 0; k != 1; ++k) {
+            #pragma unroll
+            for (int r = 0; r != 4; ++r) {
+                copy_async<2>(at_once && wrap_add(tile_row, wrap_add(copied_row, r * 8)) < 120, &factors[to * 2176 + (copied_row + r * 8) * 32 + (((copied_step + k * 32) / 2) ^ ((copied_row + r * 8) % 4 * 2)) * 2 + (copied_step + k * 32) % 2], &A[(tile_row + copied_row + r * 8) * 64 + ahead + copied_step + k * 32]);
             }
         }
-        end_group();
+        #pragma unroll
+        for (int k = 0; k != 4; ++k) {
+            #pragma unroll
+            for (int r = 0; r != 1; ++r) {
+                copy_async<2>(at_once && wrap_add(tile_column, wrap_add(copied_row_1, r * 32)) < 100, &factors[to * 2176 + 1024 + (beyond_1 + k * 8) * 36 + copied_row_1 + r * 32], &B[(ahead + beyond_1 + k * 8) * 100 + tile_column + copied_row_1 + r * 32]);
+            }
+        }
         #pragma unroll
         for (int m = 0; m != 1; ++m) {
             #pragma unroll
@@ -252,6 +208,27 @@ extern "C" __global__ void __launch_bounds__(128) contraction_kernel(
                 mma(&sums[m * 8 + n * 4], a[m * 2], a[m * 2 + 1], b[n]);
             }
         }
+        if (part + 3 < 2 && !at_once) {
+            for (int k = 0; k != 1; ++k) {
+                for (int r = 0; r != 4; ++r) {
+                    for (int e = 0; e != 2; ++e) {
+                        int each = wrap_add(wrap_add(copied_step, k * 32), e);
+                        int at = wrap_add(wrap_add(ahead, wrap_add(copied_step, k * 32)), e);
+                        copy_async<1>(wrap_add(tile_row, wrap_add(copied_row, r * 8)) < 120, &factors[to * 2176 + (copied_row + r * 8) * 32 + ((each / 2) ^ ((copied_row + r * 8) % 4 * 2)) * 2 + each % 2], &A[(tile_row + copied_row + r * 8) * 64 + at]);
+                    }
+                }
+            }
+            for (int k = 0; k != 4; ++k) {
+                for (int r = 0; r != 1; ++r) {
+                    for (int e = 0; e != 2; ++e) {
+                        int each = wrap_add(wrap_add(copied_row_1, r * 32), e);
+                        int at = wrap_add(wrap_add(tile_column, wrap_add(copied_row_1, r * 32)), e);
+                        copy_async<1>(at < 100, &factors[to * 2176 + 1024 + (beyond_1 + k * 8) * 36 + each], &B[(ahead + beyond_1 + k * 8) * 100 + at]);
+                    }
+                }
+            }
+        }
+        end_group();
         #pragma unroll
         for (int k = 1; k != 7; ++k) {
             #pragma unroll
