@@ -1,8 +1,8 @@
 // See device_allocation.h.
 #include "arrays/device_allocation.h"
 
-#include "runtime/cuda/device_memory.h"
-#include "runtime/cuda/used_streams.h"
+#include "runtime/cuda/memory/device_memory.h"
+#include "runtime/cuda/memory/used_streams.h"
 
 namespace parpy {
 

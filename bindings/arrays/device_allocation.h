@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "runtime/cuda/device.h"
-#include "runtime/cuda/graph_memory.h"
+#include "runtime/cuda/memory/graph_memory.h"
 
 namespace parpy {
 

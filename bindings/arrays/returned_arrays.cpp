@@ -10,7 +10,7 @@
 #include "arrays/array_intake.h"
 #include "arrays/device_access.h"
 #include "raise.h"
-#include "runtime/cuda/device_memory.h"
+#include "runtime/cuda/memory/device_memory.h"
 
 namespace nb = nanobind;
 

@@ -3,7 +3,7 @@
 
 #include "calls/run.h"
 #include "owned.h"
-#include "runtime/cuda/device_memory.h"
+#include "runtime/cuda/memory/device_memory.h"
 #include "runtime/parts/parts.h"
 
 namespace parpy {

@@ -16,8 +16,8 @@
 #include "arrays/device_access.h"
 #include "arrays/device_allocation.h"
 #include "numpy_api.h"
-#include "runtime/cuda/device_memory.h"
-#include "runtime/cuda/used_streams.h"
+#include "runtime/cuda/memory/device_memory.h"
+#include "runtime/cuda/memory/used_streams.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -14,7 +14,7 @@
 
 #include "arrays/device_access.h"
 #include "module/python_hook.h"
-#include "runtime/cuda/used_streams.h"
+#include "runtime/cuda/memory/used_streams.h"
 #include "runtime/parts/device_team.h"
 #include "runtime/parts/parts.h"
 #include "runtime/parts/peers.h"

@@ -14,6 +14,7 @@ void bind_compile(nb::module_& m);
 void bind_configuration(nb::module_& m);
 void bind_cuda(nb::module_& m);
 void bind_device(nb::module_& m);
+void bind_allocator(nb::module_& m);
 void bind_device_memory(nb::module_& m);
 void bind_eval(nb::module_& m);
 void bind_analysis(nb::module_& m);
@@ -38,6 +39,7 @@ NB_MODULE(_native, m) {
     parpy::bind_configuration(m);
     parpy::bind_cuda(m);
     parpy::bind_device(m);
+    parpy::bind_allocator(m);
     parpy::bind_device_memory(m);
     parpy::bind_eval(m);
     parpy::bind_analysis(m);

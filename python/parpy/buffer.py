@@ -11,12 +11,13 @@ import functools
 import importlib
 import math
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from . import _native
+from .arrays.allocators import allocate_of
 from .arrays.device_arrays import (
     DeviceArray,
     described,
@@ -48,6 +49,7 @@ __all__ = [
     "from_raw",
     "full",
     "full_like",
+    "set_allocator",
     "sync",
     "zeros",
     "zeros_like",
@@ -310,6 +312,21 @@ def empty_cache() -> None:
     ParPy keeps freed memory for later arrays, and other libraries cannot use it until this call.
     """
     _native.empty_device_cache()
+
+
+@hides_frames
+def set_allocator(allocator: str | Callable[[int, int], Any] | None) -> None:
+    """Takes the GPU memory of later arrays and calls from another library's allocator.
+
+    ``"cupy"`` is CuPy's current allocator, such as a memory pool or a limit that the program has set; ``"rmm"`` is
+    RMM's current device resource; None is ParPy's own pool. A function gets a number of bytes and the address of a
+    CUDA stream, and returns an object whose attribute ``ptr`` is the address of memory of the current GPU. ParPy keeps
+    the object as long as it uses the memory, and drops it when the stream will wait for all work that uses it.
+
+    Arrays that exist keep their memory. The memory of CUDA graphs that are being captured is always of ParPy's pool.
+    Raises ``ImportError`` if the library is missing, and ``ValueError`` for another name.
+    """
+    _native.set_allocator(None if allocator is None else allocate_of(allocator))
 
 
 @hides_frames

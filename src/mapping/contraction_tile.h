@@ -21,8 +21,8 @@ struct KernelTile {
     double nanoseconds = 0;  // of all tiles, as the cost model expects
 };
 
-// The tile that the cost model expects to be fastest among those that `shared_bytes` of shared memory
-// hold; if none, `reason` says why loops are better.
+// The tile that the cost model expects to be fastest among those that `shared_bytes` of shared
+// memory hold; if none, `reason` says why loops are better.
 [[nodiscard]] std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
                                                          const ContractionSizes& sizes,
                                                          std::int64_t shared_bytes,

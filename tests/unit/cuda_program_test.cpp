@@ -6,7 +6,7 @@
 
 #include "cuda_fixture.h"
 #include "runtime/cuda/cuda_executable.h"
-#include "runtime/cuda/device_memory.h"
+#include "runtime/cuda/memory/device_memory.h"
 
 namespace parpy::cuda {
 namespace {

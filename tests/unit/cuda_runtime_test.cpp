@@ -11,11 +11,11 @@
 
 #include "cuda_fixture.h"
 #include "runtime/cuda/cuda_executable.h"
-#include "runtime/cuda/device_memory.h"
 #include "runtime/cuda/device_stacks.h"
-#include "runtime/cuda/graph_memory.h"
+#include "runtime/cuda/memory/device_memory.h"
+#include "runtime/cuda/memory/graph_memory.h"
+#include "runtime/cuda/memory/used_streams.h"
 #include "runtime/cuda/nvrtc.h"
-#include "runtime/cuda/used_streams.h"
 
 namespace parpy::cuda {
 namespace {

@@ -476,7 +476,7 @@ private:
     Module& module_;
     Function& entry_;
     const bool deterministic_;
-    const std::int64_t shared_bytes_;  // that a block may have
+    const std::int64_t shared_bytes_;          // that a block may have
     std::unordered_set<const For*> finished_;  // loops over partial values
     std::unique_ptr<ParallelLoops> loops_;     // of the function as it is now
 };

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/cuda/device_memory.h"
+#include "runtime/cuda/memory/device_memory.h"
 
 namespace parpy::cuda {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runtime/cuda/device_memory.h"
+#include "runtime/cuda/memory/device_memory.h"
 #include "runtime/parts/peers.h"
 
 namespace parpy::cuda {

@@ -1,10 +1,14 @@
 // See device_memory.h.
-#include "runtime/cuda/device_memory.h"
+#include "runtime/cuda/memory/device_memory.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
 
-#include "runtime/cuda/host_staging.h"
-#include "runtime/cuda/used_streams.h"
+#include "runtime/cuda/memory/allocators.h"
+#include "runtime/cuda/memory/host_staging.h"
+#include "runtime/cuda/memory/used_streams.h"
 
 namespace parpy::cuda {
 
@@ -49,6 +53,10 @@ DevicePointer allocate(const Device& device, std::size_t bytes, Stream stream,
                        RuntimeError& error) {
     // Whole words: atomic updates of single bytes read the whole word (prelude/cuda.inc).
     const std::size_t size = std::max((bytes + 3) / 4 * 4, std::size_t{4});
+    if (std::shared_ptr<Allocator> chosen = chosen_allocator();
+        chosen != nullptr && !is_captured(stream)) {
+        return LentMemory::borrow(std::move(chosen), size, stream, error);
+    }
     const BesideCaptures beside;
     DevicePointer at = 0;
     Result result = allocate_once(device, size, stream, at);
@@ -65,6 +73,10 @@ DevicePointer allocate(const Device& device, std::size_t bytes, Stream stream,
 
 void release(const Device& device, DevicePointer pointer, Stream stream) {
     if (pointer == 0) return;
+    if (const std::optional<LentMemory> lent = LentMemory::taken(pointer)) {
+        lent->wait_for(stream);
+        return lent->give_back();
+    }
     const BesideCaptures beside;
     const Driver& driver = Driver::instance();
     if (device.pool() != nullptr) {

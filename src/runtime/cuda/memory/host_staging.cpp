@@ -1,5 +1,5 @@
 // See host_staging.h.
-#include "runtime/cuda/host_staging.h"
+#include "runtime/cuda/memory/host_staging.h"
 
 #include <algorithm>
 #include <cstring>

@@ -6,9 +6,11 @@
 
 #include <atomic>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "runtime/cuda/device.h"
+#include "runtime/cuda/memory/allocators.h"
 
 namespace parpy::cuda {
 
@@ -43,7 +45,10 @@ private:
     void note_other(Stream stream);
     void keep_unfreed(DevicePointer pointer);
     void let_default_stream_wait();
-    bool free_now(DevicePointer pointer);
+    // Frees it, or adds it to what other allocators get back without the lock; false: it is
+    // impossible now.
+    bool free_now(DevicePointer pointer, std::vector<LentMemory>& lent);
+    void free(std::span<const DevicePointer> pointers);
 
     explicit UsedStreams(const Device& device) : device_(device) {}
 

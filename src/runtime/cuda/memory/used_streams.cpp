@@ -1,10 +1,12 @@
 // See used_streams.h.
-#include "runtime/cuda/used_streams.h"
+#include "runtime/cuda/memory/used_streams.h"
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <utility>
 
-#include "runtime/cuda/device_memory.h"
+#include "runtime/cuda/memory/device_memory.h"
 
 namespace parpy::cuda {
 
@@ -61,9 +63,17 @@ void UsedStreams::let_default_stream_wait() {
     used_.clear();
 }
 
-bool UsedStreams::free_now(DevicePointer pointer) {
+bool UsedStreams::free_now(DevicePointer pointer, std::vector<LentMemory>& lent) {
     const Driver& driver = Driver::instance();
     const BesideCaptures beside;
+    if (LentMemory::is_lent(pointer)) {
+        if (!beside.has_default_stream()) return false;
+        std::optional<LentMemory> memory = LentMemory::taken(pointer);
+        let_default_stream_wait();
+        memory->wait_for(nullptr);
+        lent.push_back(std::move(*memory));
+        return true;
+    }
     Result result = kSuccess;
     if (device_.pool() == nullptr) {
         result = driver.cuMemFree(pointer);  // waits for the device
@@ -82,10 +92,20 @@ void UsedStreams::keep_unfreed(DevicePointer pointer) {
     has_unfreed_.store(true, std::memory_order_relaxed);
 }
 
+void UsedStreams::free(std::span<const DevicePointer> pointers) {
+    std::vector<LentMemory> lent;
+    {
+        const std::scoped_lock lock(mutex_);
+        for (const DevicePointer pointer : pointers)
+            if (!free_now(pointer, lent)) keep_unfreed(pointer);
+    }
+    for (const LentMemory& memory : lent)
+        memory.give_back();
+}
+
 void UsedStreams::end(DevicePointer pointer) {
     live_.fetch_sub(1, std::memory_order_relaxed);
-    const std::scoped_lock lock(mutex_);
-    if (!free_now(pointer)) keep_unfreed(pointer);
+    free({&pointer, 1});
 }
 
 void UsedStreams::end_later(DevicePointer pointer) {
@@ -101,9 +121,7 @@ void UsedStreams::retry() {
         unfreed.swap(unfreed_);
         has_unfreed_.store(false, std::memory_order_relaxed);
     }
-    const std::scoped_lock lock(mutex_);
-    for (const DevicePointer pointer : unfreed)
-        if (!free_now(pointer)) keep_unfreed(pointer);
+    free(unfreed);
 }
 
 void UsedStreams::wait() {

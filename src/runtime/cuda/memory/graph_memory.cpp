@@ -1,8 +1,8 @@
 // See graph_memory.h.
-#include "runtime/cuda/graph_memory.h"
+#include "runtime/cuda/memory/graph_memory.h"
 
-#include "runtime/cuda/device_memory.h"
-#include "runtime/cuda/used_streams.h"
+#include "runtime/cuda/memory/device_memory.h"
+#include "runtime/cuda/memory/used_streams.h"
 
 namespace parpy::cuda {
 
