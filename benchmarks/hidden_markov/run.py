@@ -1,6 +1,6 @@
 """The forward algorithm of a hidden Markov model on a GPU, or on the cores of the CPU.
 
-    python benchmarks/hidden_markov/run.py [--quick] [--backend cuda|cpu] [--out FILE]
+    python benchmarks/hidden_markov/run.py [--quick] [--bases 3 7] [--backend cuda|cpu] [--out FILE]
 
 3-mers and 7-mers, 16 layers; 100 to 1000 signals of 2000 samples, the shortest of half that length. Arrays are in the
 memory of the back end; the median of three calls, each with its synchronisation. Mappings: that of published ParPy (a
@@ -103,13 +103,14 @@ def measure(backend: parpy.CompileBackend, bases: int, count: int, samples: int)
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer and shorter signals")
+    parser.add_argument("--bases", type=int, nargs="+", default=[3, 7], help="bases of a k-mer")
     parser.add_argument("--backend", choices=["cuda", "cpu"], default="cuda")
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     backend = parpy.CompileBackend(arguments.backend)
     counts = (8,) if arguments.quick else (100, 1000)
     samples = 50 if arguments.quick else SAMPLES
-    rows = [measure(backend, bases, count, samples) for bases in (3, 7) for count in counts]
+    rows = [measure(backend, bases, count, samples) for bases in arguments.bases for count in counts]
     facts = {"machine": platform.processor() or platform.machine(), "backend": arguments.backend, "rows": rows}
     out = arguments.out or HERE.parent / f"results/hidden_markov_{arguments.backend}.json"
     out.parent.mkdir(parents=True, exist_ok=True)
