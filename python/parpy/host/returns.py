@@ -84,8 +84,9 @@ def _alternatives(value: ast.expr) -> Iterator[ast.expr]:
 
 def shared_roots(lookup: Lookup, value: ast.expr) -> frozenset[str]:
     """The arrays of which a returned tuple, or a tuple in it, has several parts, at least one of them a slice, which
-    share memory."""
-    parts = [(lookup.moved(each) or each, each) for whole in elements_of(value) for each in _parts(whole)]
+    share memory. Starred parts (`*t[1:]`) are those of tuples."""
+    wholes = [whole for whole in elements_of(value) if not isinstance(whole, ast.Starred)]
+    parts = [(lookup.moved(each) or each, each) for whole in wholes for each in _parts(whole)]
     counts = Counter(root_of(place) for place, _ in parts if isinstance(place, ast.Name | ast.Subscript))
     sliced = {root_of(place) for place, each in parts if place is not each or is_part(each)}
     return frozenset(name for name in sliced if counts[name] > 1)

@@ -123,6 +123,26 @@ def flat(value):
     return [part for each in value for part in flat(each)] if isinstance(value, list | tuple) else [value]
 
 
+@parpy.jit
+def turned(t, s):
+    return (*t[1:], t[0])
+
+
+@parpy.jit
+def sums_of_turned(a, x, r):
+    for i in range(a.shape[0]):
+        e, f = turned(turned((x[i] + 0.5, r), r), 0.5)
+        a[i] += e
+
+
+def test_parts_of_tuples_are_compiled():
+    """Several parts of a tuple share no memory."""
+    a, x = np.arange(6.0), np.arange(6)
+    assert "Python runs" not in str(parpy.explain(sums_of_turned, a, x, 2.0))
+    sums_of_turned(a, x, 2.0)
+    np.testing.assert_array_equal(a, np.arange(6.0) + np.arange(6) + 0.5)
+
+
 def test_numbers_of_a_range_for_one_element():
     """The message names the call in the user's text."""
 

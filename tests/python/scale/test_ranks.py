@@ -29,7 +29,7 @@ def _mpiexec():
 
 
 def _run(ranks, program, *arguments, cwd=None, **environment):
-    environment = {**os.environ, "PYTHONPATH": str(places.ROOT / "python"), **environment}
+    environment = {**os.environ, "PYTHONPATH": str(Path(parpy.__file__).parents[1]), **environment}
     command = [*_mpiexec(), "-n", str(ranks), sys.executable, str(program), *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, env=environment, cwd=cwd)
 
