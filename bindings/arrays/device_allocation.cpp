@@ -18,7 +18,7 @@ std::unique_ptr<DeviceAllocation> DeviceAllocation::make(const cuda::Device& dev
         made->pointer_ = made->shared_->pointer();
         return made;
     }
-    made->pointer_ = cuda::allocate(device, bytes, stream, error);
+    made->pointer_ = cuda::allocate_to_keep(device, bytes, stream, error);
     if (error.failed()) {
         made->pointer_ = 0;
         return nullptr;

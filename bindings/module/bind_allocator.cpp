@@ -32,7 +32,8 @@ public:
         const nb::gil_scoped_acquire gil;
         try {
             nb::object owner = allocate_(bytes, reinterpret_cast<std::uintptr_t>(stream));
-            const auto pointer = nb::cast<std::uint64_t>(owner.attr("ptr"));
+            const auto pointer = nb::cast<std::uint64_t>(nb::int_(owner.attr("ptr")));
+            if (pointer == 0) throw nb::value_error("the attribute 'ptr' of its result is 0");
             return {pointer, owner.release().ptr()};
         } catch (const std::exception& e) {
             error = {

@@ -110,11 +110,29 @@ def arange_to(stop):
 
 
 def arange(start_or_stop, stop, step=1):
-    count = max(math.ceil((stop - start_or_stop) / step), 0)
-    distance = (start_or_stop + step) - start_or_stop
-    made = np.full(count, start_or_stop + 0 * distance)
-    for i in range(count):
-        made[i] = start_or_stop + i * distance
+    kind = 0 * start_or_stop + 0 * stop + 0 * step
+    if (
+        builtin.static_types_eq(kind, np.float64)
+        or builtin.static_types_eq(kind, np.float32)
+        or builtin.static_types_eq(kind, np.float16)
+    ):
+        distance = (start_or_stop + step) - start_or_stop
+        length = (stop - start_or_stop) / step
+        if not np.isfinite(length):
+            raise ValueError("the length of np.arange is infinite or NaN")
+        made = np.full(max(math.ceil(length), 0), kind)
+        for i in range(made.shape[0]):
+            made[i] = start_or_stop + i * distance
+        return made
+    return integers_at_distances(np.int64(start_or_stop), np.int64(stop), np.int64(step))
+
+
+def integers_at_distances(start, stop, step):
+    if step == 0:
+        raise ZeroDivisionError("division by zero")
+    made = np.empty(max(-((start - stop) // step), 0), dtype=np.int64)
+    for i in range(made.shape[0]):
+        made[i] = start + i * step
     return made
 
 
@@ -128,7 +146,7 @@ def numbers_of_range(start, stop):
 
 def linspace(start, stop, num=50):
     distance = (stop - start) / max(num - 1, 1)
-    made = np.empty(num)
+    made = np.full(num, 0 * ((stop - start) / 1.0))
     for i in range(num):
         made[i] = i * distance + start
     if num > 1:

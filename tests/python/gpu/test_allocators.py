@@ -66,8 +66,12 @@ shifted(host, opts=parpy.auto(backend=CUDA))  # the call's own copies
 assert len(freed) == len(sizes)
 stream = cuda.stream()
 array = cuda.device_array(5, np.float32, stream=stream)
-assert sizes[-1][0] == 20 and sizes[-1][1] == int(stream.handle if hasattr(stream, "handle") else stream)
+assert sizes[-1] == (20, 0)  # arrays may outlive the stream
+del stream
+gc.collect()
 del array
+gc.collect()
+assert len(freed) == len(sizes)
 
 def work():
     for _ in range(50):
@@ -87,6 +91,13 @@ try:
     buffer.zeros((3,), parpy.types.F64, CUDA)
 except parpy.BackendError as error:
     assert "P528" in str(error) and "no attribute 'ptr'" in str(error), error
+else:
+    raise AssertionError("no error")
+buffer.set_allocator(lambda size, stream: types.SimpleNamespace(ptr=0))
+try:
+    buffer.zeros((3,), parpy.types.F64, CUDA)
+except parpy.BackendError as error:
+    assert "'ptr' of its result is 0" in str(error), error
 else:
     raise AssertionError("no error")
 def fails(size, stream):

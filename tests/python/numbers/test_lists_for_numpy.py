@@ -48,12 +48,12 @@ def operands(x, y):
     for i in range(len(x)):
         a, b = x[i], x[i] * 2 - 1
         y[i, 0] = x[:2] @ [a, b]
-        y[i, 1] = (x[:2] * [a, b]).sum()
-        y[i, 2] = (x[:2] - (a, b)).sum()
+        y[i, 1] = (x[:2] / [a, b]).sum()
+        y[i, 2] = (x[:2] - [a, b]).sum()
         y[i, 3] = np.sum(x - [0, 1, 2, 3])
-        y[i, 4] = np.sum(x[:3] > [0, 1, 2])
+        y[i, 4] = np.sum(x[:3] ** [0, 1, 2])
         y[i, 5] = np.array([a, b]) @ [b, a]
-        y[i, 6] = ([1, 2] * x[:2]).sum()
+        y[i, 6] = ([1, 2] - x[:2]).sum()
         y[i, 7] = (np.array([a, b]) * [b, a])[1]
 
 
@@ -110,3 +110,21 @@ def test_the_module_under_another_name():
         return inner.argmax([x[0], x[1], x[2]])
 
     assert imported(X) == 1
+
+
+def test_slices_of_tuples_and_lists():
+    """Operators that lists and tuples have are not those of arrays."""
+
+    def shapes(x, t, values):
+        made = np.zeros(x.shape[:1] + (3,))  # noqa: RUF005
+        values[1:] = values[1:] + [5]  # noqa: RUF005
+        same_shape = x.shape[:2] == (2, 3)
+        total = 0
+        for i in range(2):
+            total += len(t[1:] + (4, 5)) + i  # noqa: RUF005
+        more = t[1:] + (0,)  # noqa: RUF005
+        return made.shape, np.ones(x.shape[1:] + (1,)).shape, sorted(more), same_shape, total  # noqa: RUF005
+
+    x, got, want = np.zeros((2, 3)), [1, 2, 3], [1, 2, 3]
+    assert parpy.jit(shapes)(x, (1, 2, 3), got) == shapes(x, (1, 2, 3), want)
+    assert got == want

@@ -217,3 +217,28 @@ def kernel(x):
     exec(compile(text, str(file), "exec"), names)
     with pytest.raises(parpy.CompileError, match="this 'match' cannot be compiled"):
         cuda.jit(names["kernel"])[1, 1](np.zeros(1))
+
+
+@parpy.jit
+def guarded_by_a_walrus(a, b):
+    match a:
+        case 5 if (a := 6) > 100:
+            return 1
+        case 5:
+            return 2
+        case 6:
+            return 3
+    match (a, b):
+        case (6, 2) if (b := 7) > 100:
+            return 4
+        case (6, 7):
+            return 5
+    return 6
+
+
+def test_names_that_a_guard_assigns():
+    """The subject is evaluated once."""
+    plain = guarded_by_a_walrus.__wrapped__
+    for a in range(4, 8):
+        for b in (2, 7):
+            assert guarded_by_a_walrus(a, b) == plain(a, b)

@@ -132,7 +132,7 @@ def turned(t, s):
 def sums_of_turned(a, x, r):
     for i in range(a.shape[0]):
         e, f = turned(turned((x[i] + 0.5, r), r), 0.5)
-        a[i] += e
+        a[i] += e + f
 
 
 def test_parts_of_tuples_are_compiled():
@@ -140,7 +140,7 @@ def test_parts_of_tuples_are_compiled():
     a, x = np.arange(6.0), np.arange(6)
     assert "Python runs" not in str(parpy.explain(sums_of_turned, a, x, 2.0))
     sums_of_turned(a, x, 2.0)
-    np.testing.assert_array_equal(a, np.arange(6.0) + np.arange(6) + 0.5)
+    np.testing.assert_array_equal(a, np.arange(6.0) + np.arange(6) + 2.5)
 
 
 def test_numbers_of_a_range_for_one_element():

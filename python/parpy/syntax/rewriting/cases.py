@@ -77,6 +77,8 @@ class _Cases(ast.NodeTransformer):
     def _subject(self, node: ast.Match) -> tuple[list[ast.stmt], ast.expr | list[ast.expr]]:
         """The subject as names and constants that the cases do not change, or a list of them for a tuple, and the
         statements before the cases that assign these names."""
+        if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)):
+            raise _Refused  # a walrus may assign a name of the subject between the cases
         bound = _bound(node)
         values = node.subject.elts if isinstance(node.subject, ast.Tuple) else [node.subject]
         if any(isinstance(each, ast.Starred) for each in values):

@@ -1,5 +1,6 @@
 """Lists and tuples that are written out as arguments of functions of NumPy, or as operands beside arrays, as arrays:
-`np.argmin([a, b])` is `np.argmin(np.array([a, b]))`, and `x[1:] * [a, b]` is `x[1:] * np.array([a, b])`."""
+`np.argmin([a, b])` is `np.argmin(np.array([a, b]))`, and `x - [a, b]` is `x - np.array([a, b])`. Operators that lists
+and tuples have stay as they are: whether `t[1:] + (a, b)` is a sum depends on t."""
 
 from __future__ import annotations
 
@@ -15,31 +16,14 @@ from ..vectors import outside
 from ..walks import copy_of, walk
 
 _REDUCTIONS = (
-    *("all", "amax", "amin", "any", "argmax", "argmin", "argsort", "average", "count_nonzero", "cumprod", "cumsum"),
-    *(
-        "diff",
-        "max",
-        "mean",
-        "median",
-        "min",
-        "nanmax",
-        "nanmean",
-        "nanmin",
-        "nanstd",
-        "nansum",
-        "nanvar",
-        "percentile",
-    ),
-    *("prod", "ptp", "quantile", "sort", "std", "sum", "trapezoid", "unique", "var"),
+    "all amax amin any argmax argmin argsort average count_nonzero cumprod cumsum diff max mean median min nanmax "
+    "nanmean nanmin nanstd nansum nanvar percentile prod ptp quantile sort std sum trapezoid unique var"
 )
 # Functions of which every argument may be an array.
-_OTHERS = (
-    *("allclose", "array_equal", "around", "clip", "convolve", "cross", "dot", "einsum", "inner", "isclose", "isin"),
-    *("kron", "outer", "round", "vdot", "where"),
-)
+_OTHERS = "allclose array_equal around clip convolve cross dot einsum inner isclose isin kron outer round vdot where"
 _NOT_OF_LISTS = ast.Sub | ast.Div | ast.FloorDiv | ast.Pow
-_BY_ONE = frozenset(getattr(np, name) for name in _REDUCTIONS if hasattr(np, name)) | {np.linalg.norm}
-_BY_ALL = frozenset(getattr(np, name) for name in _OTHERS)
+_BY_ONE = frozenset(getattr(np, name) for name in _REDUCTIONS.split() if hasattr(np, name)) | {np.linalg.norm}
+_BY_ALL = frozenset(getattr(np, name) for name in _OTHERS.split())
 
 
 def with_arrays(node: Function, function: FunctionType) -> Function:
@@ -97,17 +81,15 @@ class _Arrays(ast.NodeTransformer):
         return node
 
     def _is_array(self, node: ast.expr) -> bool:
-        """Whether the text shows that it is an array: a slice, or an array that NumPy makes."""
-        if isinstance(node, ast.Subscript):
-            return any(isinstance(part, ast.Slice) for part in (node.slice, *getattr(node.slice, "elts", ())))
+        """Whether the text shows that it is an array which NumPy makes."""
         return self._called(node) is np.array
 
-    def _is_beside_array(self, node: ast.expr, other: ast.expr, operator: ast.operator | ast.cmpop) -> bool:
-        """Whether a display is an operand beside an array: lists themselves have no such operator, or the other operand
-        is an array."""
-        is_list = isinstance(node, ast.List) and isinstance(operator, _NOT_OF_LISTS)
-        is_list = is_list and isinstance(other, ast.Name | ast.BinOp | ast.Subscript)
-        return _is_spelled_out(node) and (is_list or isinstance(operator, ast.MatMult) or self._is_array(other))
+    def _is_beside_array(self, node: ast.expr, other: ast.expr, operator: ast.operator) -> bool:
+        """Whether a display is an operand beside an array: lists and tuples themselves have no such operator, or the
+        other operand is an array."""
+        alone = isinstance(operator, _NOT_OF_LISTS) and isinstance(node, ast.List)
+        alone = (alone or isinstance(operator, ast.MatMult)) and isinstance(other, ast.Name | ast.BinOp | ast.Subscript)
+        return _is_spelled_out(node) and (alone or self._is_array(other))
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
@@ -115,13 +97,6 @@ class _Arrays(ast.NodeTransformer):
             node.right = self._array(node.right)
         elif self._is_beside_array(node.left, node.right, node.op):
             node.left = self._array(node.left)
-        return node
-
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        self.generic_visit(node)
-        compares = len(node.ops) == 1 and not isinstance(node.ops[0], ast.In | ast.NotIn | ast.Is | ast.IsNot)
-        if compares and self._is_beside_array(node.comparators[0], node.left, node.ops[0]):
-            node.comparators = [self._array(node.comparators[0])]
         return node
 
 

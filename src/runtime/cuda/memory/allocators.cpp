@@ -69,13 +69,13 @@ std::optional<LentMemory> LentMemory::taken(DevicePointer pointer) {
     return std::move(found.mapped());
 }
 
-void LentMemory::wait_for(Stream other) const {
-    if (other == stream_) return;
+void let_wait(Stream stream, Stream other) {
+    if (other == stream) return;
     const Driver& driver = Driver::instance();
     Event event = nullptr;
     if (driver.cuEventCreate(&event, kNoTiming) == kSuccess) {
         if (driver.cuEventRecord(event, other) == kSuccess)
-            driver.cuStreamWaitEvent(stream_, event, 0);
+            driver.cuStreamWaitEvent(stream, event, 0);
         driver.cuEventDestroy(event);
     } else {
         driver.cuStreamSynchronize(other);

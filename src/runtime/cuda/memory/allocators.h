@@ -29,6 +29,9 @@ void choose_allocator(std::shared_ptr<Allocator> allocator);
 // Null: none was chosen.
 [[nodiscard]] std::shared_ptr<Allocator> chosen_allocator();
 
+// Lets the stream wait for the work that is now on `other`.
+void let_wait(Stream stream, Stream other);
+
 // Memory that an allocator lent. Its allocator may call Python: hold no lock while giving it back.
 class LentMemory {
 public:
@@ -39,8 +42,9 @@ public:
     // The memory at this address, to be given back; nothing if no allocator lent it.
     [[nodiscard]] static std::optional<LentMemory> taken(DevicePointer pointer);
 
-    // Lets the stream that the memory was allocated for wait for the work that is now on `other`.
-    void wait_for(Stream other) const;
+    // Lets the stream that the memory was allocated for, which must exist, wait for the work that
+    // is now on `other`.
+    void wait_for(Stream other) const { let_wait(stream_, other); }
     void give_back() const { from_->release(owner_); }
 
 private:

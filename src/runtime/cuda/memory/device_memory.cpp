@@ -49,14 +49,16 @@ RuntimeError allocation_failure(const Device& device, Result result, std::size_t
     return error;
 }
 
-DevicePointer allocate(const Device& device, std::size_t bytes, Stream stream,
-                       RuntimeError& error) {
-    // Whole words: atomic updates of single bytes read the whole word (prelude/cuda.inc).
-    const std::size_t size = std::max((bytes + 3) / 4 * 4, std::size_t{4});
-    if (std::shared_ptr<Allocator> chosen = chosen_allocator();
-        chosen != nullptr && !is_captured(stream)) {
-        return LentMemory::borrow(std::move(chosen), size, stream, error);
-    }
+namespace {
+
+// Whole words: atomic updates of single bytes read the whole word (prelude/cuda.inc).
+std::size_t whole_words(std::size_t bytes) {
+    return std::max((bytes + 3) / 4 * 4, std::size_t{4});
+}
+
+DevicePointer allocate_from_pool(const Device& device, std::size_t bytes, Stream stream,
+                                 RuntimeError& error) {
+    const std::size_t size = whole_words(bytes);
     const BesideCaptures beside;
     DevicePointer at = 0;
     Result result = allocate_once(device, size, stream, at);
@@ -69,6 +71,31 @@ DevicePointer allocate(const Device& device, std::size_t bytes, Stream stream,
     if (result == kSuccess) return at;
     error = allocation_failure(device, result, bytes);
     return 0;
+}
+
+}  // namespace
+
+DevicePointer allocate(const Device& device, std::size_t bytes, Stream stream,
+                       RuntimeError& error) {
+    std::shared_ptr<Allocator> chosen = chosen_allocator();
+    if (chosen == nullptr || is_captured(stream))
+        return allocate_from_pool(device, bytes, stream, error);
+    return LentMemory::borrow(std::move(chosen), whole_words(bytes), stream, error);
+}
+
+DevicePointer allocate_to_keep(const Device& device, std::size_t bytes, Stream stream,
+                               RuntimeError& error) {
+    std::shared_ptr<Allocator> chosen = chosen_allocator();
+    if (chosen == nullptr) return allocate_from_pool(device, bytes, stream, error);
+    {
+        const BesideCaptures beside;
+        if (!beside.has_default_stream() || is_captured(stream))
+            return allocate_from_pool(device, bytes, stream, error);
+    }
+    const DevicePointer at =
+        LentMemory::borrow(std::move(chosen), whole_words(bytes), nullptr, error);
+    if (at != 0) let_wait(stream, nullptr);
+    return at;
 }
 
 void release(const Device& device, DevicePointer pointer, Stream stream) {

@@ -14,6 +14,10 @@ namespace parpy::cuda {
 // set on failure. Zero bytes give a valid address that must not be read. The device is current.
 [[nodiscard]] DevicePointer allocate(const Device& device, std::size_t bytes, Stream stream,
                                      RuntimeError& error);
+// The same for memory that may outlive the stream: another allocator lends it in the order of the
+// default stream, where it ends (used_streams.h), and `stream` waits for that.
+[[nodiscard]] DevicePointer allocate_to_keep(const Device& device, std::size_t bytes, Stream stream,
+                                             RuntimeError& error);
 // The error of a failed allocation, with the bytes that are free. The device is current.
 [[nodiscard]] RuntimeError allocation_failure(const Device& device, Result result,
                                               std::size_t bytes);
