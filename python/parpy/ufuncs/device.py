@@ -119,8 +119,9 @@ class DeviceUfunc(OnDevice):
         overriding = overriding_operand((*arguments, *(out if isinstance(out, tuple) else (out,))))
         if overriding is not None:
             more = {"out": out if isinstance(out, tuple) else (out,)} if out is not None else {}
-            if where is not True:
-                more["where"] = where
+            given = {"where": (where, True), "casting": (casting, "same_kind"), "order": (order, "K")}
+            given |= {"dtype": (dtype, None), "signature": (signature, None), "subok": (subok, True)}
+            more |= {name: value for name, (value, default) in given.items() if value is not default}
             return overriding.__array_ufunc__(self, "__call__", *arguments, **more)
         outs = outputs_of(self.__name__, self._scalars.inputs, self._scalars.outputs, arguments, out)
         inputs = [as_operand(each) for each in arguments[: self._scalars.inputs]]
@@ -385,8 +386,8 @@ def _in_fortran_order(library: Library, shape: tuple[int, ...], kind: Any, like:
 def _overridden(
     ufunc: DeviceUfunc, method: str, arrays: tuple[Any, ...], out: Any, named: dict[str, Any]
 ) -> tuple[bool, Any]:
-    """Whether an operand overrides the methods of ufuncs (NEP 13), and its result. ``named`` has the keywords that the
-    caller gave."""
+    """Whether an operand overrides the methods of ufuncs (NEP 13), and its result. ``named`` has the keywords whose
+    values are not the defaults."""
     overriding = overriding_operand((*arrays, *(out if isinstance(out, tuple) else (out,))))
     if overriding is None:
         return False, None

@@ -185,6 +185,8 @@ PROPERTIES = {
         u.accumulate(Override(), 1, "f4")[1:],
         u.outer(X, Override(), dtype="f4")[1:],
         u.at(Override(), [0], 1.0)[1:],
+        u(X, Override(), dtype="f4", order="F")[1:],
+        u(X, Override(), casting="unsafe", where=X > 3)[1:],
     ],
     "an object that refuses": lambda u: u(X, Refusal()),
     "infinities": lambda u: u(np.array([np.inf, -np.inf, np.nan]), np.array([-np.inf, 1, 1])),
