@@ -71,7 +71,7 @@ class Exchanges(Actions):
         return self._meeting.posted
 
     def move(self, action: Action, array: _Array) -> None:
-        if action.kind == "post":  # other parts may take the rows of this part until it has received all its own
+        if action.kind == "post":  # rows are copied where they are awaited; the interior does not change them
             return
         posted = self._post(array)
         assert action.cut is not None

@@ -320,8 +320,17 @@ class _Planner:
             words.append(f"+{number}:{self._act('gather', name, cut)}")
 
     def _around(self, step: Step, words: list[str]) -> None:
+        # An ordered sum waits for that of the part before: rows are exchanged in front of it, and all other actions
+        # behind the loop follow those of kind 'pass'.
         loop = step.outermost
-        last: list[str] = []  # the actions after the loop that follow all actions of kind 'pass'
+        rows: list[str] = []
+        for place, name in enumerate(loop.arrays):
+            cut = self.plan.cut.get(name)
+            if cut is not None:
+                self._rows(name, place, cut, loop.axes(name)[cut.axis], rows)
+        words += [word for word in rows if not word.startswith("-")]
+        unordered: list[str] = []
+        last: list[str] = []
         for number, each in enumerate(loop.reduced):
             if each.array and not each.alone:
                 raise Refused(f"loop '{loop.variable}' in line {loop.line} reduces '{each.name}', which it also uses")
@@ -338,18 +347,15 @@ class _Planner:
                     "deterministic=True allows in loops of their own"
                 )
             if each.array:
-                words += [f"+{place}:{start}", *(f"-{place}:{one}" for one in passed[:1])]
+                (words if ordered else unordered).append(f"+{place}:{start}")
+                words += [f"-{place}:{one}" for one in passed[:1]]
                 last.append(f"-{place}:{combine}")
             elif ordered:
                 words.append(f"#{place}:{start}:{passed[0]}")
                 last.append(f"#{place}:{passed[1]}:{combine}")
             else:
-                words.append(f"#{place}:{start}:{combine}")
-        words += last
-        for place, name in enumerate(loop.arrays):
-            cut = self.plan.cut.get(name)
-            if cut is not None:
-                self._rows(name, place, cut, loop.axes(name)[cut.axis], words)
+                unordered.append(f"#{place}:{start}:{combine}")
+        words += [*unordered, *last, *(word for word in rows if word.startswith("-"))]
 
     def _rows(self, name: str, place: int, cut: Cut, each: Touched, words: list[str]) -> None:
         """Adds the exchanges of rows of a cut array before and after a nest."""

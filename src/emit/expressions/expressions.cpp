@@ -95,6 +95,9 @@ std::string ExprPrinter::element(const ir::Var& array, std::span<Expr* const> in
         Text term;
         if (dim.stride == 1) {
             term = operand(*index, Precedence::kAdditive);
+            // Terms of other dimensions may be negative, which an unsigned sum is not.
+            if (term.type == Scalar::kU32 && indices.size() > 1)
+                term = cast(std::move(term), Scalar::kI64);
         } else {
             term = operand(*index, Precedence::kMultiplicative);
             const bool narrow = ir::size_in_bytes(promoted(term.type)) < 8;

@@ -126,11 +126,18 @@ private:
                                       builder_.integer(action), value});
     }
 
+    // Arrays before numbers in front of a loop, and behind them after it: a number that the next part
+    // waits for must not wait for arrays of all parts.
     void exchanges(const PartStep& step, const HaloLeaf& leaf, bool behind, Body& out) {
+        if (behind) numbers(step, leaf, behind, out);
         for (const PartStep::Exchange& each : step.exchanges) {
             if (each.behind != behind) continue;
             out.push_back(exchange(leaf, each.array, each.action));
         }
+        if (!behind) numbers(step, leaf, behind, out);
+    }
+
+    void numbers(const PartStep& step, const HaloLeaf& leaf, bool behind, Body& out) {
         for (const PartStep::Number& each : step.numbers) {
             Var* var = leaf.reduced.at(static_cast<std::size_t>(each.reduced));
             const Scalar own = var->type.scalar;

@@ -75,7 +75,8 @@ private:
         ir::Expr* in_tile = nullptr;
     };
 
-    // Private arrays with the factors that a thread holds for matrix units, by turn.
+    // Private arrays with the factors of four steps that a thread holds for matrix units. The arrays
+    // have two of them in turns: one is multiplied while the other one is loaded.
     struct Fragments {
         ir::Var* left = nullptr;
         ir::Var* right = nullptr;

@@ -196,6 +196,7 @@ Expr* ContractionKernel::factor_at(const Segment& s, Var* stage, bool left, cons
     Expr* value = b_.load(factors_, {product_place(s, stage, left, number, in_tile)});
     return left ? scaled(value) : value;
 }
+
 Expr* ContractionKernel::scaled(Expr* left) {
     return scale_ != nullptr ? b_.binary(Op::kMul, copy(scale_), left) : left;
 }
