@@ -119,6 +119,11 @@ def is_left_to_python(value: object) -> TypeGuard[Callable[..., Any]]:
 _open: set[FunctionType] = set()
 
 
+def _chooses(node: ast.AST) -> bool:
+    """Whether a statement returns or names a value that is chosen by `a if c else b`."""
+    return isinstance(node, ast.Return | ast.Assign) and isinstance(node.value, ast.IfExp)
+
+
 class Resolver(Lookup):
     """The callees of a function's calls, and the names that are arrays.
 
@@ -218,7 +223,8 @@ class Resolver(Lookup):
     @lazy
     def _values_of_python(self) -> frozenset[ast.AST]:
         """The texts that Python makes, the returns of texts to Python, elements of several types outside of loops and,
-        after a refusal, the tests whether two names refer to one array."""
+        after a refusal, the tests whether two names refer to one array and, outside of loops, statements that choose a
+        value, which may be an array or a number."""
         found = {part for part in self.nodes if is_made_text(part)}
         if found:
             inside = (part for part in self.nodes if isinstance(part, ast.Raise | ast.Assert))
@@ -228,6 +234,7 @@ class Resolver(Lookup):
             found |= mixed_items(self.nodes) - self._in_loops
         if self.kept.refused:
             found |= {part for part in self.nodes if is_identity(part)}
+            found |= {part for part in self.nodes if _chooses(part)} - self._in_loops
         return frozenset(found)
 
     def _assigns_part(self, part: ast.AST) -> bool:

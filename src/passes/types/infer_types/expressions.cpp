@@ -381,6 +381,16 @@ Operand Typer::walk_logical(Expr*& slot) {
     return result;
 }
 
+namespace {
+
+// Whether the statement stores to elements of an array, all of which a number would fill.
+bool fills(const Stmt* stmt) {
+    const auto* store = stmt == nullptr ? nullptr : stmt->as<Store>();
+    return store != nullptr && !(store->array->type.is_array() && store->array->type.weak);
+}
+
+}  // namespace
+
 Operand Typer::walk_select(Expr*& slot, bool by_numpy) {
     Expr& expr = *slot;
     const int rank = walk_condition(expr.operands[0]);
@@ -396,6 +406,12 @@ Operand Typer::walk_select(Expr*& slot, bool by_numpy) {
     result.rank = std::max({rank, a.rank, b.rank});
     if (!a.type.is_scalar() || !b.type.is_scalar()) {
         result.type = found_so_far(a, b);
+        return result;
+    }
+    if (!by_numpy && rewriting() && rank == 0 && (a.rank == 0) != (b.rank == 0) && !fills(stmt_)) {
+        refuse_call(Code::kP217, expr.span,
+                    "this value is an array or a number, depending on the condition",
+                    "write an if statement whose branches return or name the one and the other");
         return result;
     }
     if (!by_numpy && have_no_common_type(a, b)) {
