@@ -303,7 +303,6 @@ def of_itself(x):
     [
         (stale, (), r"P022\]: 'get' returns a lambda, which reads variables of a function that has not ended"),
         (without_a_value, (), r"P217\]: 'f' is the function 'half' or something else"),
-        (either, (3,), r"P217\]: 'f' is the function 'half' or the function 'sqrt', depending on the path"),
         (returned, (), r"P103\]: this is the function 'half', not a value"),
         (of_itself, (), r"P022\]: 'f' is a function that refers to itself"),
     ],
@@ -312,6 +311,13 @@ def of_itself(x):
 def test_refused(function, more, message):
     with pytest.raises(parpy.CompileError, match=message):
         function(np.ones(3), *more)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_choices_between_functions_are_pythons(n):
+    x = np.full(3, 9.0)
+    either(x, n)
+    np.testing.assert_array_equal(x, [4.5 if n > 2 else 3.0, 9.0, 9.0])
 
 
 def test_text_of_a_program_for_a_lambda():
