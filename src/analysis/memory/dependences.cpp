@@ -451,6 +451,8 @@ bool Dependences::conflict(const For& loop, const Body& source, const Body& sink
     const Accesses& accesses = state_->accesses;
     const int number = accesses.loop_of(&loop);
     if (number < 0) return true;
+    // Accesses of called functions are made by the statements there, which the bodies lack.
+    if (uses_of(source).calls || uses_of(sink).calls) return true;
     const auto made_in = [&](const Body& body) {
         std::unordered_set<const Stmt*> inside;
         for_each_stmt(body, [&](const Stmt& each) { inside.insert(&each); });

@@ -44,6 +44,27 @@ def check(backend, function, given, **options):
         np.testing.assert_array_equal(a, b)
 
 
+@parpy.jit
+def chosen(x, i, s):
+    if s > 0:
+        return x[i] * 0.5
+    return x[i] - s
+
+
+def read_by_a_function(b, c, x, y, n):
+    for i in range(n):
+        y[1:] = (b[i] + y[:-1]) * 0.5
+        c[i] = chosen(y, i, x[i])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("n", SIZES)
+def test_elements_that_a_called_function_reads(backend, n):
+    """A statement beside the inner loop reads, in the function that it calls, what later iterations store."""
+    b, x, y = (np.random.default_rng(each).random(n) - 0.5 for each in range(3))
+    check(backend, read_by_a_function, (b, np.zeros(n), x, y, n))
+
+
 def seidel(A, T, N):
     for t in range(T):
         for i in range(1, N - 1):
