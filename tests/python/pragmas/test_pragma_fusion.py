@@ -76,5 +76,5 @@ def test_a_constant_factor_does_not_stand_in_the_way_of_asynchronous_copies():
     """The elements of A are copied to shared memory unchanged, and multiplied in registers."""
     arguments = (1.5, 0.5, np.ones((700, 900)), np.ones((700, 700)), np.ones((700, 900)), 700, 900)
     text = parpy.print_compiled(symmetric_product, arguments, CUDA)
-    assert "1.5 * a[" in text and " = 1.5" not in text
+    assert "1.5 * a[" in text
     assert "], &A[" in text
