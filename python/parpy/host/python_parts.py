@@ -120,8 +120,12 @@ _open: set[FunctionType] = set()
 
 
 def _chooses(node: ast.AST) -> bool:
-    """Whether a statement returns or names a value that is chosen by `a if c else b`."""
-    return isinstance(node, ast.Return | ast.Assign) and isinstance(node.value, ast.IfExp)
+    """Whether a statement returns or names a value that is chosen by `a if c else b`. Questions of types are not
+    Python's, because compiled code gives it numbers of other types."""
+    if not isinstance(node, ast.Return | ast.Assign) or not isinstance(node.value, ast.IfExp):
+        return False
+    names = {part.id for part in walk(node.value) if isinstance(part, ast.Name)}
+    return names.isdisjoint(("isinstance", "type"))
 
 
 class Resolver(Lookup):
