@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+import subprocess
+import sys
 from pathlib import Path
+
+import parpy
 
 LIBRARY = Path(os.environ.get("PARPY_OPT", "build/parpy-opt")).resolve().parent / "libfake_cuda.so"
 ENVIRONMENT = {"PARPY_CUDA_DRIVER": str(LIBRARY), "PARPY_NVRTC": str(LIBRARY)}
@@ -68,3 +72,13 @@ def set_up(request: str) -> None:
         state().nvrtc_result = int(result)
     elif request != "as it is":
         state().failing, state().failure, state().times = function.encode(), int(result), -1
+
+
+def run_emulated(script: str) -> subprocess.CompletedProcess[str]:
+    """Runs the text in a process of its own whose GPU is the emulated one."""
+    paths = [Path(parpy.__file__).parents[1], Path(__file__).parent]
+    environment = {
+        **os.environ, **ENVIRONMENT, "FAKE_CUDA_EMULATE": "1", "PYTHONPATH": os.pathsep.join(map(str, paths)),
+    }  # fmt: skip
+    command = [sys.executable, "-W", "ignore", "-c", script]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)

@@ -61,12 +61,7 @@ public:
           rates_(rates) {}
 
     void run() {
-        for_each_stmt(entry_.body, [&](const Stmt& stmt) {
-            const auto* alloc = stmt.as<Alloc>();
-            const bool own = alloc != nullptr && (alloc->array->space == Space::kScratch ||
-                                                  alloc->array->space == Space::kLocal);
-            if (own) made_.insert(alloc->array);
-        });
+        made_ = own_arrays(entry_);
         if (made_.empty()) return;
         body(entry_.body);
         drop_unused();

@@ -71,12 +71,7 @@ public:
           options_(context.options) {}
 
     void run() {
-        for_each_stmt(entry_.body, [&](const Stmt& stmt) {
-            const auto* alloc = stmt.as<Alloc>();
-            const bool own = alloc != nullptr && (alloc->array->space == Space::kScratch ||
-                                                  alloc->array->space == Space::kLocal);
-            if (own) made_.insert(alloc->array);
-        });
+        made_ = own_arrays(entry_);
         if (made_.empty()) return;
         body(entry_.body);
         if (!gone_.empty()) drop_arrays();

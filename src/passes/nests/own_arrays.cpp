@@ -11,6 +11,17 @@ namespace parpy {
 
 using namespace ir;
 
+std::unordered_set<const Var*> own_arrays(const Function& function) {
+    std::unordered_set<const Var*> result;
+    for_each_stmt(function.body, [&](const Stmt& stmt) {
+        const auto* alloc = stmt.as<Alloc>();
+        const bool own = alloc != nullptr && (alloc->array->space == Space::kScratch ||
+                                              alloc->array->space == Space::kLocal);
+        if (own) result.insert(alloc->array);
+    });
+    return result;
+}
+
 bool is_plain(const Store& store) {
     return !store.update && !store.atomic && store.copied == 0 &&
            store.value->type == Type::of(store.array->type.scalar);

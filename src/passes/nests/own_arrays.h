@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <unordered_set>
 
 #include "ir/ir.h"
 
 namespace parpy {
 
+// The arrays that the program makes for itself, which no caller sees.
+[[nodiscard]] std::unordered_set<const ir::Var*> own_arrays(const ir::Function& function);
 // Whether the store assigns one element: no update, nothing atomic, no copy of several elements.
 [[nodiscard]] bool is_plain(const ir::Store& store);
 [[nodiscard]] std::size_t count_stores(ir::Function& function, const ir::Var& array);

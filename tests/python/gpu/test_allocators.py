@@ -4,11 +4,7 @@ libraries, and CuPy's pool on a GPU."""
 from __future__ import annotations
 
 import gc
-import os
-import subprocess
-import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -140,13 +136,7 @@ print("passed")
 
 @pytest.mark.skipif(not fake_driver.LIBRARY.exists(), reason="the emulated driver is not built")
 def test_memory_of_a_function():
-    paths = [Path(parpy.__file__).parents[1], Path(fake_driver.__file__).parent]
-    environment = {
-        **os.environ, **fake_driver.ENVIRONMENT, "FAKE_CUDA_EMULATE": "1",
-        "PYTHONPATH": os.pathsep.join(map(str, paths)),
-    }  # fmt: skip
-    command = [sys.executable, "-W", "ignore", "-c", SCRIPT]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    done = fake_driver.run_emulated(SCRIPT)
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.strip() == "passed"
 

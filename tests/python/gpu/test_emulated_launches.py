@@ -3,15 +3,9 @@ streams, single records."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 import fake_driver
-import parpy
 
 pytestmark = pytest.mark.skipif(not fake_driver.LIBRARY.exists(), reason="the emulated driver is not built")
 
@@ -96,12 +90,6 @@ except parpy.BackendError as error:
 
 
 def test_on_the_emulated_gpu():
-    paths = [Path(parpy.__file__).parents[1], Path(fake_driver.__file__).parent]
-    environment = {
-        **os.environ, **fake_driver.ENVIRONMENT, "FAKE_CUDA_EMULATE": "1",
-        "PYTHONPATH": os.pathsep.join(map(str, paths)),
-    }  # fmt: skip
-    command = [sys.executable, "-W", "ignore", "-c", SCRIPT]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    done = fake_driver.run_emulated(SCRIPT)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "raised error[P530]" in done.stdout
