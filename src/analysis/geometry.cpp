@@ -53,6 +53,16 @@ std::unordered_map<const For*, std::string> mapping_keys(const Function& of) {
     return keys;
 }
 
+bool are_mapped(const std::vector<For*>& loops, const Function& of, const Mapping& mapping) {
+    if (mapping.empty()) return false;
+    const auto keys = mapping_keys(of);
+    return std::ranges::any_of(loops, [&](const For* loop) {
+        return mapping.contains(keys.at(loop)) ||
+               std::ranges::any_of(
+                   loop->labels, [&](const std::string& label) { return mapping.contains(label); });
+    });
+}
+
 std::optional<std::uint32_t> line_of_place(std::string_view name) {
     const std::size_t at = name.rfind('@');
     if (at == std::string_view::npos) return std::nullopt;

@@ -13,6 +13,7 @@
 
 #include "ir/builder.h"
 #include "ir/ir.h"
+#include "parpy/mapping.h"
 
 namespace parpy {
 
@@ -29,6 +30,9 @@ inline constexpr std::int64_t kMaxGridYZ = 65535;
 [[nodiscard]] std::unordered_map<const ir::For*, std::string> place_names(const ir::Function& of);
 // The key of each loop in a mapping: a label that no other statement carries, else its place.
 [[nodiscard]] std::unordered_map<const ir::For*, std::string> mapping_keys(const ir::Function& of);
+// Whether the mapping names one of these loops of the function, by a label or by its place.
+[[nodiscard]] bool are_mapped(const std::vector<ir::For*>& loops, const ir::Function& of,
+                              const Mapping& mapping);
 [[nodiscard]] std::optional<std::uint32_t> line_of_place(std::string_view name);
 // The place of a loop without the number; and of a name that a mapping uses, if it is a place.
 [[nodiscard]] std::string place_of(const ir::For& loop);

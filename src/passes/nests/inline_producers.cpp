@@ -117,7 +117,7 @@ private:
         const bool straight = std::ranges::all_of(inner, [](const Stmt* stmt) {
             return stmt->kind == StmtKind::kAssign || stmt->kind == StmtKind::kStore;
         });
-        if (!straight || !is_box(nest) || asked_for(nest)) return;
+        if (!straight || !is_box(nest) || are_mapped(nest, entry_, options_.mapping)) return;
         for (std::size_t i = inner.size(); i-- > 0;)
             forward(inner, i);
         for (std::size_t i = inner.size(); i-- > 0;) {
@@ -127,18 +127,6 @@ private:
             if (producer && inline_elements(*producer)) i = std::min(i, inner.size());
         }
         if (inner.empty()) stmts.erase(stmts.begin() + static_cast<std::ptrdiff_t>(place));
-    }
-
-    // Whether a mapping by hand names one of the loops.
-    [[nodiscard]] bool asked_for(const Nest& nest) const {
-        if (options_.mapping.empty()) return false;
-        const auto keys = mapping_keys(entry_);
-        return std::ranges::any_of(nest, [&](const For* loop) {
-            return options_.mapping.contains(keys.at(loop)) ||
-                   std::ranges::any_of(loop->labels, [&](const std::string& label) {
-                       return options_.mapping.contains(label);
-                   });
-        });
     }
 
     static bool is_box(const Nest& nest) {

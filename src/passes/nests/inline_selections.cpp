@@ -169,14 +169,7 @@ private:
     [[nodiscard]] bool asked_for(const Nest& nest) const {
         if (std::ranges::any_of(nest, [](const For* loop) { return has_pragma(*loop); }))
             return true;
-        if (options_.mapping.empty()) return false;
-        const auto keys = mapping_keys(entry_);
-        return std::ranges::any_of(nest, [&](const For* loop) {
-            return options_.mapping.contains(keys.at(loop)) ||
-                   std::ranges::any_of(loop->labels, [&](const std::string& label) {
-                       return options_.mapping.contains(label);
-                   });
-        });
+        return are_mapped(nest, entry_, options_.mapping);
     }
 
     // ------------------------------------------------------------ values of scalars

@@ -188,6 +188,27 @@ def test_rows_with_other_steps(n: int, m: int) -> None:
 
 
 @parpy.jit
+def band(c, a, b):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            for k in range(i, i + 400):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+@pytest.mark.parametrize("n, m, tile", [(1055, 1535, "96 × 128"), (1535, 1055, "128 × 96")])
+def test_rows_with_other_steps_in_large_tiles(n: int, m: int, tile: str) -> None:
+    rng = np.random.default_rng(n)
+    a, b, c = (rng.standard_normal(shape) for shape in ((n, n + 400), (n + 400, m), (n, m)))
+    b[7, 3], b[900, 5] = np.inf, np.nan
+    assert f"in tiles of {tile}" in " ".join(notes(band, (c, a, b), SIM_SETTLED))
+    want, got = c.copy(), c.copy()
+    band(want, a, b, opts=SETTLED)
+    band(got, a, b, opts=SIM_SETTLED)
+    np.testing.assert_array_equal(got, want)
+    np.testing.assert_array_equal(np.signbit(got), np.signbit(want))
+
+
+@parpy.jit
 def batch(c, a, b):
     for g in range(a.shape[0]):
         for i in range(a.shape[1]):
