@@ -62,6 +62,42 @@ TEST(CppCompiler, RunsAKernel) {
     EXPECT_EQ(y[1000], 2001.0f);
 }
 
+// The remainder of a vectorised loop has vectors of its own.
+TEST(CppCompiler, RowsOfAllLengths) {
+    const Built built(
+        "extern \"C\" void sums(const double* __restrict x, double* __restrict y, long n) {"
+        "  for (long i = 0; i < n; ++i) y[i] = 0.5 * (x[i] + x[i + 1]); }"
+        "extern \"C\" int total(const int* x, long n) {"
+        "  int sum = 0; for (long i = 0; i < n; ++i) sum += x[i]; return sum; }"
+        "extern \"C\" short highest(const short* x, long n) {"
+        "  short most = -30000; for (long i = 0; i < n; ++i) if (x[i] > most) most = x[i];"
+        "  return most; }");
+    auto* sums = built.get<void(const double*, double*, long)>("sums");
+    auto* total = built.get<int(const int*, long)>("total");
+    auto* highest = built.get<short(const short*, long)>("highest");
+    ASSERT_TRUE(sums && total && highest);
+    for (long n = 0; n <= 150; ++n) {
+        const auto size = static_cast<std::size_t>(n);
+        std::vector<double> x(size + 1), y(size + 1, -1);
+        std::vector<int> integers(size);
+        std::vector<short> shorts(size);
+        int expected = 0;
+        for (std::size_t i = 0; i <= size; ++i)
+            x[i] = static_cast<double>(i * i);
+        for (std::size_t i = 0; i < size; ++i) {
+            integers[i] = static_cast<int>(i * 77 % 101);
+            shorts[i] = static_cast<short>(i);  // the last one is the highest
+            expected += integers[i];
+        }
+        sums(x.data(), y.data(), n);
+        for (std::size_t i = 0; i < size; ++i)
+            EXPECT_EQ(y[i], 0.5 * (x[i] + x[i + 1])) << n;
+        EXPECT_EQ(y[size], -1) << n;
+        EXPECT_EQ(total(integers.data(), n), expected) << n;
+        EXPECT_EQ(highest(shorts.data(), n), n == 0 ? -30000 : n - 1) << n;
+    }
+}
+
 TEST(CppCompiler, AbsentSymbolIsNull) {
     const Built built("extern \"C\" int there() { return 1; }");
     EXPECT_EQ(built.get<int()>("absent"), nullptr);
