@@ -50,6 +50,7 @@ constexpr Spelling kOperators[] = {
     {kPow, kIntegers, "square_int($0)", kPostfix, kExact, When::kSecondIsTwo},
     {kPow, kFloats | kComplexes, "square($0)", kPostfix, kExact, When::kSecondIsTwo},
     {kPow, kIntegers, "int_pow($0, $1)"},
+    FLOATS(kSimplePower, "power_f32<$h>($0)", "power_f64<$h>($0)"),
     {kNeg, kArithmetic, "-$0", kUnary, kPromoted},
     {kPos, kAll, "$0", kAssignment, kExact},
     {kAbs, kBools | kUnsigned, "$0", kAssignment, kExact},

@@ -71,8 +71,9 @@ enum class Yields : std::uint8_t {
     kFloat,     // f16 bf16: float; others: the type itself (float functions)
 };
 
-// `text` contains $0, $1, $2 for the operands and $t for the C++ name of the operator's IR type.
-// Rows that bind like a call get operands of exactly their IR type; others get only the value.
+// `text` contains $0, $1, $2 for the operands, $t for the C++ name of the operator's IR type, and
+// $h for twice the second operand, a constant. Rows that bind like a call get operands of exactly
+// their IR type; others get only the value.
 struct Spelling {
     ir::Op op;
     Scalars types;  // of the first operand

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace parpy::ir {
 namespace {
@@ -311,6 +312,25 @@ bool is_open_row(const Expr& expr) {
 
 Var* array_passed(const Expr& argument) {
     return argument.op == Op::kArray || is_row(argument) ? argument.var : nullptr;
+}
+
+std::optional<int> simple_power(const Expr& exponent) {
+    const bool negated = exponent.op == Op::kNeg;
+    const Expr& number = negated ? *exponent.operands[0] : exponent;
+    if (number.op != Op::kConst) return std::nullopt;
+    const auto* integer = std::get_if<std::int64_t>(&number.constant.value);
+    const auto* real = std::get_if<double>(&number.constant.value);
+    if (integer == nullptr && real == nullptr) return std::nullopt;
+    const double size = 2 * (integer != nullptr ? static_cast<double>(*integer) : *real);
+    const double twice = negated ? -size : size;
+    constexpr int kMostWhole = 15, kMostOdd = 7;  // x ** 15, x ** 3.5
+    if (twice != std::rint(twice) || std::abs(twice) > 2 * kMostWhole) return std::nullopt;
+    const int result = static_cast<int>(twice);
+    const bool whole = result % 2 == 0;
+    // Powers of 0, 1 and 2 are simpler still (fold-constants).
+    if (whole && result >= 0 && result <= 4) return std::nullopt;
+    if (!whole && std::abs(result) > kMostOdd) return std::nullopt;
+    return result;
 }
 
 bool has_effects(const Expr& expr) {

@@ -2,6 +2,7 @@
 // typed program. Shared by the builder, the parser and the verifier, so that they cannot disagree.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "ir/ir.h"
@@ -35,6 +36,8 @@ namespace parpy::ir {
 // Whether the operator may be the `update` of an Assign or Store.
 [[nodiscard]] bool is_update(Op op);
 // Whether the expression contains such an operator.
+// Twice the exponent, if it is a constant of which powers are few products, a root or a quotient.
+[[nodiscard]] std::optional<int> simple_power(const Expr& exponent);
 [[nodiscard]] bool has_effects(const Expr& expr);
 [[nodiscard]] bool has_slices(const Expr& expr);
 

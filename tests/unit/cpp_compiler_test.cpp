@@ -217,6 +217,108 @@ TEST(CppCompiler, FloatToIntegerSaturates) {
     EXPECT_EQ(y[37], 0);
 }
 
+TEST(CppCompiler, TruncationsAreOneInstruction) {
+    const Built built(
+        "template <class F> int whole_i32(F a) {"
+        "  return a >= (F)-0x1p31 && a < (F)0x1p31 ? (int)a : -2147483647 - 1; }"
+        "template <class F> long whole_i64(F a) {"
+        "  return a >= (F)-0x1p63 && a < (F)0x1p63 ? (long)a : -9223372036854775807L - 1; }"
+        "extern \"C\" long wide(double a) { return whole_i64(a); }"
+        "extern \"C\" long narrow(double a) { return whole_i32(a); }"
+        "extern \"C\" long wide_f32(float a) { return whole_i64(a); }"
+        "extern \"C\" int narrow_f32(float a) { return whole_i32(a); }"
+        "extern \"C\" long other(double a) {"
+        "  return a >= -0x1p63 && a < 0x1p62 ? (long)a : -9223372036854775807L - 1; }");
+    auto* wide = built.get<long(double)>("wide");
+    auto* narrow = built.get<long(double)>("narrow");
+    auto* wide_f32 = built.get<long(float)>("wide_f32");
+    auto* narrow_f32 = built.get<int(float)>("narrow_f32");
+    auto* other = built.get<long(double)>("other");
+    ASSERT_TRUE(wide && narrow && wide_f32 && narrow_f32 && other);
+    constexpr long kLowest = std::numeric_limits<long>::min();
+    constexpr long kLowestInt = std::numeric_limits<int>::min();
+    const double infinity = std::numeric_limits<double>::infinity();
+    for (const double a : {0.0,
+                           -0.0,
+                           0.9,
+                           -0.9,
+                           63.99,
+                           -1.5,
+                           2147483647.5,
+                           -2147483648.9,
+                           0x1p31,
+                           -0x1p32,
+                           1e15,
+                           0x1p62,
+                           0x1.fffffffffffffp62,
+                           0x1p63,
+                           -0x1p63,
+                           -0x1.0000000000001p63,
+                           1e300,
+                           infinity,
+                           -infinity,
+                           std::nan("")}) {
+        const bool fits = a >= -0x1p63 && a < 0x1p63, fits_int = a >= -0x1p31 && a < 0x1p31;
+        EXPECT_EQ(wide(a), fits ? static_cast<long>(a) : kLowest) << a;
+        EXPECT_EQ(narrow(a), fits_int ? static_cast<int>(a) : kLowestInt) << a;
+        EXPECT_EQ(other(a), fits && a < 0x1p62 ? static_cast<long>(a) : kLowest) << a;
+        const auto b = static_cast<float>(a);
+        const bool b_fits = b >= -0x1p63f && b < 0x1p63f, b_int = b >= -0x1p31f && b < 0x1p31f;
+        EXPECT_EQ(wide_f32(b), b_fits ? static_cast<long>(b) : kLowest) << b;
+        EXPECT_EQ(narrow_f32(b), b_int ? static_cast<int>(b) : kLowestInt) << b;
+    }
+}
+
+TEST(CppCompiler, ChainsOfComparisonsChooseAndCount) {
+    const Built built(
+        "extern \"C\" void replace(const unsigned char* __restrict x, unsigned char* __restrict y,"
+        "                          long n) {"
+        "  for (long i = 0; i < n; ++i) { const unsigned char v = x[i];"
+        "    if (v == 65) y[i] = 84; else if (v == 67) y[i] = 71; else if (v == 71) y[i] = 67;"
+        "    else if (v == 200) y[i] = 65; else y[i] = v; } }"
+        "extern \"C\" void count(const unsigned char* __restrict x, long* __restrict y, long n) {"
+        "  long a = 0, c = 0, g = 0;"
+        "  for (long i = 0; i < n; ++i) { const unsigned char v = x[i];"
+        "    if (v == 65) a += 1; else if (v == 67) c += 2; else if (v == 200) g -= 3; }"
+        "  y[0] = a; y[1] = c; y[2] = g; }"
+        "extern \"C\" double chain(const int* x, const double* y, long n) {"
+        "  double s = 0; for (long i = 0; i < n; ++i) {"
+        "    if (x[i] == 1) s += y[i]; else if (x[i] == 2) s -= 1; else if (x[i] == 7) s *= 0.5; }"
+        "  return s; }");
+    using Bytes = std::vector<unsigned char>;
+    auto* replace = built.get<void(const unsigned char*, unsigned char*, long)>("replace");
+    auto* count = built.get<void(const unsigned char*, long*, long)>("count");
+    auto* chain = built.get<double(const int*, const double*, long)>("chain");
+    ASSERT_TRUE(replace && count && chain);
+    for (long n = 0; n <= 300; n += n < 140 ? 1 : 20) {
+        const auto size = static_cast<std::size_t>(n);
+        Bytes x(size), y(size + 1, 9), expected(size);
+        std::vector<int> kinds(size);
+        std::vector<double> values(size);
+        long counts[3], found[3] = {0, 0, 0};
+        double sum = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+            x[i] = Bytes{65, 67, 71, 200, 84, 0, 255}[i * i * 5 % 7];
+            const unsigned char v = x[i];
+            expected[i] = v == 65 ? 84 : v == 67 ? 71 : v == 71 ? 67 : v == 200 ? 65 : v;
+            found[0] += v == 65 ? 1 : 0;
+            found[1] += v == 67 ? 2 : 0;
+            found[2] -= v == 200 ? 3 : 0;
+            kinds[i] = static_cast<int>(i * 3 % 8);
+            values[i] = 0.1 * static_cast<double>(i);
+            if (kinds[i] == 1) sum += values[i];
+            if (kinds[i] == 2) sum -= 1;
+            if (kinds[i] == 7) sum *= 0.5;
+        }
+        replace(x.data(), y.data(), n);
+        count(x.data(), counts, n);
+        EXPECT_TRUE(std::equal(expected.begin(), expected.end(), y.begin())) << n;
+        EXPECT_EQ(y[size], 9) << n;
+        EXPECT_TRUE(std::equal(found, found + 3, counts)) << n;
+        EXPECT_EQ(chain(kinds.data(), values.data(), n), sum) << n;  // floats: in order
+    }
+}
+
 TEST(CppCompiler, SignedOverflowWraps) {
     const Built built(
         "extern \"C\" { int next(int x) { return x + 1; }"

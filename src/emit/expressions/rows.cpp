@@ -227,6 +227,10 @@ Text ExprPrinter::print_row(const Expr& expr, const Spelling& row) const {
                 out += type(expr.type.scalar);
                 continue;
             }
+            if (which == 'h') {
+                out += std::to_string(*ir::simple_power(*expr.operands[1]));
+                continue;
+            }
             const auto i = static_cast<std::size_t>(which - '0');
             const char left = p >= 2 ? row.text[p - 2] : '\0';
             const char right = p + 1 < row.text.size() ? row.text[p + 1] : '\0';

@@ -117,6 +117,7 @@ std::optional<double> elementary(Op op, double x) {
 std::optional<double> elementary(Op op, double x, double y) {
     switch (op) {
         case Op::kPow:
+        case Op::kSimplePower:
             return std::pow(x, y);
         case Op::kAtan2:
             return std::atan2(x, y);

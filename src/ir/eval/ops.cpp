@@ -348,7 +348,7 @@ bool is_exact(Op op, Scalar operand) {
     if (!is_float(operand)) return true;
     const bool elementary = op >= Op::kCbrt && op <= Op::kLgamma;
     return !elementary && op != Op::kAtan2 && op != Op::kHypot && op != Op::kPow &&
-           op != Op::kDegrees && op != Op::kRadians;
+           op != Op::kSimplePower && op != Op::kDegrees && op != Op::kRadians;
 }
 
 std::optional<Constant> evaluate_op(Op op, Scalar operand, Scalar result,

@@ -253,6 +253,8 @@ private:
                 return fold_conversion(expr);
             case Op::kPow:
                 return fold_power(expr);
+            case Op::kSimplePower:
+                return fold_simple_power(expr);
             default:
                 break;
         }
@@ -353,6 +355,12 @@ private:
             return square;
         }
         return expr;
+    }
+
+    // The reciprocal is rounded as the power is.
+    Expr* fold_simple_power(Expr* expr) {
+        if (ir::simple_power(*expr->operands[1]) != -2) return expr;
+        return module_.make_expr(Op::kReciprocal, expr->type, expr->span, {expr->operands[0]});
     }
 
     Expr* fold_binary(Expr* expr) {

@@ -38,6 +38,8 @@
 #include "emit/device_headers.h"
 #include "runtime/cpu/llvm_guard.h"
 #include "runtime/cpu/precompiled.h"
+#include "runtime/cpu/truncate_once.h"
+#include "runtime/cpu/vectorizer_passes.h"
 #include "runtime/sim/expose_ranges.h"
 #include "runtime/sim/lower_failures.h"
 #include "runtime/sim/lower_simulated.h"
@@ -68,7 +70,8 @@ constexpr std::string_view kPassesToUnswitch =
 constexpr std::string_view kPassesToVectorizer =
     ",simple-loop-unswitch<nontrivial>),"
     "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion),gvn,"
-    "loop-mssa(licm<allowspeculation>),loop-simplify,lcssa,loop-rotate,";
+    "loop-mssa(licm<allowspeculation>),branch-on-cases,loop-simplify,lcssa,loop-rotate,"
+    "vectorize-branches,";
 constexpr std::string_view kPassesFromVectorizer =
     "loop-vectorize,loop-load-elim,keep-vector-loops,"
     "instcombine<no-verify-fixpoint>,early-cse,"
@@ -89,6 +92,9 @@ constexpr std::string_view kUnswitchAlone = "),loop-mssa(loop-simplifycfg";
 // The last pass: kernels test for each thread whether it is inside the array; the threads for which
 // this is certain get a loop of their own, which needs no masks.
 constexpr std::string_view kInsideOfRanges = "expose-ranges,irce,simplifycfg,";
+
+// The last passes on x86-64.
+constexpr std::string_view kOfX86 = ",function(truncate-once,dce)";
 
 constexpr std::string_view kFileSystemRoot = "/usr";
 
@@ -408,23 +414,6 @@ void relax_zero_signs(llvm::Module& module) {
     }
 }
 
-// "keep-vector-loops": vectorised loops are interleaved already and are not unrolled in addition,
-// nor are the loops around them. Unrolling a short row, or the remainder of a row, makes up to
-// twice the code and hardly gains any speed; merely estimating the cost of unrolling takes a
-// twentieth of a compilation.
-struct KeepVectorLoops : llvm::PassInfoMixin<KeepVectorLoops> {
-    static llvm::PreservedAnalyses run(llvm::Function& function,
-                                       llvm::FunctionAnalysisManager& analyses) {
-        for (llvm::Loop* loop :
-             analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
-            if (!llvm::getBooleanLoopAttribute(loop, "llvm.loop.isvectorized")) continue;
-            for (llvm::Loop* kept = loop; kept != nullptr; kept = kept->getParentLoop())
-                kept->setLoopAlreadyUnrolled();
-        }
-        return llvm::PreservedAnalyses::all();
-    }
-};
-
 struct LowerSimulated : llvm::PassInfoMixin<LowerSimulated> {
     explicit LowerSimulated(bool w) : watched(w) {}
     [[nodiscard]] llvm::PreservedAnalyses run(llvm::Module& module,
@@ -467,6 +456,12 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const CppOptio
                                                llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
         if (name == "keep-vector-loops") {
             passes.addPass(KeepVectorLoops());
+        } else if (name == "branch-on-cases") {
+            passes.addPass(BranchOnCases());
+        } else if (name == "vectorize-branches") {
+            passes.addPass(VectorizeBranches());
+        } else if (name == "truncate-once") {
+            passes.addPass(TruncateOnce());
         } else if (name == "expose-ranges") {
             passes.addPass(sim::ExposeRanges());
         } else {
@@ -495,6 +490,7 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const CppOptio
     pipeline += kPassesToVectorizer;
     if (options.simulated) pipeline += kInsideOfRanges;
     pipeline += kPassesFromVectorizer;
+    if (machine.getTargetTriple().getArch() == llvm::Triple::x86_64) pipeline += kOfX86;
     llvm::ModulePassManager passes;
     if (llvm::Error e = builder.parsePassPipeline(passes, pipeline)) {
         reason = llvm::toString(std::move(e));
@@ -552,7 +548,8 @@ std::string cpp_compiler_identity(const CppOptions& options) {
     static const std::string compiler =
         clang::getClangFullVersion() + "\n" + std::string(kPassesToLoops) +
         std::string(kPassesToUnswitch) + std::string(kPassesToVectorizer) +
-        std::string(kPassesFromVectorizer) + "\nno-lsr nsz-minmax huge-region=200 remainders=4";
+        std::string(kPassesFromVectorizer) +
+        "\nno-lsr nsz-minmax huge-region=200 remainders=4 truncate-once";
     std::string result = compiler;
     if (options.simulated) result += "\nsimulated 10";  // the version of the simulated passes
     if (options.watched) result += "\nwatched";

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import parpy
-from failing import LAST, agrees, backend  # noqa: F401
+from failing import LAST, agrees, backend, options  # noqa: F401
 
 
 @parpy.jit
@@ -79,3 +79,87 @@ def test_powers_keep_their_types(dtype):
     agrees(powers, (x, k, 0), i=32)
     if dtype == "float64":
         assert agrees(powers, (x, -k, -LAST), i=32) is None
+
+
+EXPONENTS = (3, 4, 5, 6, 7, 15, -1, -2, -3, -15, 0.5, 1.5, 2.5, 3.5, -0.5, -1.5, -3.5)
+
+
+@parpy.jit
+def simple_powers(x, y):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        y[0, i] = x[i] ** 3
+        y[1, i] = x[i] ** 4.0
+        y[2, i] = x[i] ** 5
+        y[3, i] = np.power(x[i], 6)
+        y[4, i] = x[i] ** 7
+        y[5, i] = x[i] ** 15
+        y[6, i] = x[i] ** -1
+        y[7, i] = x[i] ** -2
+        y[8, i] = x[i] ** -3.0
+        y[9, i] = x[i] ** -15
+        y[10, i] = x[i] ** 0.5
+        y[11, i] = x[i]
+        y[11, i] **= 1.5
+        v = x[i]
+        v **= 2.5
+        y[12, i] = v
+        y[13, i] = x[i] ** 3.5
+        y[14, i] = x[i] ** -0.5
+        y[15, i] = x[i] ** -1.5
+        y[16, i] = x[i] ** -3.5
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_simple_powers_are_rounded_once(dtype):
+    """Powers whose exponent the text has are products, roots and quotients with the error of one rounding."""
+    info = np.finfo(dtype)
+    rng = np.random.default_rng(0)
+    powers_of_two = np.exp2(rng.uniform(info.minexp - info.nmant, info.maxexp, 3000))
+    special = [
+        0.0,
+        -0.0,
+        1,
+        -1,
+        np.inf,
+        -np.inf,
+        np.nan,
+        info.max,
+        -info.max,
+        info.tiny,
+        -info.tiny,
+        info.smallest_subnormal,
+    ]
+    values = np.concatenate([powers_of_two, -powers_of_two[:500], rng.uniform(0.5, 2, 5000), special])
+    with np.errstate(all="ignore"):
+        x = values.astype(dtype)
+        y = np.empty((len(EXPONENTS), len(x)), dtype)
+        simple_powers(x, y, opts=options(i=64))
+        for row, exponent in zip(y, EXPONENTS, strict=True):
+            # Powers of single numbers: NumPy's of an array by 0.5 are square roots, of -inf and -0.0 too.
+            exact = np.power(x.astype(np.longdouble), np.full(len(x), exponent, np.longdouble))
+            want = exact.astype(dtype)
+            finite = np.isfinite(want) & (want != 0)
+            np.testing.assert_array_equal(row[~finite], want[~finite], str(exponent))
+            assert np.array_equal(np.signbit(row[want == 0]), np.signbit(want[want == 0])), exponent
+            units = np.abs((row[finite] - exact[finite]) / np.spacing(np.abs(want[finite])).astype(np.longdouble))
+            # The rounding error of a tiny number is no number.
+            least = info.tiny / np.longdouble(info.eps)
+            tiny = np.minimum(np.abs(exact), np.abs(x))[finite] < least
+            assert units[~tiny].max() <= 0.51, exponent
+            assert units[tiny].max(initial=0) <= 1.5, exponent
+
+
+def test_exponents_that_are_arguments_do_not_change_bits_when_they_become_run_time_values():
+    @parpy.jit
+    def raised(x, y, p):
+        for i in range(x.shape[0]):
+            y[i] = x[i] ** p
+
+    x = np.random.default_rng(1).uniform(0.5, 2, 1000)
+    first, later = np.empty_like(x), np.empty_like(x)
+    raised(x, first, 3.0)
+    for p in range(40):
+        raised(x, later, p + 0.25)
+    raised(x, later, 3.0)
+    assert first.tobytes() == later.tobytes()

@@ -33,13 +33,14 @@ Expr* Typer::apply(const Typing& typing, Expr* expr, std::span<const Operand> op
         require(*expr->operands[1], 1, 0);  // 2 ** -1 is a float
     }
     const Type type = storage(typing.operand);
+    const bool simple = expr->operands.size() == 2 && is_simple_power(typing, *expr->operands[1]);
     for (std::size_t i = 0; i < expr->operands.size(); ++i) {
         expr->operands[i] = convert(expr->operands[i], operands[i].type, type);
     }
     if (typing.identity && !keeps_shape) {
         return expr->operands[0];
     }
-    expr->op = typing.op;
+    expr->op = simple ? Op::kSimplePower : typing.op;
     expr->type = typed_result(*expr);
     return expr;
 }

@@ -309,7 +309,8 @@ bool Typer::walk_assign(Assign& stmt, Body& out) {
         return false;
     }
     const Type kept = storage(stmt.var->type);
-    if (storage(typing.operand) == kept && storage(typing.result) == kept) {
+    if (storage(typing.operand) == kept && storage(typing.result) == kept &&
+        !is_simple_power(typing, *stmt.value)) {
         stmt.update = typing.op;
         stmt.value = convert(stmt.value, operands[1].type, kept);
         return false;
@@ -373,7 +374,8 @@ bool Typer::walk_store(Store& stmt, Body& out) {
         return false;
     }
     if (exact && !check_exact(stmt, typing.result)) return false;
-    if (storage(typing.operand) == element && typing.result == element) {
+    if (storage(typing.operand) == element && typing.result == element &&
+        !is_simple_power(typing, *stmt.value)) {
         stmt.update = typing.op;
         stmt.value = convert(stmt.value, operands[1].type, element);
         return false;
