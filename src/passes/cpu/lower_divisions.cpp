@@ -31,16 +31,33 @@ public:
         if (!divisor || *divisor < 2) return;
         const Scalar type = expr.type.scalar;
         b_.span = expr.span;
-        if (std::has_single_bit(static_cast<std::uint64_t>(*divisor))) {
-            expr.op = remainder ? Op::kBitAnd : Op::kShr;
-            const auto places = std::countr_zero(static_cast<std::uint64_t>(*divisor));
-            expr.operands[1] = b_.integer(remainder ? *divisor - 1 : places, type);
-        } else if (remainder) {
-            wrap(expr, *divisor, type);
+        if (by_bits(expr.op, expr.operands[1])) return;
+        if (remainder) wrap(expr, *divisor, type);
+    }
+
+    // x //= 8 and x %= 8
+    void lower(Stmt& stmt) {
+        if (auto* assign = stmt.as<Assign>(); assign != nullptr && assign->update) {
+            (void)by_bits(*assign->update, assign->value);
+        } else if (auto* store = stmt.as<Store>(); store != nullptr && store->update) {
+            (void)by_bits(*store->update, store->value);
         }
     }
 
 private:
+    // A division by a power of two becomes a shift or a mask.
+    bool by_bits(Op& op, Expr*& divisor) {
+        const bool remainder = op == Op::kMod || op == Op::kRemainder;
+        if (!remainder && op != Op::kFloorDiv && op != Op::kQuotient) return false;
+        const auto value = constant_integer(divisor);
+        if (!value || *value < 2 || !std::has_single_bit(static_cast<std::uint64_t>(*value)))
+            return false;
+        op = remainder ? Op::kBitAnd : Op::kShr;
+        const int places = std::countr_zero(static_cast<std::uint64_t>(*value));
+        divisor = b_.integer(remainder ? *value - 1 : places, divisor->type.scalar);
+        return true;
+    }
+
     // At most one divisor too large or too small.
     void wrap(Expr& expr, std::int64_t divisor, Scalar type) {
         Expr* dividend = expr.operands[0];
@@ -73,12 +90,24 @@ private:
 
 void lower_divisions(PassContext& context) {
     for (Function* function : context.module.functions) {
-        const auto divides = [](const Expr& e) {
-            return e.op == Op::kMod || e.op == Op::kRemainder || e.op == Op::kFloorDiv ||
-                   e.op == Op::kQuotient;
+        const auto divides = [](Op op) {
+            return op == Op::kMod || op == Op::kRemainder || op == Op::kFloorDiv ||
+                   op == Op::kQuotient;
         };
-        if (!any_expr(function->body, divides)) continue;
+        const auto updates = [&](const Stmt& stmt) {
+            const auto* assign = stmt.as<Assign>();
+            const auto* store = stmt.as<Store>();
+            const auto op = assign != nullptr  ? assign->update
+                            : store != nullptr ? store->update
+                                               : std::optional<Op>();
+            return op && divides(*op);
+        };
+        if (!any_expr(function->body, [&](const Expr& e) { return divides(e.op); }) &&
+            !any_stmt(function->body, updates)) {
+            continue;
+        }
         Divisions divisions(context.module, *function);
+        for_each_stmt(function->body, [&](Stmt& stmt) { divisions.lower(stmt); });
         rewrite(function->body, [&](Expr* expr) {
             divisions.lower(*expr);
             return expr;

@@ -1,6 +1,7 @@
 // Divisions of integers by constants as what a processor does in one or two cycles.
 //
 //     x % 8 and x // 8                       x & 7 and x >> 3, of negative x too
+//     x %= 8 and x //= 8                     x &= 7 and x >>= 3
 //     (i + 1) % 12, i in 0 … 11              i + 1 - 12 if i + 1 >= 12 else i + 1
 //     (i - 1) % 12, i in 0 … 11              i - 1 + 12 if i - 1 < 0 else i - 1
 //

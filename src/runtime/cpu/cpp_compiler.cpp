@@ -69,7 +69,8 @@ constexpr std::string_view kPassesToUnswitch =
     "loop-rotate<header-duplication>,licm<allowspeculation>";
 constexpr std::string_view kPassesToVectorizer =
     ",simple-loop-unswitch<nontrivial>),"
-    "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion),gvn,"
+    "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion,loop-unroll-"
+    "full),sroa<modify-cfg>,gvn,"
     "loop-mssa(licm<allowspeculation>),branch-on-cases,loop-simplify,lcssa,loop-rotate,"
     "vectorize-branches,";
 constexpr std::string_view kPassesFromVectorizer =

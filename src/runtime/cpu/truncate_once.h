@@ -1,9 +1,9 @@
-// LLVM pass "truncate-once", for x86-64: a conversion of a float to an integer and the tests that
+// LLVM pass "truncate-once", for x86-64: a conversion of floats to integers and the tests that
 // give values out of range the lowest integer become the instruction that does both.
 //
-//     before  x >= -2^63 && x < 2^63 ? (i64)x : -2^63        after  vcvttsd2si
+//     before  x >= -2^63 && x < 2^63 ? (i64)x : -2^63        after  vcvttsd2si, vcvttpd2qq
 //
-// Single numbers alone: vectors are converted with masks, which cost little.
+// Also for vectors, where the processor has such an instruction.
 #pragma once
 
 #include <llvm/IR/PassManager.h>
