@@ -131,7 +131,7 @@ def _chooses(node: ast.AST) -> bool:
 class Resolver(Lookup):
     """The callees of a function's calls, and the names that are arrays.
 
-    `driven` tells that Python is known to run a part of the function, and so makes its recursive calls. `called` tells
+    `driven` tells that Python is known to run a part of the function. `called` tells
     that compiled code calls it. `kept` are the attributes that Python assigns to.
     """
 
@@ -569,8 +569,8 @@ class Resolver(Lookup):
     def has_driver(self, value: object) -> bool:
         """Whether the value is a jit function of which Python runs a part."""
         source = callable_source(value)
-        if source is not None and source.function is self.function:
-            return self._driven
+        if source is not None and source.function is self.function and not self._driven:
+            return False
         if source is None or source.function in _open:
             return False
         known = self._drivers.get(source.function)
