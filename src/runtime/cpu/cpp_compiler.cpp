@@ -72,7 +72,7 @@ constexpr std::string_view kPassesToVectorizer =
     "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion,loop-unroll-"
     "full),sroa<modify-cfg>,gvn,"
     "loop-mssa(licm<allowspeculation>),branch-on-cases,loop-simplify,lcssa,loop-rotate,"
-    "vectorize-branches,";
+    "judge-gathers,vectorize-branches,";
 constexpr std::string_view kPassesFromVectorizer =
     "loop-vectorize,loop-load-elim,keep-vector-loops,"
     "instcombine<no-verify-fixpoint>,early-cse,"
@@ -462,6 +462,8 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const CppOptio
             passes.addPass(KeepVectorLoops());
         } else if (name == "branch-on-cases") {
             passes.addPass(BranchOnCases());
+        } else if (name == "judge-gathers") {
+            passes.addPass(JudgeGathers());
         } else if (name == "vectorize-branches") {
             passes.addPass(VectorizeBranches());
         } else if (name == "truncate-once") {

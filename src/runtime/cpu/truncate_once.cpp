@@ -44,8 +44,8 @@ unsigned lanes_of(const llvm::Type& type) {
 }
 
 // The instruction of this processor that converts so; null if there is none.
-const Instruction* find_instruction(const llvm::IntrinsicInst& conversion) {
-    const llvm::Type& from = *conversion.getArgOperand(0)->getType();
+const Instruction* find_instruction(const llvm::Instruction& conversion) {
+    const llvm::Type& from = *conversion.getOperand(0)->getType();
     const llvm::Type& to = *conversion.getType();
     const llvm::StringRef features =
         conversion.getFunction()->getFnAttribute("target-features").getValueAsString();
@@ -59,13 +59,15 @@ const Instruction* find_instruction(const llvm::IntrinsicInst& conversion) {
 }
 
 // The conversion that the choice is made for; null if it is another choice.
-const llvm::IntrinsicInst* guarded_conversion(llvm::SelectInst& choice) {
+const llvm::Instruction* guarded_conversion(llvm::SelectInst& choice) {
     llvm::Value* converted = choice.getTrueValue();
     (void)match(converted, m_SExt(m_Value(converted)));
-    const auto* conversion = llvm::dyn_cast<llvm::IntrinsicInst>(converted);
-    if (conversion == nullptr || conversion->getIntrinsicID() != Intrinsic::fptosi_sat)
+    llvm::Value* x = nullptr;
+    if (!match(converted, m_FPToSI(m_Value(x))) &&
+        !match(converted, m_Intrinsic<Intrinsic::fptosi_sat>(m_Value(x)))) {
         return nullptr;
-    const llvm::Value* x = conversion->getArgOperand(0);
+    }
+    const auto* conversion = llvm::cast<llvm::Instruction>(converted);
     const unsigned bits = conversion->getType()->getScalarSizeInBits();
     const double limit = bits == 64 ? 0x1p63 : 0x1p31;
     llvm::FCmpInst::Predicate first{}, second{};
@@ -80,9 +82,9 @@ const llvm::IntrinsicInst* guarded_conversion(llvm::SelectInst& choice) {
     return guarded && lowest ? conversion : nullptr;
 }
 
-llvm::Value* truncated(llvm::IRBuilder<>& builder, const llvm::IntrinsicInst& conversion,
+llvm::Value* truncated(llvm::IRBuilder<>& builder, const llvm::Instruction& conversion,
                        const Instruction& instruction) {
-    llvm::Value* x = conversion.getArgOperand(0);
+    llvm::Value* x = conversion.getOperand(0);
     if (instruction.lanes == 1) {  // the first lane of a register
         auto* whole = llvm::FixedVectorType::get(x->getType(), 128 / instruction.from);
         x = builder.CreateInsertElement(llvm::PoisonValue::get(whole), x, std::uint64_t{0});

@@ -2,6 +2,8 @@
 #include "runtime/cpu/vectorizer_passes.h"
 
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
@@ -12,6 +14,7 @@ namespace parpy {
 
 namespace {
 
+constexpr const char* kForced = "llvm.loop.vectorize.enable";
 constexpr unsigned kMostCases = 8;  // more of them are better left to a table of jumps
 
 // Whether there is a `switch` in an innermost loop, and none has many cases.
@@ -52,7 +55,45 @@ bool chooses_integers(const llvm::Loop& loop, const llvm::DominatorTree& dominat
     return branches;
 }
 
+// Whether the loop loads elements that do not follow each other at one distance.
+bool gathers(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+    for (llvm::BasicBlock* block : loop.blocks()) {
+        for (llvm::Instruction& instruction : *block) {
+            auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+            if (load == nullptr || !evolution.isSCEVable(load->getPointerOperandType())) continue;
+            const llvm::SCEV* place = evolution.getSCEV(load->getPointerOperand());
+            const auto* steps = llvm::dyn_cast<llvm::SCEVAddRecExpr>(place);
+            const bool regular = steps != nullptr && steps->getLoop() == &loop && steps->isAffine();
+            if (!regular && !evolution.isLoopInvariant(place, &loop)) return true;
+        }
+    }
+    return false;
+}
+
+// Sums of floats are added in another order only in loops that must be vectorised.
+bool carries_floats(const llvm::Loop& loop) {
+    return llvm::any_of(loop.getHeader()->phis(), [](const llvm::PHINode& carried) {
+        return carried.getType()->isFloatingPointTy();
+    });
+}
+
 }  // namespace
+
+llvm::PreservedAnalyses JudgeGathers::run(llvm::Function& function,
+                                          llvm::FunctionAnalysisManager& analyses) {
+    auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
+    if (loops.empty()) return llvm::PreservedAnalyses::all();
+    auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+    for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
+        if (!llvm::getBooleanLoopAttribute(loop, kForced) || !loop->isInnermost() ||
+            carries_floats(*loop) || !gathers(*loop, evolution)) {
+            continue;
+        }
+        loop->setLoopID(llvm::makePostTransformationMetadata(function.getContext(),
+                                                             loop->getLoopID(), {kForced}, {}));
+    }
+    return llvm::PreservedAnalyses::all();
+}
 
 llvm::PreservedAnalyses BranchOnCases::run(llvm::Function& function,
                                            llvm::FunctionAnalysisManager& analyses) {
@@ -69,7 +110,6 @@ llvm::PreservedAnalyses VectorizeBranches::run(llvm::Function& function,
                                                llvm::FunctionAnalysisManager& analyses) {
     const auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
     for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
-        constexpr const char* kForced = "llvm.loop.vectorize.enable";
         if (llvm::findOptionMDForLoop(loop, kForced) == nullptr &&
             chooses_integers(*loop, dominators)) {
             llvm::addStringMetadataToLoop(loop, kForced, 1);

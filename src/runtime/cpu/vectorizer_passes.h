@@ -16,6 +16,13 @@ struct BranchOnCases : llvm::PassInfoMixin<BranchOnCases> {
                                        llvm::FunctionAnalysisManager& analyses);
 };
 
+// "judge-gathers", before it: the text asks for vectors wherever they are legal. Loops that load
+// from scattered elements are vectorised only if the sum of the instructions advises it.
+struct JudgeGathers : llvm::PassInfoMixin<JudgeGathers> {
+    static llvm::PreservedAnalyses run(llvm::Function& function,
+                                       llvm::FunctionAnalysisManager& analyses);
+};
+
 // "vectorize-branches", before it: the innermost loops in which branches choose among integers are
 // vectorised even if the sum of the instructions advises against it, which knows nothing of
 // mispredicted branches (a count of four letters: 9.5 ns an element, and 0.37 as vectors). Floats

@@ -33,11 +33,17 @@ INLINE float exp_f32(float x) {
     q = mul_add(q, r, 0.49999994f);
     return scale_f32(1.0f + mul_add(r * r, q, r), n);
 }
+// A value out of range gives the lowest integer, like the processor's instruction. A plain conversion
+// would give the highest one above the range, with more tests.
 template <class F> INLINE int whole_i32(F a) {
-    return a >= (F)-2147483648.0 && a < (F)2147483648.0 ? (int)a : -2147483647 - 1;
+    typedef F Float __attribute__((ext_vector_type(1)));
+    typedef int Whole __attribute__((ext_vector_type(1)));
+    return a >= (F)-2147483648.0 && a < (F)2147483648.0 ? __builtin_convertvector((Float)a, Whole)[0] : -2147483647 - 1;
 }
 template <class F> INLINE i64 whole_i64(F a) {
-    return a >= (F)-9223372036854775808.0 && a < (F)9223372036854775808.0 ? (i64)a : -9223372036854775807LL - 1;
+    typedef F Float __attribute__((ext_vector_type(1)));
+    typedef i64 Whole __attribute__((ext_vector_type(1)));
+    return a >= (F)-9223372036854775808.0 && a < (F)9223372036854775808.0 ? __builtin_convertvector((Float)a, Whole)[0] : -9223372036854775807LL - 1;
 }
 // Converts a float to an integer, towards zero. Out of range the results are NumPy's on x86-64: small
 // types and negative values for unsigned ones wrap around; larger values and NaN give the lowest value.
