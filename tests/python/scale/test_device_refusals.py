@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import parpy
+from backends import copies
 from test_devices import agree, alone, back_and_forth, gathered, jacobi_1d, options, power, shared, with_border
 
 
@@ -25,7 +26,7 @@ def plus(x, y):
     ],
 )
 def test_otherwise_the_accesses_are_named(function, args, words):
-    before = [each.copy() if isinstance(each, np.ndarray) else each for each in args]
+    before = copies(args)
     with pytest.raises(parpy.ParallelError, match="P401") as error:
         function(*args, opts=options(3))
     for word in words:
