@@ -105,7 +105,7 @@ def argsort(a):
 
 
 def merge_runs(done, merged, width, a):
-    """Merges neighbouring runs of `width` elements of `done`. They are numbers, or places in `a` if this is an array."""
+    """Merges neighbouring runs of `width` elements of `done`: numbers, or places in `a` if this is an array."""
     n = done.shape[0]
     for first in range(0, n, 2 * width):
         middle, last = min(first + width, n), min(first + 2 * width, n)
