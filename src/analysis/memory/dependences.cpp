@@ -4,7 +4,6 @@
 #include "analysis/memory/dependences.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <unordered_set>
 
 #include "analysis/integers/constraint_system.h"

@@ -3,10 +3,7 @@
 // the most accurate that a reference can be.
 #include "ir/eval/float.h"
 
-#include <array>
 #include <cmath>
-#include <cstdlib>
-#include <limits>
 #include <numbers>
 
 namespace parpy::ir {

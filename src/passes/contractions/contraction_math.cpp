@@ -2,7 +2,6 @@
 #include "passes/contractions/contraction_math.h"
 
 #include "analysis/uses.h"
-#include "ir/ops.h"
 
 namespace parpy {
 

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <ranges>
-#include <unordered_set>
 
 #include "analysis/integers/index_math.h"
-#include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
