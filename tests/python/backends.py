@@ -54,6 +54,25 @@ def compiled_throughout() -> Iterator[None]:
         yield
 
 
+def run_automatic(
+    backend: str, function: Callable[..., Any], given: tuple[Any, ...], until: str, of_eval: str = "cpu", **fields: Any
+) -> tuple[Any, ...]:
+    """The arguments after a call of a program of its own in the automatic mode. "eval" interprets what the passes up to
+    `until` make for the back end `of_eval`."""
+    got, compiled = copies(given), parpy.jit(function)
+    opts = parpy.auto(backend=parpy.CompileBackend(of_eval if backend == "eval" else backend), **fields)
+    if backend == "eval":
+        parpy.calls.jit.interpret(compiled, got, opts, until)
+    else:
+        compiled(*got, opts=opts)
+    return got
+
+
+def explained(function: Callable[..., Any], given: tuple[Any, ...], opts: parpy.CompileOptions) -> str:
+    """The text of parpy.explain in one line."""
+    return " ".join(str(parpy.explain(parpy.jit(function), *copies(given), opts=opts)).split())
+
+
 def check_as_python(backend: str, function: Callable[..., Any], given: tuple[Any, ...]) -> None:
     """Checks that compiled code, of which Python runs no loop, returns Python's result and leaves equal arrays."""
     want, got = copies(given), copies(given)

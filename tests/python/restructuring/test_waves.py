@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import backends
 import parpy
-from backends import BACKENDS, copies
+from backends import BACKENDS, copies, run_automatic
 from nvrtc import cubin
 
 SIZES = (0, 1, 2, 3, 7, 12)
@@ -22,19 +23,11 @@ def auto(backend, **options):
 
 
 def run(backend, function, given, **options):
-    """The arguments after the call, with a program of its own."""
-    got = copies(given)
-    compiled = parpy.jit(function)
-    if backend == "eval":
-        parpy.calls.jit.interpret(compiled, got, auto("sim", **options), "collapse-loops")
-    else:
-        compiled(*got, opts=auto(backend, **options))
-    return got
+    return run_automatic(backend, function, given, "collapse-loops", "sim", **options)
 
 
 def explained(function, given, **options):
-    text = str(parpy.explain(parpy.jit(function), *copies(given), opts=auto("sim", **options)))
-    return " ".join(text.split())
+    return backends.explained(function, given, auto("sim", **options))
 
 
 def check(backend, function, given, **options):
