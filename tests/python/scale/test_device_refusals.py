@@ -16,6 +16,20 @@ def plus(x, y):
         y[i] = x[i] + 1
 
 
+@parpy.jit
+def doubled_if_large(v):
+    if v > 3:
+        return v * 2
+    return v - 1
+
+
+@parpy.jit
+def beside_a_call(x, z):
+    for i in range(len(z)):
+        z[i] = z[i] * 2
+    x[0] = doubled_if_large(1.5) + z[len(z) - 2]
+
+
 @pytest.mark.parametrize(
     ("function", "args", "words"),
     [
@@ -23,6 +37,7 @@ def plus(x, y):
         (back_and_forth, (np.ones((9, 9)), np.ones((9, 9))), ["'x[j, i]' in line", "'x[i, j]' in line"]),
         (with_border, (np.ones(9), np.ones(9), 2), ["'y[1]' in line"]),
         (gathered, (np.ones(9), np.zeros(9, np.int64), np.ones(9)), ["data, or", "'x[k[i]]' in line"]),
+        (beside_a_call, (np.ones(9), np.ones(9)), ["'z[len(z) - 2]' in line", "every part needs all of 'z'"]),
     ],
 )
 def test_otherwise_the_accesses_are_named(function, args, words):
