@@ -1,5 +1,4 @@
 // compile(): a copy of the surface module through the pipeline (compile.cpp) to the emitter.
-#include <algorithm>
 #include <exception>
 #include <unordered_map>
 

@@ -29,7 +29,6 @@ PEAKS = {  # operations per second
     "int32": 16e12,
     "int64": 8e12,
 }
-CACHE = 60e6  # bytes of L2: data that fit into it are not bound by MEMORY
 BEGIN, END = "<!-- made by floor.py: begin -->", "<!-- end -->"
 
 

@@ -3,7 +3,6 @@
 #include <nanobind/stl/string.h>
 
 #include <chrono>
-#include <string>
 
 #include "analysis/memory/dependences.h"
 #include "ir/clone.h"

@@ -25,12 +25,6 @@ using namespace nb::literals;
 namespace parpy {
 namespace {
 
-constexpr Code kCodes[] = {
-#define DIAGNOSTIC(code, flavour, title, facts) Code::k##code,
-#include "support/diagnostics.def"
-#undef DIAGNOSTIC
-};
-
 Code code_named(std::string_view name) {
     if (const auto code = code_from_name(name)) return *code;
     throw nb::value_error(("no diagnostic has the code '" + std::string(name) + "'").c_str());
@@ -176,15 +170,6 @@ void bind_diagnostics(nb::module_& m) {
 
     m.def("one_line", one_line, "text"_a, "Fit for a comment of one line in generated text.");
     m.def("string_literal", string_literal, "text"_a, "As a literal of C++, in its quotes.");
-    m.def(
-        "diagnostic_titles",
-        [] {
-            std::vector<std::pair<std::string_view, std::string_view>> rows;
-            for (const Code code : kCodes)
-                rows.emplace_back(code_name(code), code_title(code));
-            return rows;
-        },
-        "(code, title) of every diagnostic");
 }
 
 }  // namespace parpy

@@ -194,10 +194,6 @@ Options with_threads(const OptionsRecord& record, std::span<const std::int64_t> 
     return options;
 }
 
-PyTypeObject* options_type() {
-    return the_options_type;
-}
-
 bool is_options(PyObject* object) {
     return PyObject_TypeCheck(object, the_options_type);
 }

@@ -34,7 +34,6 @@ struct ConvertedOptions {
 // The options of a record with these thread counts.
 Options with_threads(const OptionsRecord& record, std::span<const std::int64_t> threads);
 
-PyTypeObject* options_type();  // made by bind_options
 bool is_options(PyObject* object);
 
 // The conversion of an OptionsBase object, cached in it. nullptr with a Python exception set.

@@ -4,7 +4,6 @@
 #include <sys/random.h>
 
 #include <cstdint>
-#include <cstdlib>
 
 extern "C" __attribute__((visibility("hidden"))) std::uint32_t arc4random() noexcept {
     std::uint32_t bits = 0;

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "arrays/buffer.h"
-#include "raise.h"
 #include "runtime/cpu/thread_pool.h"
 #include "ufuncs/loop.h"
 

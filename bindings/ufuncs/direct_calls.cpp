@@ -5,8 +5,6 @@
 #include "ufuncs/direct_calls.h"
 
 #include <algorithm>
-#include <optional>
-#include <span>
 
 #include "arrays/buffer.h"
 #include "ufuncs/float_flags.h"

@@ -125,10 +125,6 @@ double cost_of_step(const TileShape& shape, Scalar type) {
     return static_cast<double>(shape.rows * shape.vectors) * std::max(1.0, bytes / 32) * kFused;
 }
 
-double cost_of_iteration(const For& loop) {
-    return cost(loop.body) + 2 * kSimple;
-}
-
 bool is_elementary(Op op) {
     switch (op) {
         case Op::kPow:

@@ -7,8 +7,6 @@
 
 namespace parpy {
 
-// Nanoseconds of one iteration of `loop`. Trip counts that are not known are guessed.
-[[nodiscard]] double cost_of_iteration(const ir::For& loop);
 // The cost of an expression without its loads.
 [[nodiscard]] double cost_of_operators(const ir::Expr& expr);
 // The cost of one step of a kTile.

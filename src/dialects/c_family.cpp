@@ -2,6 +2,7 @@
 // plain C++ on every target. A dialect's own rows precede them.
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "dialects/dialect.h"
@@ -197,6 +198,13 @@ constexpr Kernels kKernels[] = {
 };
 
 }  // namespace
+
+std::string_view type_name(ir::Scalar scalar) {
+    constexpr std::array<std::string_view, ir::kScalarCount> kNames = {
+        "bool", "i8",  "i16",  "int",   "i64",    "u8",  "u16", "u32",
+        "u64",  "f16", "bf16", "float", "double", "c64", "c128"};
+    return kNames[static_cast<std::size_t>(scalar)];
+}
 
 std::span<const Dialect* const> all_dialects() {
     static const auto all = [] {

@@ -67,24 +67,17 @@ constexpr Scalar kAtomicAdds[] = {Scalar::kI8, Scalar::kI16, Scalar::kI32, Scala
 
 constexpr Dialect kDialect{
     .name = "cpu",
-    .types = {"bool", "i8", "i16", "int", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "float",
-              "double", "c64", "c128"},
     .registers = {"0", "0", "0", "0", "0", "0", "1", "1", "1", "1", "1", "1", "0", "0", "1",
                   "(i64)__builtin_frame_address(0)", "parpy_stack_limit()"},
-    .barriers = {},
     .functions = kOwnFunctions,
     .operators = kOperators,
     .any_order = kAnyOrder,
     .prelude = kPrelude,
-    .helper_qualifiers = "INLINE",
     // They need real frames, or endless recursion would be an endless loop.
     .recursive_qualifiers = "__attribute__((disable_tail_calls)) static",
-    .shared_qualifier = "",
-    .copied_qualifier = "",
     .restrict_qualifier = "__restrict",
     .independent_loop = "#pragma clang loop vectorize(assume_safety)",
     .unrolled_loop = "#pragma clang loop unroll(full)",
-    .float_to_integer = "truncate<$t>($0)",
     .atomic_adds = kAtomicAdds,
 };
 

@@ -124,8 +124,6 @@ constexpr Scalar kAtomicAdds[] = {Scalar::kI32, Scalar::kU32, Scalar::kI64,
 
 constexpr Dialect kDialect{
     .name = "cuda",
-    .types = {"bool", "i8", "i16", "int", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "float",
-              "double", "c64", "c128"},
     .registers = {"(int)threadIdx.x", "(int)threadIdx.y", "(int)threadIdx.z", "(int)blockIdx.x",
                   "(int)blockIdx.y", "(int)blockIdx.z", "(int)blockDim.x", "(int)blockDim.y",
                   "(int)blockDim.z", "(int)gridDim.x", "(int)gridDim.y", "(int)gridDim.z",
@@ -137,9 +135,7 @@ constexpr Dialect kDialect{
     .operators = kOperators,
     .contracts = true,
     .wraps_by_helpers = true,
-    .any_order = {},
     .prelude = kPrelude,
-    .helper_qualifiers = "INLINE",
     .recursive_qualifiers = "static __device__",
     .leave = "leave_kernel();",
     .grid_barrier_or_leave = "grid_barrier_or_leave();",
@@ -147,18 +143,12 @@ constexpr Dialect kDialect{
     .copied_qualifier = "__align__(16)",
     .hidden_value = "hidden",
     .recomputed = "recomputed",
-    .independent_loop = "",
     .unrolled_loop = "#pragma unroll",
-    .float_to_integer = "truncate<$t>($0)",
     .atomic_adds = kAtomicAdds,
-    .preamble = "",
     .kernel_head = "extern \"C\" __global__ void $0(",
     .bounded_kernel_head = "extern \"C\" __global__ void __launch_bounds__($1) $0(",
     .cluster_head = "__cluster_dims__($0) ",
-    .kernel_argument = "",
     .kernel_scalar = "$0",
-    .array_qualifier = "",
-    .kernel_parameters = "",
 };
 
 constexpr Dialect kSettledDialect = [] {

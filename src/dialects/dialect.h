@@ -96,14 +96,16 @@ struct Snippet {
     std::string_view text;
 };
 
+// The name of a scalar type in all dialects.
+[[nodiscard]] std::string_view type_name(ir::Scalar scalar);
+
 struct Dialect {
     std::string_view name;
-    std::array<std::string_view, ir::kScalarCount> types;  // by Scalar
-    std::array<std::string_view, 17> registers;            // by Register; int or i64 values
-    std::array<std::string_view, 9> barriers;              // by BarrierScope, as statements;
-                                                           // kCopies: the text before the number
-    std::span<const Spelling> functions = {};              // elementary ones, before `operators`
-    std::span<const Spelling> operators;                   // before the common rows of c_family.cpp
+    std::array<std::string_view, 17> registers;  // by Register; int or i64 values
+    std::array<std::string_view, 9> barriers;    // by BarrierScope, as statements;
+                                                 // kCopies: the text before the number
+    std::span<const Spelling> functions = {};    // elementary ones, before `operators`
+    std::span<const Spelling> operators;         // before the common rows of c_family.cpp
     bool has_double = true;
     bool reports_failures = true;   // kernels can report failed checks
     bool contracts = false;         // kernels copy to shared memory while they compute (kCopies)
@@ -111,8 +113,7 @@ struct Dialect {
     bool wraps_by_helpers = false;  // signed overflow is undefined: wrapping_operators() precede
     std::span<const Spelling> any_order;     // inside reductions of kVector loops
     std::span<const Snippet> prelude;        // before the common snippets
-    std::string_view helper_qualifiers;      // of the user's helper functions
-    std::string_view recursive_qualifiers;   // … of those that call themselves
+    std::string_view recursive_qualifiers;   // of the user's functions that call themselves
     std::string_view leave;                  // statement: ends the thread
     std::string_view grid_barrier_or_leave;  // replaces the barrier in programs that can fail
     std::string_view shared_qualifier;       // of arrays in Space::kShared
@@ -129,7 +130,6 @@ struct Dialect {
     std::string_view recomputed = {};
     std::string_view independent_loop;        // line before a loop of level kVector
     std::string_view unrolled_loop;           // line before a loop to be unrolled completely
-    std::string_view float_to_integer;        // $0 to $t
     std::span<const ir::Scalar> atomic_adds;  // its types; atomic_update() handles all types
     std::string_view preamble;                // first lines of device text
     std::string_view kernel_head;             // $0: the name

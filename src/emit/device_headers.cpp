@@ -1,8 +1,6 @@
 // See device_headers.h.
 #include "emit/device_headers.h"
 
-#include <iterator>
-
 namespace parpy {
 
 namespace {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <initializer_list>
 #include <memory>
 #include <vector>
 

@@ -217,8 +217,8 @@ std::vector<std::string> FunctionPrinter::parameter_list(bool restrict) {
 std::string FunctionPrinter::helper_head() const {
     const std::string result =
         function_.result.is_scalar() ? std::string(exprs_.type(function_.result.scalar)) : "void";
-    const auto qualifiers = facts_.recursive.contains(&function_) ? dialect_.recursive_qualifiers
-                                                                  : dialect_.helper_qualifiers;
+    const auto qualifiers =
+        facts_.recursive.contains(&function_) ? dialect_.recursive_qualifiers : "INLINE";
     return std::string(qualifiers) + " " + result + " " + facts_.names.at(&function_) + "(";
 }
 
@@ -270,8 +270,7 @@ std::string FunctionPrinter::foreign() {
     }
     if (plain) return std::move(out_);
     // An overload that returns the result.
-    line(std::string(dialect_.helper_qualifiers) + " " + result + " " + name + "(" + joined(list) +
-         ") {");
+    line("INLINE " + result + " " + name + "(" + joined(list) + ") {");
     line("    " + result + " result;");
     line("    " + name + "(" + joined(names) + ");");
     line("    return result;");

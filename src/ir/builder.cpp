@@ -181,8 +181,27 @@ Launch* Builder::launch(Function* kernel, std::vector<Expr*> arguments) {
     return stmt;
 }
 
+Gpu* Builder::gpu(Expr* blocks, std::int64_t threads, Body body) {
+    auto* stmt = module_.make<Gpu>(span);
+    stmt->grid[0] = blocks;
+    stmt->block[0] = integer(threads);
+    for (std::size_t i = 1; i < 3; ++i) {
+        stmt->grid[i] = integer(1);
+        stmt->block[i] = integer(1);
+    }
+    stmt->body = std::move(body);
+    return stmt;
+}
+
 Var* Builder::scalar(std::string name, Scalar type) {
     return module_.make_var(std::move(name), Type::of(type), span);
+}
+
+Expr* Builder::named(Body& out, std::string name, Expr* value) {
+    if (value->op == Op::kConst || value->op == Op::kVar) return value;
+    Var* made = scalar(std::move(name), value->type.scalar);
+    out.push_back(assign(made, value));
+    return var(made);
 }
 
 Var* Builder::local_array(std::string name, Scalar element,

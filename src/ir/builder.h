@@ -66,9 +66,13 @@ public:
     Alloc* alloc(Var* array);
     Barrier* barrier(BarrierScope scope);
     Launch* launch(Function* kernel, std::vector<Expr*> arguments);
+    // Blocks of `threads` threads, in one dimension.
+    Gpu* gpu(Expr* blocks, std::int64_t threads, Body body);
 
     // ------------------------------------------------------------ variables
     Var* scalar(std::string name, Scalar type);
+    // A variable that `out` gives the value, unless this is a constant or a variable itself.
+    Expr* named(Body& out, std::string name, Expr* value);
     // A C-contiguous array of constant extents.
     Var* local_array(std::string name, Scalar element, const std::vector<std::int64_t>& extents,
                      Space space);

@@ -5,8 +5,9 @@ BACKENDS and TARGETS (those with a compiler) parametrize tests; tests that use N
 
 from __future__ import annotations
 
+import contextlib
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -44,13 +45,39 @@ def cuda_text(
     return parpy.print_compiled(function, arguments, options("cuda", mapping))
 
 
+@contextlib.contextmanager
+def compiled_throughout() -> Iterator[None]:
+    """Fails where Python runs a loop: its warning is an error here. That nothing is mapped is no reason to warn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", parpy.PerformanceWarning)
+        warnings.filterwarnings("ignore", message="(?s).*P316")
+        yield
+
+
+def run_automatic(
+    backend: str, function: Callable[..., Any], given: tuple[Any, ...], until: str, of_eval: str = "cpu", **fields: Any
+) -> tuple[Any, ...]:
+    """The arguments after a call of a program of its own in the automatic mode. "eval" interprets what the passes up to
+    `until` make for the back end `of_eval`."""
+    got, compiled = copies(given), parpy.jit(function)
+    opts = parpy.auto(backend=parpy.CompileBackend(of_eval if backend == "eval" else backend), **fields)
+    if backend == "eval":
+        parpy.calls.jit.interpret(compiled, got, opts, until)
+    else:
+        compiled(*got, opts=opts)
+    return got
+
+
+def explained(function: Callable[..., Any], given: tuple[Any, ...], opts: parpy.CompileOptions) -> str:
+    """The text of parpy.explain in one line."""
+    return " ".join(str(parpy.explain(parpy.jit(function), *copies(given), opts=opts)).split())
+
+
 def check_as_python(backend: str, function: Callable[..., Any], given: tuple[Any, ...]) -> None:
     """Checks that compiled code, of which Python runs no loop, returns Python's result and leaves equal arrays."""
     want, got = copies(given), copies(given)
     expected = function(*want)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")  # nothing is mapped
+    with compiled_throughout():
         result = parpy.jit(function)(*got, opts=options(backend, {}))
     np.testing.assert_allclose(result or 0, expected or 0, rtol=1e-12)
     for a, b in zip(want, got, strict=True):

@@ -13,6 +13,7 @@ import pytest
 
 import places
 from parpy import _native
+from parpy.cuda import sim
 from parpy.studies import tune as _tune
 
 sys.path += [str(folder) for folder in places.SUBJECTS]  # some modules import another's functions
@@ -49,6 +50,14 @@ def tuning_time(request, monkeypatch):
     if request.node.get_closest_marker("clock") is None:
         looks = itertools.count()
         monkeypatch.setattr(_tune, "time", SimpleNamespace(perf_counter=lambda: next(looks) * 1e-3))
+
+
+@pytest.fixture
+def simulator():
+    """Kernels run on the simulator, even if there is a GPU."""
+    sim.enabled = True
+    yield
+    sim.enabled, sim.seed, sim.warp_size = False, 0, 32
 
 
 @pytest.fixture(autouse=True)

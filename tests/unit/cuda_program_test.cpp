@@ -2,8 +2,6 @@
 // without a GPU. tests/python/gpu/test_gpu.py runs the real driver.
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "cuda_fixture.h"
 #include "runtime/cuda/cuda_executable.h"
 #include "runtime/cuda/memory/device_memory.h"

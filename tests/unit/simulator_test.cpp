@@ -4,7 +4,6 @@
 
 #include <csignal>
 #include <new>
-#include <numeric>
 #include <vector>
 
 #include "runtime/executable.h"

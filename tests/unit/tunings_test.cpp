@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
+#include "passes/wanted.h"
+
 namespace parpy {
 namespace {
 
@@ -79,6 +83,12 @@ TEST(Tunings, KeysTellCallsApart) {
     mapped.mapping["i@1"].threads = 5;
     mapped.automatic = true;
     EXPECT_EQ(key, tuning_key("f", {array, number, factor}, mapped));
+    for (const char* variable : kRestructuringVariables) {
+        ::setenv(variable, "0", 1);
+        EXPECT_NE(key, tuning_key("f", {array, number, factor}, options)) << variable;
+        ::unsetenv(variable);
+    }
+    EXPECT_EQ(key, tuning_key("f", {array, number, factor}, options));
 }
 
 }  // namespace

@@ -12,6 +12,10 @@ _NUMBERS = {
     "PARPY_CHUNKS": (1, "loops are split according to their work"),
     "PARPY_CACHE_SIZE": (0, "the bound is 1 GiB"),
     "PARPY_MPI_TIMEOUT": (1, "ranks wait for 600 seconds"),
+    "PARPY_VECTOR_BYTES": (0, "vectors are as long as the processor's"),
+    "PARPY_PERF_MAP": (0, "compiled functions have no names in perf"),
+    "PARPY_BLOCK_STEPS": (0, "loops of dependent steps run in blocks where that is faster"),
+    "PARPY_SCANS": (0, "loops that pass on sums or counts are split where that is faster"),
     "PARPY_TIME_TILES": (0, "loops over time run in tiles where that is faster"),
     "PARPY_WAVES": (0, "nests run in waves where that is faster"),
 }

@@ -68,19 +68,7 @@ def sort(a):
                 for k in range(n):
                     merged[k] = done[builtin.inline(merged_place(done, k, width))]
             else:
-                for first in range(0, n, 2 * width):
-                    middle, last = min(first + width, n), min(first + 2 * width, n)
-                    i, j = first, middle
-                    for k in range(first, last):
-                        take = j >= last
-                        if i < middle and j < last:
-                            take = not precedes(done[j], done[i])
-                        if take:
-                            merged[k] = done[i]
-                            i += 1
-                        else:
-                            merged[k] = done[j]
-                            j += 1
+                merge_runs(done, merged, width, 0)
             done[:] = merged
             width *= 2
     return done
@@ -110,22 +98,32 @@ def argsort(a):
                 width *= 2
         else:
             while width < n:
-                for first in range(0, n, 2 * width):
-                    middle, last = min(first + width, n), min(first + 2 * width, n)
-                    i, j = first, middle
-                    for k in range(first, last):
-                        take = j >= last
-                        if i < middle and j < last:
-                            take = not precedes(a[done[j]], a[done[i]])
-                        if take:
-                            merged[k] = done[i]
-                            i += 1
-                        else:
-                            merged[k] = done[j]
-                            j += 1
+                merge_runs(done, merged, width, a)
                 done[:] = merged
                 width *= 2
     return done
+
+
+def merge_runs(done, merged, width, a):
+    """Merges neighbouring runs of `width` elements of `done`: numbers, or places in `a` if this is an array."""
+    n = done.shape[0]
+    for first in range(0, n, 2 * width):
+        middle, last = min(first + width, n), min(first + 2 * width, n)
+        i, j = first, middle
+        for k in range(first, last):
+            take = j >= last
+            if i < middle and j < last:
+                take = not precedes(meant(a, done[j]), meant(a, done[i]))
+            if take:
+                merged[k] = done[i]
+                i += 1
+            else:
+                merged[k] = done[j]
+                j += 1
+
+
+def meant(a, x):
+    return x if a.ndim == 0 else a[x]
 
 
 def merged_place(s, k, width):

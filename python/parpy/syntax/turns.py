@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from types import FunctionType
 
@@ -97,10 +98,7 @@ def _groups(node: Function) -> list[list[str]]:
     parts = list(walk(node))
     if any(isinstance(part, _OPAQUE) and part is not node for part in parts):
         return []
-    stores: dict[str, int] = {}
-    for part in parts:
-        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
-            stores[part.id] = stores.get(part.id, 0) + 1
+    stores = Counter(part.id for part in parts if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load))
     parameters = {*node_parameters(node)}
     made = {
         each.targets[0].id
@@ -108,11 +106,11 @@ def _groups(node: Function) -> list[list[str]]:
         if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name) and isinstance(each.value, ast.Call)
     }
     arrays = {name for name in parameters if name not in stores} | {name for name in made if stores[name] == 1}
-    bound: dict[str, int] = {}
+    bound: Counter[str] = Counter()
     sources: dict[str, set[str]] = {}
     for each in assigned:
         for name, value in _bindings(each).items():
-            bound[name] = bound.get(name, 0) + 1
+            bound[name] += 1
             sources.setdefault(name, set()).update(chosen_names(value))
     names = {name for name in bound if bound[name] == stores[name] and name not in parameters}
     while dropped := {name for name in names if not sources[name] <= names | arrays}:

@@ -14,7 +14,7 @@ struct ContractionSizes {
     double rows = 0, columns = 0, products = 0;  // products: of all ranges of a step
     double outer = 1;                            // runs of the loops around
     bool serial = false;                         // runs on one worker
-    bool known_rows = false, known_columns = false, known_products = false;
+    bool known_rows = false, known_columns = false;
 };
 
 [[nodiscard]] ContractionSizes sizes_of(const Contraction& contraction, const Traffic& traffic);

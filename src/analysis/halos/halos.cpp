@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "analysis/geometry.h"
 #include "analysis/halos/reaches.h"

@@ -2,12 +2,10 @@
 #include "analysis/integers/index_math.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "analysis/uses.h"
 #include "ir/clone.h"
 #include "ir/eval/ops.h"
-#include "ir/ops.h"
 #include "ir/visit.h"
 
 namespace parpy {

@@ -4,7 +4,6 @@
 #include "analysis/integers/linear_values.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "analysis/integers/interval_arithmetic.h"
 #include "analysis/integers/intervals.h"

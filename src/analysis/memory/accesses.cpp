@@ -96,6 +96,8 @@ private:
             called_again(e);
             return values_.unknown(e, false);
         }
+        const Stmt* const at = at_;
+        if (calling_.empty()) caller_ = at_;
         LinearValues::Frame caller = values_.enter(callee, e.operands, scalars);
         calling_.push_back(&callee);
         std::optional<Affine> result;
@@ -109,6 +111,7 @@ private:
         }
         calling_.pop_back();
         values_.leave(std::move(caller));
+        at_ = at;
         return result ? *result : values_.unknown(e, false);
     }
 
@@ -130,7 +133,9 @@ private:
         LinearValues::Frame caller =
             values_.enter(*e.callee, e.operands,
                           std::vector<std::optional<Affine>>(e.operands.size(), std::nullopt));
+        const Stmt* const at = at_;
         body(e.callee->body);
+        at_ = at;
         values_.leave(std::move(caller));
         state_ = before;
         if (outermost) again_.clear();
@@ -148,6 +153,7 @@ private:
         access.array = values_.actual(access.array);
         if (access.array == nullptr) return;  // the array exists only during the call that made it
         if (access.stmts.empty()) access.stmts = {at_};
+        if (!calling_.empty()) access.callers = {caller_};
         access.loop = values_.loop();
         access.premise = state_.premise;
         access.certain = state_.certain;
@@ -161,8 +167,15 @@ private:
         const auto [known, added] = seen_.emplace(std::move(key), out_.all_.size());
         if (added) {
             out_.all_.push_back(std::move(access));
-        } else if (Access& same = out_.all_[known->second]; !same.made_by(access.stmts.front())) {
-            same.stmts.push_back(access.stmts.front());
+        } else {
+            join(out_.all_[known->second].stmts, access.stmts);
+            join(out_.all_[known->second].callers, access.callers);
+        }
+    }
+
+    static void join(std::vector<const Stmt*>& all, const std::vector<const Stmt*>& more) {
+        for (const Stmt* each : more) {
+            if (std::ranges::find(all, each) == all.end()) all.push_back(each);
         }
     }
 
@@ -382,6 +395,7 @@ private:
     LinearValues values_;
     State state_;
     const Stmt* at_ = nullptr;
+    const Stmt* caller_ = nullptr;  // of the entry, while calling_ is not empty
     std::vector<State> saved_;
     Guard remaining_;  // holds after the last If of which one side jumped
     std::vector<const Function*> calling_;

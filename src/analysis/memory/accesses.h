@@ -78,7 +78,9 @@ struct Access {
     std::vector<Affine> unwrapped;
     const Premise* premise = nullptr;    // innermost; owned by Accesses, equal ones are shared
     std::vector<const ir::Stmt*> stmts;  // that make the access, in the order of the text
-    int loop = -1;                       // the innermost around the access
+    // Statements of the entry whose calls make it; `stmts` then belong to called functions.
+    std::vector<const ir::Stmt*> callers = {};
+    int loop = -1;  // the innermost around the access
     Span span;
     // Not certain: iterations that satisfy the bounds and guards may omit it. In a `while` inside
     // of `while_depth` loops it may also be made several times.

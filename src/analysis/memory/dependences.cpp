@@ -4,7 +4,6 @@
 #include "analysis/memory/dependences.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <unordered_set>
 
 #include "analysis/integers/constraint_system.h"
@@ -13,6 +12,7 @@
 #include "analysis/memory/memory_layout.h"
 #include "analysis/memory/same_place.h"
 #include "analysis/uses.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 
 namespace parpy {
@@ -40,6 +40,28 @@ bool commute(const Access& a, const Access& b) {
 
 std::string quoted(const std::string& name) {
     return "'" + name + "'";
+}
+
+// Whether the functions that `body` calls, directly or not, have no effects except stores, and
+// cannot fail. `seen`: functions that have been asked about.
+bool calls_only_compute(const Body& body, std::unordered_set<const Function*>& seen) {
+    const auto acts = [](const Stmt& stmt) {
+        return stmt.kind == StmtKind::kFail || stmt.kind == StmtKind::kAssert ||
+               stmt.kind == StmtKind::kPrint || stmt.kind == StmtKind::kGpu;
+    };
+    return !any_expr(body, [&](const Expr& e) {
+        if (e.op != Op::kCall || !seen.insert(e.callee).second) return false;
+        const Body& called = e.callee->body;
+        const bool has_effect = any_expr(
+            called, [](const Expr& each) { return each.op != Op::kCall && has_effects(each.op); });
+        return e.callee->kind == FunctionKind::kForeign || any_stmt(called, acts) || has_effect ||
+               !calls_only_compute(called, seen);
+    });
+}
+
+bool calls_only_compute(const Body& body) {
+    std::unordered_set<const Function*> seen;
+    return calls_only_compute(body, seen);
 }
 
 }  // namespace
@@ -451,15 +473,15 @@ bool Dependences::conflict(const For& loop, const Body& source, const Body& sink
     const Accesses& accesses = state_->accesses;
     const int number = accesses.loop_of(&loop);
     if (number < 0) return true;
-    // Accesses of called functions are made by the statements there, which the bodies lack.
-    if (uses_of(source).calls || uses_of(sink).calls) return true;
+    if (!calls_only_compute(source) || !calls_only_compute(sink)) return true;
     const auto made_in = [&](const Body& body) {
-        std::unordered_set<const Stmt*> inside;
-        for_each_stmt(body, [&](const Stmt& each) { inside.insert(&each); });
+        std::unordered_set<const Stmt*> statements;
+        for_each_stmt(body, [&](const Stmt& each) { statements.insert(&each); });
+        const auto inside = [&](const Stmt* each) { return statements.contains(each); };
         std::vector<const Access*> result;
         for (const Access& access : accesses.all()) {
-            const bool made = std::ranges::any_of(
-                access.stmts, [&](const Stmt* each) { return inside.contains(each); });
+            const bool made = std::ranges::any_of(access.stmts, inside) ||
+                              std::ranges::any_of(access.callers, inside);
             if (made && accesses.inside(access.loop, number)) result.push_back(&access);
         }
         return result;

@@ -1,6 +1,4 @@
 // Conversions between the types of numbers as C-family text.
-#include <array>
-
 #include "emit/c_types.h"
 #include "emit/expressions/expressions.h"
 
@@ -13,19 +11,6 @@ namespace {
 
 bool is_double(Scalar type) {
     return type == Scalar::kF64 || type == Scalar::kC128;
-}
-
-// The pattern, with the first of `parts` for $0 and the second for $1 or $t.
-std::string fill(std::string_view pattern, const std::array<std::string, 2>& parts) {
-    std::string out;
-    for (std::size_t p = 0; p < pattern.size(); ++p) {
-        if (pattern[p] == '$') {
-            out += parts[pattern[++p] == '0' ? 0 : 1];
-        } else {
-            out += pattern[p];
-        }
-    }
-    return out;
 }
 
 }  // namespace
@@ -63,13 +48,9 @@ Text ExprPrinter::print_convert(const Expr& expr) const {
         return part.type == target ? part : cast(std::move(part), target);
     }
     if (ir::is_float(source) && ir::is_integer(target)) {
-        const bool is_call = !dialect_.float_to_integer.starts_with('(');
-        const Precedence outside = is_call ? Precedence::kPostfix : Precedence::kUnary;
-        const Precedence inside = is_call ? Precedence::kAssignment : Precedence::kUnary;
         Text value = is_half(source) ? cast(operand(from, Precedence::kUnary), Scalar::kF32)
-                                     : exact(from, inside);
-        return {fill(dialect_.float_to_integer, {value.text, std::string(type(target))}), outside,
-                target};
+                                     : exact(from, Precedence::kAssignment);
+        return call("truncate<" + std::string(type(target)) + ">", std::move(value.text));
     }
     if (is_half(target) && source == Scalar::kF64) {
         return call(std::string(type(target)) + "_from_f64", argument());

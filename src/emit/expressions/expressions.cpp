@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "analysis/host_calls.h"
 #include "emit/c_types.h"
 #include "ir/builder.h"
 #include "ir/ops.h"

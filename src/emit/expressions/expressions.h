@@ -51,9 +51,7 @@ public:
     // The text of a op b, part of a reduction that may run in any order.
     [[nodiscard]] std::string any_order(const ir::Expr& expr) const;
 
-    [[nodiscard]] std::string_view type(ir::Scalar scalar) const {
-        return dialect_.types[static_cast<std::size_t>(scalar)];
-    }
+    [[nodiscard]] static std::string_view type(ir::Scalar scalar) { return type_name(scalar); }
 
 private:
     Text print(const ir::Expr& expr) const;

@@ -1,5 +1,4 @@
 // Conversions between scalar types (kConvert), and the narrow floats f16 and bf16.
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <type_traits>

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <unordered_map>
 
 #include "ir/eval/frame.h"
 #include "ir/eval/ops.h"

@@ -3,10 +3,7 @@
 // the most accurate that a reference can be.
 #include "ir/eval/float.h"
 
-#include <array>
 #include <cmath>
-#include <cstdlib>
-#include <limits>
 #include <numbers>
 
 namespace parpy::ir {
@@ -178,26 +175,6 @@ std::optional<Constant> predicate(Op op, T a) {
 }
 
 template <class T>
-std::optional<Constant> comparison(Op op, T a, T b) {
-    switch (op) {
-        case Op::kEq:
-            return Constant{a == b};
-        case Op::kNe:
-            return Constant{a != b};
-        case Op::kLt:
-            return Constant{a < b};
-        case Op::kLe:
-            return Constant{a <= b};
-        case Op::kGt:
-            return Constant{a > b};
-        case Op::kGe:
-            return Constant{a >= b};
-        default:
-            return std::nullopt;
-    }
-}
-
-template <class T>
 std::optional<T> unary(Op op, T a) {
     constexpr T kDegree = std::numbers::pi_v<T> / 180;
     switch (op) {
@@ -278,7 +255,7 @@ std::optional<Constant> evaluate_as(Op op, Scalar type, std::span<const double> 
     }
     if (operands.size() == 2) {
         if (const auto flag = comparison(op, operand(0), operand(1))) {
-            return flag;
+            return Constant{*flag};
         }
         if (op == Op::kNextafter) {
             return Constant{next_after(type, operand(0), operand(1))};

@@ -202,26 +202,6 @@ std::optional<T> binary(Op op, T a, T b, int width) {
 }
 
 template <class T>
-std::optional<bool> comparison(Op op, T a, T b) {
-    switch (op) {
-        case Op::kEq:
-            return a == b;
-        case Op::kNe:
-            return a != b;
-        case Op::kLt:
-            return a < b;
-        case Op::kLe:
-            return a <= b;
-        case Op::kGt:
-            return a > b;
-        case Op::kGe:
-            return a >= b;
-        default:
-            return std::nullopt;
-    }
-}
-
-template <class T>
 std::optional<bool> predicate(Op op, T a) {
     switch (op) {
         case Op::kIsnan:

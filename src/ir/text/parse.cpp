@@ -5,7 +5,6 @@
 
 #include <array>
 #include <charconv>
-#include <span>
 #include <unordered_map>
 #include <unordered_set>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ir/builder.h"
-#include "ir/visit.h"
 #include "passes/aggregates/kind_walk.h"
 
 namespace parpy {

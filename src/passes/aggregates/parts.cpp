@@ -1,6 +1,5 @@
 // Parts of tuples, and operators on tuples and arrays (lower_aggregates.h).
 #include <algorithm>
-#include <numeric>
 
 #include "ir/clone.h"
 #include "ir/visit.h"

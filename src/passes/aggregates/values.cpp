@@ -1,7 +1,6 @@
 // Expressions of lower_aggregates: tuples as their parts, and operators on them.
 #include <algorithm>
 
-#include "ir/clone.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
 #include "passes/aggregates/lowering.h"

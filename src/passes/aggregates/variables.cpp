@@ -1,7 +1,6 @@
 // The variables that hold a value, and small expressions (lower_aggregates.h).
 #include <algorithm>
 
-#include "ir/clone.h"
 #include "ir/visit.h"
 #include "passes/aggregates/lowering.h"
 #include "passes/types/infer_types/typer.h"

@@ -1,7 +1,6 @@
 // See guard_recursion.h.
 #include "passes/checks/guard_recursion.h"
 
-#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 

@@ -2,7 +2,6 @@
 #include "passes/checks/guard_steps.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "analysis/integers/intervals.h"
 #include "analysis/uses.h"

@@ -1,7 +1,6 @@
 // See instrument_bounds.h.
 #include "passes/checks/instrument_bounds.h"
 
-#include <limits>
 #include <span>
 
 #include "analysis/integers/intervals.h"

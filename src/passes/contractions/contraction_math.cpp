@@ -2,7 +2,6 @@
 #include "passes/contractions/contraction_math.h"
 
 #include "analysis/uses.h"
-#include "ir/ops.h"
 
 namespace parpy {
 
@@ -44,13 +43,6 @@ Expr* ContractionMath::remainder(const Expr* a, const Expr* b) {
 }
 Expr* ContractionMath::parts_of(const Expr* a, std::int64_t each) {
     return quotient(add(a, each - 1), number(each));
-}
-
-Expr* ContractionMath::named(Body& out, std::string name, Expr* value) {
-    if (value->op == Op::kConst || value->op == Op::kVar) return value;
-    Var* var = b_.scalar(std::move(name), Scalar::kI64);
-    out.push_back(b_.assign(var, copy(value)));
-    return b_.var(var);
 }
 
 // ---------------------------------------------------------------- bounds

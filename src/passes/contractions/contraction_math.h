@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/contractions/contractions.h"
@@ -30,8 +31,9 @@ protected:
     ir::Expr* quotient(const ir::Expr* a, const ir::Expr* b);
     ir::Expr* remainder(const ir::Expr* a, const ir::Expr* b);
     ir::Expr* parts_of(const ir::Expr* a, std::int64_t each);  // rounded up
-    // A variable with the value, unless it is a constant or a variable itself.
-    ir::Expr* named(ir::Body& out, std::string name, ir::Expr* value);
+    ir::Expr* named(ir::Body& out, std::string name, const ir::Expr* value) {
+        return b_.named(out, std::move(name), copy(value));
+    }
     ir::Var* like(const ir::Var* var);  // a new variable
 
     // ---- bounds

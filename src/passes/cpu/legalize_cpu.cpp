@@ -2,11 +2,9 @@
 #include "passes/cpu/legalize_cpu.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "analysis/geometry.h"
-#include "analysis/updates.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <utility>
 
 #include "analysis/integers/index_math.h"
 #include "analysis/integers/intervals.h"

@@ -14,7 +14,6 @@
 #include "analysis/memory/sharing.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
-#include "ir/clone.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
 #include "passes/cuda/block_code.h"

@@ -2,7 +2,6 @@
 #include "passes/cuda/narrow_indices.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 

@@ -6,9 +6,7 @@
 #include <limits>
 
 #include "analysis/geometry.h"
-#include "analysis/updates.h"
 #include "analysis/uses.h"
-#include "ir/clone.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
 

@@ -2,7 +2,6 @@
 #include "passes/nests/collapse_loops.h"
 
 #include <algorithm>
-#include <memory>
 #include <unordered_set>
 #include <utility>
 

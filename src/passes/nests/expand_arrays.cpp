@@ -3,7 +3,6 @@
 #include "passes/nests/expand_arrays.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -13,7 +12,6 @@
 #include "analysis/pragmas.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
-#include "ir/clone.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
 

@@ -126,8 +126,8 @@ private:
                                       builder_.integer(action), value});
     }
 
-    // Arrays before numbers in front of a loop, and behind them after it: a number that the next part
-    // waits for must not wait for arrays of all parts.
+    // Arrays before numbers in front of a loop, and behind them after it: a number that the next
+    // part waits for must not wait for arrays of all parts.
     void exchanges(const PartStep& step, const HaloLeaf& leaf, bool behind, Body& out) {
         if (behind) numbers(step, leaf, behind, out);
         for (const PartStep::Exchange& each : step.exchanges) {

@@ -11,7 +11,6 @@
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
-#include "ir/ops.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
 #include "passes/scans/same_bits.h"

@@ -3,7 +3,6 @@
 #include "passes/slices/lower_slices.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "analysis/memory/sharing.h"
 #include "analysis/pragmas.h"

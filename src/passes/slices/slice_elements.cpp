@@ -197,12 +197,7 @@ Expr* SliceElements::up_front(const Expr& expr) {
     const std::vector<SliceLoop*> open = std::exchange(loops_, {});
     Expr* value = element(expr, {});
     loops_ = open;
-    if (value->op == Op::kVar || value->op == Op::kConst) {
-        return value;
-    }
-    Var* var = builder_.scalar("value", value->type.scalar);
-    before_->push_back(builder_.assign(var, value));
-    return builder_.var(var);
+    return builder_.named(*before_, "value", value);
 }
 
 Expr* SliceElements::element(const Expr& expr, const Place& place) {

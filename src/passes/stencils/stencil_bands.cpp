@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <ranges>
-#include <unordered_set>
 
 #include "analysis/integers/index_math.h"
-#include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
@@ -76,8 +74,8 @@ public:
     Body run() {
         Body out;
         const For& time = *stencil_.time;
-        Expr* begin = named(out, "begin", wide(copy(time.begin)));
-        Expr* end = named(out, "end", wide(copy(time.end)));
+        Expr* begin = b_.named(out, "begin", wide(copy(time.begin)));
+        Expr* end = b_.named(out, "end", wide(copy(time.end)));
         Expr* first = nullptr;
         Expr* last = nullptr;
         for (const StencilSweep& s : stencil_.sweeps) {
@@ -85,12 +83,12 @@ public:
             first = first == nullptr ? copy(from) : math_.least(first, copy(from));
             last = last == nullptr ? copy(to) : math_.greatest(last, copy(to));
         }
-        first_row_ = named(out, "first_row", first);
-        end_row_ = named(out, "end_row", last);
+        first_row_ = b_.named(out, "first_row", first);
+        end_row_ = b_.named(out, "end_row", last);
         // The last band also has the remaining rows.
         Expr* whole =
             math_.divide(math_.subtract(copy(end_row_), copy(first_row_)), number(bands_.rows));
-        count_ = named(out, "bands", math_.greatest(whole, number(1)));
+        count_ = b_.named(out, "bands", math_.greatest(whole, number(1)));
 
         first_step_ = b_.scalar("first_step", Scalar::kI64);
         steps_ = b_.scalar("steps", Scalar::kI64);
@@ -110,12 +108,6 @@ private:
     Expr* number(std::int64_t value) { return b_.integer(value); }
     Expr* copy(const Expr* e) { return clone(b_.module(), e); }
     Expr* wide(Expr* e) { return b_.convert(e, Scalar::kI64); }
-    Expr* named(Body& out, const char* name, Expr* value) {
-        if (value->op == Op::kConst || value->op == Op::kVar) return value;
-        Var* var = b_.scalar(name, Scalar::kI64);
-        out.push_back(b_.assign(var, value));
-        return b_.var(var);
-    }
 
     // The rows that a sweep writes.
     Range region(const StencilSweep& s) {
@@ -138,8 +130,8 @@ private:
         // The row at the lower end of the band, or in the middle of the gap.
         Expr* number_of = gaps ? math_.add(b_.var(which), number(1)) : b_.var(which);
         Expr* row =
-            named(body, "row",
-                  math_.add(copy(first_row_), math_.multiply(number_of, number(bands_.rows))));
+            b_.named(body, "row",
+                     math_.add(copy(first_row_), math_.multiply(number_of, number(bands_.rows))));
         if (gaps) {
             steps(body, [&](std::size_t s, Expr* step) {
                 return Range{math_.subtract(copy(row), reach(upper_, s, step)),
@@ -156,7 +148,7 @@ private:
     }
 
     void band(Expr* number_of, Expr* row, Body& out) {
-        Expr* next = named(out, "next_row", math_.add(copy(row), number(bands_.rows)));
+        Expr* next = b_.named(out, "next_row", math_.add(copy(row), number(bands_.rows)));
         Var* from = b_.scalar("from", Scalar::kI64);
         Var* to = b_.scalar("to", Scalar::kI64);
         Var* keeps_lower = b_.scalar("keeps_lower", Scalar::kI64);

@@ -45,12 +45,6 @@ Expr* StencilKernel::remainder(const Expr* a, std::int64_t b) {
 Expr* StencilKernel::both(Expr* a, Expr* b) {
     return a == nullptr ? b : b == nullptr ? a : b_.binary(Op::kAnd, a, b);
 }
-Expr* StencilKernel::named(Body& out, const char* name, Expr* value) {
-    if (value->op == Op::kConst || value->op == Op::kVar) return value;
-    Var* var = b_.scalar(name, value->type.scalar);
-    out.push_back(b_.assign(var, value));
-    return b_.var(var);
-}
 Stmt* StencilKernel::unrolled(Var* var, std::int64_t begin, std::int64_t end, Body body) {
     For* loop = b_.loop(var, small(begin), small(end), std::move(body));
     loop->mapping.unroll = true;
@@ -87,16 +81,16 @@ void StencilKernel::measure(Body& out) {
             if (!same(*outer.end, *own.end))
                 outer.end = math_.greatest(copy(outer.end), copy(own.end));
         }
-        first_.push_back(named(out, "first", copy(outer.begin)));
-        end_.push_back(named(out, "end", copy(outer.end)));
+        first_.push_back(b_.named(out, "first", copy(outer.begin)));
+        end_.push_back(b_.named(out, "end", copy(outer.end)));
         const std::int64_t useful = tile_.useful[k + 2 - stencil_.rank];
         Expr* length = math_.greatest(sub(end_[k], first_[k]), number(0));
-        tiles_.push_back(named(out, "tiles", quotient(add(length, useful - 1), useful)));
+        tiles_.push_back(b_.named(out, "tiles", quotient(add(length, useful - 1), useful)));
         const std::int64_t margin = tile_.all[k + 2 - stencil_.rank] - useful;
         Expr* size = add(mul(tiles_[k], useful), margin);
         const bool last = k + 1 == stencil_.rank;
         if (last) size = mul(quotient(add(size, kPitch - 1), kPitch), kPitch);
-        (last ? columns_ : rows_) = named(out, last ? "columns" : "rows", size);
+        (last ? columns_ : rows_) = b_.named(out, last ? "columns" : "rows", size);
     }
 }
 
@@ -127,36 +121,24 @@ Var* StencilKernel::make_state(const StencilArray& array, Body& out) {
     return state;
 }
 
-Gpu* StencilKernel::launch(Expr* blocks, std::int64_t threads, Body body) {
-    auto* gpu = b_.module().make<Gpu>(b_.span);
-    gpu->grid[0] = blocks;
-    gpu->block[0] = number(threads);
-    for (std::size_t i = 1; i < 3; ++i) {
-        gpu->grid[i] = number(1);
-        gpu->block[i] = number(1);
-    }
-    gpu->body = std::move(body);
-    return gpu;
-}
-
 // Copies the arrays into both halves of the states, or elements that sweeps may have changed back.
 Body StencilKernel::each_element(bool in) {
     Body out, body, inner;
-    Expr* all = named(out, "elements", plane_ ? mul(rows_, columns_) : copy(columns_));
-    Expr* index = named(
+    Expr* all = b_.named(out, "elements", plane_ ? mul(rows_, columns_) : copy(columns_));
+    Expr* index = b_.named(
         body, "element",
         add(mul(wide(b_.reg(Register::kBlockX)), kPlainThreads), wide(b_.reg(Register::kThreadX))));
     std::vector<Expr*> at;
     if (plane_)
-        at.push_back(named(inner, "row", b_.binary(Op::kQuotient, copy(index), copy(columns_))));
+        at.push_back(b_.named(inner, "row", b_.binary(Op::kQuotient, copy(index), copy(columns_))));
     at.push_back(
-        plane_ ? named(inner, "column", b_.binary(Op::kRemainder, copy(index), copy(columns_)))
+        plane_ ? b_.named(inner, "column", b_.binary(Op::kRemainder, copy(index), copy(columns_)))
                : index);
     std::vector<Expr*> places;
     Expr* written = nullptr;
     for (std::size_t k = 0; k < stencil_.rank; ++k) {
         const std::int64_t low = tile_.steps * stencil_.below[k];
-        places.push_back(named(inner, "place", add(at[k], add(first_[k], -low))));
+        places.push_back(b_.named(inner, "place", add(at[k], add(first_[k], -low))));
         written = both(written, both(at_most(first_[k], places[k]), less(places[k], end_[k])));
     }
     const auto in_state = [&](std::int64_t half) {
@@ -189,7 +171,7 @@ Body StencilKernel::each_element(bool in) {
         }
     }
     body.push_back(b_.if_(less(index, all), std::move(inner)));
-    out.push_back(launch(quotient(add(all, kPlainThreads - 1), kPlainThreads), kPlainThreads,
+    out.push_back(b_.gpu(quotient(add(all, kPlainThreads - 1), kPlainThreads), kPlainThreads,
                          std::move(body)));
     return out;
 }
@@ -198,9 +180,9 @@ Body StencilKernel::run() {
     Body out, inner;
     For& time = *stencil_.time;
     const auto wide_bound = [&](const Expr* e) { return b_.convert(copy(e), Scalar::kI64); };
-    Expr* begin = named(out, "begin", wide_bound(time.begin));
-    Expr* steps = named(out, "tiled_steps",
-                        math_.greatest(add(sub(wide_bound(time.end), begin), -1), number(0)));
+    Expr* begin = b_.named(out, "begin", wide_bound(time.begin));
+    Expr* steps = b_.named(out, "tiled_steps",
+                           math_.greatest(add(sub(wide_bound(time.end), begin), -1), number(0)));
     measure(out);
     time_ = begin;
     from_ = b_.scalar("from", Scalar::kI64);
@@ -212,15 +194,17 @@ Body StencilKernel::run() {
     const Body in = each_element(true);
     inner.insert(inner.end(), in.begin(), in.end());
 
-    Expr* launches = named(inner, "launches", quotient(add(steps, tile_.steps - 1), tile_.steps));
+    Expr* launches =
+        b_.named(inner, "launches", quotient(add(steps, tile_.steps - 1), tile_.steps));
     Var* number_of = b_.scalar("launch", Scalar::kI64);
     Body body = {b_.assign(from_, remainder(b_.var(number_of), 2)),
                  b_.assign(past_, mul(b_.var(number_of), tile_.steps)),
                  b_.assign(steps_, math_.least(sub(steps, b_.var(past_)), number(tile_.steps)))};
-    Expr* tiles = named(inner, "all_tiles", plane_ ? mul(tiles_[0], tiles_[1]) : copy(tiles_[0]));
+    Expr* tiles =
+        b_.named(inner, "all_tiles", plane_ ? mul(tiles_[0], tiles_[1]) : copy(tiles_[0]));
     Expr* blocks = plane_ ? math_.least(copy(tiles), number(tile_.blocks * kMultiprocessors))
                           : quotient(add(tiles, tile_.warps - 1), tile_.warps);
-    Gpu* gpu = launch(blocks, threads_, kernel());
+    Gpu* gpu = b_.gpu(blocks, threads_, kernel());
     if (staged_ != nullptr) gpu->shared_bytes = number(*staged_->dims[0].extent * (16 / vector_));
     body.push_back(gpu);
     inner.push_back(b_.loop(number_of, number(0), launches, std::move(body)));
@@ -285,11 +269,11 @@ Expr* StencilKernel::element(Var* array, const std::vector<Expr*>& places) {
 }
 
 std::vector<Expr*> StencilKernel::corner(Expr* number_of, Body& out) {
-    if (!plane_) return {named(out, "column", mul(number_of, tile_.useful[1]))};
+    if (!plane_) return {b_.named(out, "column", mul(number_of, tile_.useful[1]))};
     Expr* down = b_.binary(Op::kQuotient, copy(number_of), copy(tiles_[1]));
     Expr* across = b_.binary(Op::kRemainder, copy(number_of), copy(tiles_[1]));
-    return {named(out, "row", mul(down, tile_.useful[0])),
-            named(out, "column", mul(across, tile_.useful[1]))};
+    return {b_.named(out, "row", mul(down, tile_.useful[0])),
+            b_.named(out, "column", mul(across, tile_.useful[1]))};
 }
 Expr* StencilKernel::of_thread(std::size_t axis) {
     const bool rows = plane_ && axis == 0;
@@ -298,13 +282,13 @@ Expr* StencilKernel::of_thread(std::size_t axis) {
 
 Body StencilKernel::kernel() {
     Body out, body;
-    thread_ = named(body, "thread", b_.reg(Register::kThreadX));
-    lane_ = named(body, "lane", b_.binary(Op::kRemainder, copy(thread_), small(kWarpSize)));
-    warp_ = named(body, "warp", b_.binary(Op::kQuotient, copy(thread_), small(kWarpSize)));
+    thread_ = b_.named(body, "thread", b_.reg(Register::kThreadX));
+    lane_ = b_.named(body, "lane", b_.binary(Op::kRemainder, copy(thread_), small(kWarpSize)));
+    warp_ = b_.named(body, "warp", b_.binary(Op::kQuotient, copy(thread_), small(kWarpSize)));
     Expr* tiles = plane_ ? mul(tiles_[0], tiles_[1]) : copy(tiles_[0]);
     if (!plane_) {
         Expr* block = mul(wide(b_.reg(Register::kBlockX)), tile_.warps);
-        Expr* tile = named(body, "tile", add(block, wide(copy(warp_))));
+        Expr* tile = b_.named(body, "tile", add(block, wide(copy(warp_))));
         body.push_back(b_.if_(less(tile, tiles), tile_body(tile)));
         return body;
     }
@@ -334,10 +318,10 @@ Body StencilKernel::tile_body(Expr* number_of) {
     place_.clear();
     std::vector<Expr*> first;
     for (std::size_t k = 0; k < stencil_.rank; ++k) {
-        first.push_back(named(out, "first_place",
-                              add(at_[k], add(first_[k], -tile_.steps * stencil_.below[k]))));
-        place_.push_back(named(out, "place", add(first[k], wide(of_thread(k)))));
-        at_[k] = named(out, "at", add(at_[k], wide(of_thread(k))));
+        first.push_back(b_.named(out, "first_place",
+                                 add(at_[k], add(first_[k], -tile_.steps * stencil_.below[k]))));
+        place_.push_back(b_.named(out, "place", add(first[k], wide(of_thread(k)))));
+        at_[k] = b_.named(out, "at", add(at_[k], wide(of_thread(k))));
     }
     mark_regions(first, out);
     for (const StencilArray& each : stencil_.arrays) {
@@ -347,7 +331,7 @@ Body StencilKernel::tile_body(Expr* number_of) {
     }
     load(out);
     if (plane_) {
-        Expr* next = named(out, "next", add(number_of, wide(b_.reg(Register::kGridDimX))));
+        Expr* next = b_.named(out, "next", add(number_of, wide(b_.reg(Register::kGridDimX))));
         Body ahead;
         prefetch(next, ahead);
         out.push_back(b_.if_(less(next, mul(tiles_[0], tiles_[1])), std::move(ahead)));
@@ -400,8 +384,8 @@ void StencilKernel::mark_regions(const std::vector<Expr*>& first, Body& out) {
             if (s.is_line())
                 meets = both(meets, both(less(own.begin, end), less(first[k], own.end)));
         }
-        of.covers = named(out, "covers", covers);
-        if (meets != nullptr) of.meets = named(out, "meets", meets);
+        of.covers = b_.named(out, "covers", covers);
+        if (meets != nullptr) of.meets = b_.named(out, "meets", meets);
         if (plane_) of.rows = mark("rows_in", place_[0], tile_.rows, of.ranges[0], out);
         of.columns = mark("columns_in", place_.back(), tile_.columns, of.ranges.back(), out);
     }
@@ -436,7 +420,7 @@ Expr* StencilKernel::is_written(const StencilSweep& sweep, Var* r, Var* c) {
 void StencilKernel::prefetch(Expr* number_of, Body& out) {
     std::vector<Expr*> at = corner(number_of, out);
     for (std::size_t k = 0; k < at.size(); ++k)
-        at[k] = named(out, "ahead", add(at[k], wide(of_thread(k))));
+        at[k] = b_.named(out, "ahead", add(at[k], wide(of_thread(k))));
     std::int64_t base = 0;
     for (const StencilArray& each : stencil_.arrays) {
         if (!each.carried) continue;
@@ -491,7 +475,7 @@ void StencilKernel::store(Body& out) {
         const std::int64_t end = low + tile_.useful[axis + 2 - stencil_.rank];
         return both(from, b_.binary(Op::kLt, at, small(end)));
     };
-    Expr* to = named(out, "to", sub(number(1), b_.var(from_)));
+    Expr* to = b_.named(out, "to", sub(number(1), b_.var(from_)));
     for (const StencilArray& each : stencil_.arrays) {
         if (!each.carried) continue;
         Var* r = counter("r");

@@ -63,7 +63,6 @@ private:
     void measure(ir::Body& out);
     ir::Var* make_state(const StencilArray& array, ir::Body& out);
     ir::Body each_element(bool in);
-    ir::Gpu* launch(ir::Expr* blocks, std::int64_t threads, ir::Body body);
     ir::Dim dimension(ir::Body& out, const char* name, ir::Expr* value);
 
     // ---- kernel
@@ -120,7 +119,6 @@ private:
     ir::Expr* plus(ir::Expr* a, std::int64_t b) { return small_.add(a, small(b)); }
     ir::Expr* plus(ir::Expr* a, ir::Expr* b) { return small_.add(a, b); }
     ir::Expr* times(ir::Expr* a, std::int64_t b) { return small_.multiply(a, small(b)); }
-    ir::Expr* named(ir::Body& out, const char* name, ir::Expr* value);
     ir::Stmt* unrolled(ir::Var* var, std::int64_t begin, std::int64_t end, ir::Body body);
     // Calls make(r, c) for each own element.
     template <class F>

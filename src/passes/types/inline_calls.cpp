@@ -2,7 +2,6 @@
 #include "passes/types/inline_calls.h"
 
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>

@@ -5,7 +5,6 @@
 
 #include "analysis/integers/interval_arithmetic.h"
 #include "ir/clone.h"
-#include "ir/ops.h"
 #include "ir/visit.h"
 #include "passes/slices/value_memory.h"
 

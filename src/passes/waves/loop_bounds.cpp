@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "analysis/uses.h"
-#include "ir/clone.h"
 
 namespace parpy {
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <sstream>
 
+#include "passes/wanted.h"
 #include "runtime/cache/kernel_cache.h"
 #include "runtime/cpu/cpp_compiler.h"
 #include "runtime/cpu/thread_pool.h"
@@ -87,6 +88,8 @@ std::string tuning_key(std::string_view function, const Signature& signature,
     std::ostringstream identity;
     identity << here << '\n';
     write(identity, options);
+    for (const char* variable : kRestructuringVariables)
+        identity << static_cast<int>(wanted_by(variable)) << ' ';
     for (const Argument& argument : signature)
         write(identity, argument);
     return KernelCache::key("tuning", identity.str(), function);

@@ -33,7 +33,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <mutex>
 
 #include "emit/device_headers.h"
 #include "runtime/cpu/llvm_guard.h"

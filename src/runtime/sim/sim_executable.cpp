@@ -2,7 +2,6 @@
 #include "runtime/sim/sim_executable.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import linecache
-import warnings
 
 import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, TARGETS, copies, options, run
+from backends import BACKENDS, TARGETS, compiled_throughout, copies, options, run
 
 rng = np.random.default_rng(29)
 
@@ -161,9 +160,7 @@ def test_what_the_elements_become(backend, function):
     got = rng.random((3, 3)), np.zeros(2)
     want = copies(got)
     function(*want)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)  # Python runs no loop
-        warnings.filterwarnings("ignore", message="(?s).*P316")
+    with compiled_throughout():
         parpy.jit(function)(*got, opts=options(backend, {}))
     for a, b in zip(got, want, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-14)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, copies, options
+from backends import TARGETS, compiled_throughout, copies, options
 
 rng = np.random.default_rng(7)
 
@@ -73,9 +71,7 @@ def test_as_numpy(backend, function):
     given = *(rng.normal(size=(3, 4)) for _ in range(3)), rng.normal(size=(4, 4))
     want, got = copies(given), copies(given)
     expected = function(*want)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)  # Python runs no loop
-        warnings.filterwarnings("ignore", message="(?s).*P316")  # nothing is mapped
+    with compiled_throughout():
         result = parpy.jit(function)(*got, opts=options(backend, {}))
     if expected is not None:
         np.testing.assert_allclose(result, expected, rtol=1e-12)

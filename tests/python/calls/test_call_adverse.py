@@ -8,6 +8,7 @@ import copy
 import functools
 import gc
 import pickle
+import re
 import subprocess
 import sys
 import textwrap
@@ -19,6 +20,7 @@ import numpy as np
 import pytest
 
 import parpy
+import places
 from parpy import _native
 from parpy.calls import environment as _environment
 
@@ -263,6 +265,8 @@ def test_the_decorator_may_be_called():
         ("PARPY_CACHE_SIZE", "-1", True),
         ("PARPY_CACHE_SIZE", "1e9", True),
         ("PARPY_CACHE_SIZE", "0", False),
+        ("PARPY_SCANS", "off", True),
+        ("PARPY_BLOCK_STEPS", "0", False),
     ],
 )
 def test_nonsense_in_the_environment_is_warned_of(name, value, warned, monkeypatch, recwarn):
@@ -271,6 +275,13 @@ def test_nonsense_in_the_environment_is_warned_of(name, value, warned, monkeypat
     assert [str(w.message).startswith(f"the environment variable {name} is {value!r}") for w in recwarn] == [
         True
     ] * warned
+
+
+def test_every_number_that_the_core_reads_is_checked():
+    """The core ignores values that are not numbers: the warning is all that a user sees."""
+    read = re.compile(r'(?:environment_number|wanted_by)\("(\w+)"\)')
+    names = {name for file in (places.ROOT / "src").rglob("*.cpp") for name in read.findall(file.read_text())}
+    assert len(names) > 5 and names <= set(_environment._NUMBERS)
 
 
 def test_functions_are_pickled_by_name():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, options
+from backends import TARGETS, copies, options
 
 
 @parpy.jit
@@ -105,7 +105,7 @@ def in_compiled_code(x, mask):
 
 
 def check(backend, function, *arguments, mapping=None, **named):
-    ours, pythons = ([a.copy() if isinstance(a, np.ndarray) else a for a in arguments] for _ in range(2))
+    ours, pythons = (copies(arguments) for _ in range(2))
     got = function(*ours, **named, opts=options(backend, mapping or {}))
     want = function(*pythons, **named, seq=True)
     for each, other in zip([got, *ours], [want, *pythons], strict=True):

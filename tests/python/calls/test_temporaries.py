@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, cuda_text, options
+from backends import TARGETS, copies, cuda_text, options
 from parpy import CompileBackend
 
 
@@ -73,7 +73,7 @@ def returned(x):
 
 
 def alike(function, backend, *given):
-    want, got = [[a.copy() if isinstance(a, np.ndarray) else a for a in given] for _ in range(2)]
+    want, got = [copies(given) for _ in range(2)]
     result = function(*got, opts=parpy.auto(backend=CompileBackend(backend)))
     expected = function(*want, seq=True)
     for a, b in zip(want, got, strict=True):

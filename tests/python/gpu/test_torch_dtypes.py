@@ -10,6 +10,8 @@ import pytest
 import parpy
 from parpy import cuda
 
+pytestmark = pytest.mark.usefixtures("simulator")
+
 Dtype = type("dtype", (), {"__module__": "torch", "__repr__": lambda self: f"torch.{self.name}"})
 
 
@@ -22,13 +24,6 @@ def made(name):
 torch = types.SimpleNamespace(
     **{n: made(n) for n in ("float32", "bool", "uint8", "int64", "complex64", "float8_e4m3fn")}
 )
-
-
-@pytest.fixture(autouse=True)
-def simulator():
-    cuda.sim.enabled = True
-    yield
-    cuda.sim.enabled = False
 
 
 @pytest.mark.parametrize("name", ["float32", "bool", "uint8", "int64", "complex64"])

@@ -10,12 +10,7 @@ import pytest
 from nvrtc import why_missing
 from parpy import cuda
 
-
-@pytest.fixture(autouse=True)
-def simulator():
-    cuda.sim.enabled = True
-    yield
-    cuda.sim.enabled = False
+pytestmark = pytest.mark.usefixtures("simulator")
 
 
 def values_of(folder, expressions, threads=1, head=""):

@@ -8,6 +8,8 @@ import pytest
 import parpy
 from parpy import cuda
 
+pytestmark = pytest.mark.usefixtures("simulator")
+
 INNER = [("x", np.float32), ("y", np.float32)]
 
 
@@ -25,13 +27,6 @@ def filled(align=True):
 
 def total(records):
     return records["a"] + records["b"] + records["v"][:, 1] + records["v"][:, 2] + records["p"]["y"]
-
-
-@pytest.fixture(autouse=True)
-def simulator():
-    cuda.sim.enabled = True
-    yield
-    cuda.sim.enabled = False
 
 
 TABLE = filled()

@@ -8,12 +8,7 @@ import pytest
 import parpy
 from parpy import cuda
 
-
-@pytest.fixture(autouse=True)
-def simulator():
-    cuda.sim.enabled = True
-    yield
-    cuda.sim.enabled = False
+pytestmark = pytest.mark.usefixtures("simulator")
 
 
 @cuda.jit

@@ -8,14 +8,9 @@ import pytest
 from parpy import cuda
 from parpy.cuda.arguments import packed as _packed
 
+pytestmark = pytest.mark.usefixtures("simulator")
+
 PACKED = np.dtype([("tag", np.uint8), ("x", np.float32), ("v", np.int16, 3), ("z", np.complex64), ("w", np.float64)])
-
-
-@pytest.fixture(autouse=True)
-def simulator():
-    cuda.sim.enabled = True
-    yield
-    cuda.sim.enabled = False
 
 
 def filled(shape):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, options
+from backends import TARGETS, copies, options
 from parpy.types import F64, I8, buffer, symbol, type_var
 
 N, M, T = symbol("N"), symbol("M"), type_var("T")
@@ -103,7 +103,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("function, arguments, message", REFUSED)
 def test_arguments_that_annotations_of_helpers_refuse(function, arguments, message):
-    kept = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    kept = copies(arguments)
     with pytest.raises(TypeError, match=message) as error:
         function(*arguments, opts=options("cpu", {}))
     assert "test_declared_helpers.py" in str(error.value)  # the call, followed by the declaration

@@ -14,13 +14,7 @@ import test_kernels as kernels
 from parpy import cuda
 from parpy.cuda import cg
 
-
-@pytest.fixture(autouse=True)
-def simulator():
-    cuda.sim.enabled = True
-    yield
-    cuda.sim.enabled = False
-    cuda.sim.seed = 0
+pytestmark = pytest.mark.usefixtures("simulator")
 
 
 def found(error, function, *arguments, grid=1, block=32):

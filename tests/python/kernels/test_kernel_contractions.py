@@ -11,6 +11,7 @@ import pytest
 
 import parpy
 import products
+from backends import copies
 from contraction_cases import case
 from contraction_checks import AUTO, SETTLED, check_on_simulator, is_contraction, notes
 from nvrtc import cubin
@@ -31,11 +32,11 @@ def data(dtype: str, *shapes: tuple[int, ...]) -> list[Any]:
 
 def agree(function: Callable[..., Any], target: int, arguments: tuple[Any, ...], contracts: bool = True) -> None:
     """Checks that all ways to run it on the simulator give the CPU's results."""
-    want = [x.copy() if isinstance(x, np.ndarray) else x for x in arguments]
+    want = copies(arguments)
     function(*want, opts=SETTLED)
     for opts in (SIM, SIM_SETTLED):
         assert is_contraction(function, arguments, opts) is contracts
-        got = [x.copy() if isinstance(x, np.ndarray) else x for x in arguments]
+        got = copies(arguments)
         function(*got, opts=opts)
         if not contracts and not opts.deterministic:
             np.testing.assert_allclose(got[target], want[target], rtol=1e-10)
@@ -178,7 +179,7 @@ def test_rows_with_other_steps(n: int, m: int) -> None:
     b[rng.integers(0, n, 5), rng.integers(0, m, 5)] = np.inf
     b[3, 4] = np.nan
     for function, arguments in ((trmm, (b, a)), (lower, (c, a, b)), (symm, (1.5, 0.5, c, a, b))):
-        want, got = ([x.copy() if isinstance(x, np.ndarray) else x for x in arguments] for _ in range(2))
+        want, got = (copies(arguments) for _ in range(2))
         assert is_contraction(function, arguments, SIM_SETTLED)
         function(*want, opts=SETTLED)
         function(*got, opts=SIM_SETTLED)

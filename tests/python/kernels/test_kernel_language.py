@@ -12,12 +12,7 @@ import parpy
 from parpy import cuda
 from parpy.cuda import types
 
-
-@pytest.fixture(autouse=True)
-def simulator():
-    cuda.sim.enabled = True
-    yield
-    cuda.sim.enabled = False
+pytestmark = pytest.mark.usefixtures("simulator")
 
 
 def results(function, *arguments, n=8):

@@ -13,17 +13,12 @@ import parpy
 from nvrtc import cubin, device_part, why_missing
 from parpy import _native, cuda
 
+pytestmark = pytest.mark.usefixtures("simulator")
+
 SOURCE = 'extern "C" __device__ int bar(int a) { return 2 * a + 1; }\n'
 RELOCATABLE = ["--relocatable-device-code=true"]
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 ON_GPU = cuda.is_available()
-
-
-@pytest.fixture(autouse=True)
-def simulator():
-    cuda.sim.enabled = True
-    yield
-    cuda.sim.enabled = False
 
 
 @functools.cache

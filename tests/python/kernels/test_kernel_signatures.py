@@ -11,12 +11,7 @@ import parpy
 from parpy import cuda
 from parpy.frontend.overloads import conversion
 
-
-@pytest.fixture(autouse=True)
-def simulator():
-    cuda.sim.enabled = True
-    yield
-    cuda.sim.enabled = False
+pytestmark = pytest.mark.usefixtures("simulator")
 
 
 @cuda.jit(["int32(int32)", "float32(float32)", "float64(float64)", "complex64(complex64)"], device=True)

@@ -7,14 +7,9 @@ import pytest
 
 from parpy import cuda
 
+pytestmark = pytest.mark.usefixtures("simulator")
+
 LARGE = 2**31 + 2**20
-
-
-@pytest.fixture(autouse=True)
-def simulator():
-    cuda.sim.enabled = True
-    yield
-    cuda.sim.enabled = False
 
 
 @cuda.jit(device=True)

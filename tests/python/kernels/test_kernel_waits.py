@@ -12,13 +12,7 @@ from nvrtc import cubin
 from parpy import cuda
 from parpy.cuda import cg
 
-
-@pytest.fixture(autouse=True)
-def simulator():
-    cuda.sim.enabled = True
-    yield
-    cuda.sim.enabled = False
-    cuda.sim.seed, cuda.sim.warp_size = 0, 32
+pytestmark = pytest.mark.usefixtures("simulator")
 
 
 def found(error, function, *arguments, grid=1, block=32):

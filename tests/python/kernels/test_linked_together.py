@@ -12,12 +12,7 @@ import parpy
 from nvrtc import cubin
 from parpy import cuda
 
-
-@pytest.fixture(autouse=True)
-def simulator():
-    cuda.sim.enabled = True
-    yield
-    cuda.sim.enabled = False
+pytestmark = pytest.mark.usefixtures("simulator")
 
 
 def ran(kernel, *arguments):

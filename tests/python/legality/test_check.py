@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import parpy
+from backends import copies
 from checking import backend, message, on_host, options  # noqa: F401
 from parpy import CompileBackend, CompileOptions, ElemSize, threads
 
@@ -107,7 +108,7 @@ DTYPES = [s.to_numpy() for s in ElemSize if s is not ElemSize.Bool] + [np.comple
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: np.dtype(d).name)
 def test_correct_programs_stay_silent(function, dtype, check):
     arguments = arguments_of(function, dtype)
-    expected = tuple(a.copy() if isinstance(a, np.ndarray) else a for a in arguments)
+    expected = copies(arguments)
     mapping: dict[str, Any] = {"i": 8, "k": 8} if function is jacobi else {"i": 8}
     if function is row_sums:
         mapping["j"] = threads(4).reduce()
@@ -121,7 +122,7 @@ def test_correct_programs_stay_silent(function, dtype, check):
 @pytest.mark.parametrize("function", [compress, middle], ids=lambda f: f.__name__)
 def test_control_flow_keeps_its_meaning(function, check):
     arguments = arguments_of(function, np.float64)
-    expected = tuple(a.copy() if isinstance(a, np.ndarray) else a for a in arguments)
+    expected = copies(arguments)
     mapping = {"i": 8} if function is compress else {"i": 8, "j": 8, "k": 8}
     function(*expected, seq=True)
     function(*arguments, opts=options(check, **mapping))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, cuda_text, run
+from backends import TARGETS, copies, cuda_text, run
 from parpy.builtin import convert
 from parpy.types import I16, U8
 
@@ -72,7 +72,7 @@ def stored_then_read(y, z, x, n):
 
 
 def wanted(function: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    own = tuple(a.copy() if isinstance(a, np.ndarray) else a for a in arguments)
+    own = copies(arguments)
     function.__wrapped__(*own)
     return own
 
@@ -99,7 +99,7 @@ def test_as_python(case: str, backend: str, automatic: bool) -> None:
     function, arguments = CASES[case]
     want = wanted(function, arguments)
     for _ in range(3):
-        got = tuple(a.copy() if isinstance(a, np.ndarray) else a for a in arguments)
+        got = copies(arguments)
         if automatic:
             function(*got, opts=parpy.CompileOptions(automatic=True, backend=parpy.CompileBackend(backend)))
         else:

@@ -7,14 +7,9 @@ import pytest
 
 import parpy.cuda as cuda
 
+pytestmark = pytest.mark.usefixtures("simulator")
+
 NAT = np.iinfo(np.int64).min
-
-
-@pytest.fixture(autouse=True)
-def on_simulator():
-    cuda.sim.enabled = True
-    yield
-    cuda.sim.enabled = False
 
 
 @cuda.jit

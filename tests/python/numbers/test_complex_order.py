@@ -4,13 +4,12 @@ NumPy's scalars compare real parts also beside a NaN in an imaginary part. Pytho
 from __future__ import annotations
 
 import itertools
-import warnings
 
 import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, TARGETS, options, run
+from backends import BACKENDS, TARGETS, compiled_throughout, options, run
 from results import same
 
 PARTS = (1.0, -2.0, 0.0, -0.0, np.nan, np.inf)
@@ -130,9 +129,7 @@ def test_functions(backend, dtype, function, numbers):
     if numbers is Z and function is summary:
         numbers = Z[np.isfinite(Z)]
     x = numbers.astype(dtype)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")
+    with compiled_throughout():
         assert same(parpy.jit(function)(x.copy(), opts=options(backend, {})), function(x.copy()))
 
 

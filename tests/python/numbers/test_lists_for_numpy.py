@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, options
+from backends import TARGETS, compiled_throughout, options
 from results import same
 
 X = np.array([0.5, 2.5, 1.5, 3.0])
@@ -62,9 +60,7 @@ def operands(x, y):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32])
 def test_in_loops(backend, function, dtype):
     got, want, x = np.zeros((4, 10)), np.zeros((4, 10)), X.astype(dtype)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")
+    with compiled_throughout():
         parpy.jit(function)(x, got, opts=options(backend, {}))
     function(x, want)
     np.testing.assert_allclose(got, want, rtol=1e-6 if dtype is np.float32 else 1e-14)

@@ -7,12 +7,7 @@ import pytest
 
 import parpy.cuda as cuda
 
-
-@pytest.fixture(autouse=True)
-def on_simulator():
-    cuda.sim.enabled = True
-    yield
-    cuda.sim.enabled = False
+pytestmark = pytest.mark.usefixtures("simulator")
 
 
 def windows(y, i):

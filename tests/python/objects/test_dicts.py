@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, options
+from backends import TARGETS, compiled_throughout, options
 from results import same
 
 
@@ -112,9 +112,7 @@ def updates_arrays(p, x):
 def test_loops_over_keys_that_are_written_out(backend, function, given):
     got, want = copy.deepcopy(given), copy.deepcopy(given)
     x, y = np.arange(4.0), np.arange(4.0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")
+    with compiled_throughout():
         assert same(parpy.jit(function)(got, x, opts=options(backend, {})), function(want, y))
     assert same(tuple(got.values()), tuple(want.values()))
     assert same(x, y)

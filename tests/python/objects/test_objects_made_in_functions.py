@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, options
+from backends import TARGETS, compiled_throughout, options
 from parpy.calls import performance
 from results import same
 
@@ -114,9 +114,7 @@ def relaxed(x):
 @pytest.mark.parametrize("function", [collected, directly, moved, two, relaxed])
 def test_compiled_loops(backend, function):
     compiled = parpy.jit(function)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")
+    with compiled_throughout():
         for x in (X, X[:1], X[:0], X):
             assert same(compiled(x, opts=options(backend, {})), function(x))
 

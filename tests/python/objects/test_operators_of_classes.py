@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, TARGETS, options, run
+from backends import BACKENDS, TARGETS, compiled_throughout, options, run
 from results import same
 
 
@@ -86,9 +85,7 @@ def sums(p, v, n):
 @pytest.mark.parametrize("program", [moves, compares, sums], ids=lambda f: f.__name__)
 def test_named_tuples(backend, program):
     given = Vec(1.0, 2.0), Vec(3.0, -0.5), 4
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")
+    with compiled_throughout():
         got = parpy.jit(program)(*given, opts=options(backend, {}))
     assert same(tuple(map(tuple_of, got)), tuple(map(tuple_of, program(*given))))
 

@@ -4,7 +4,6 @@ array methods."""
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, options
+from backends import TARGETS, compiled_throughout, options
 from results import same
 
 
@@ -175,9 +174,7 @@ X = np.array([0.0, 1.5, -2.0, 3.0])
     ],
 )  # fmt: skip
 def test_objects(backend, function, given):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")
+    with compiled_throughout():
         got = parpy.jit(function)(given, X.copy(), opts=options(backend, {}))
     want = function(given, X.copy())
     assert len(got) == len(want)

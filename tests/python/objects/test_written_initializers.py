@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, options
+from backends import TARGETS, compiled_throughout, options
 from results import same
 
 
@@ -83,9 +82,7 @@ def check(function, *given, **more):
 @pytest.mark.parametrize("function", [products, new_ones])
 @pytest.mark.parametrize("backend", TARGETS)
 def test_objects_in_loops(backend, function, x):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)  # Python runs nothing
-        warnings.filterwarnings("ignore", message="(?s).*P316")
+    with compiled_throughout():
         check(function, 3, x, Vec(1.5, 2.5), opts=options(backend, {}))
 
 

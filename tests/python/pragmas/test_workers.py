@@ -7,7 +7,7 @@ import pytest
 
 import parpy
 import parpy.appy as appy
-from backends import BACKENDS, TARGETS
+from backends import BACKENDS, TARGETS, copies
 
 CUDA = parpy.auto(backend=parpy.CompileBackend.Cuda)
 
@@ -60,7 +60,7 @@ def arguments(name, n=150):
 @pytest.mark.parametrize("name", ["solve", "relax", "factor"])
 def test_results_are_those_of_the_loop_in_order(name, backend):
     function, given = arguments(name)
-    want = tuple(a.copy() if isinstance(a, np.ndarray) else a for a in given)
+    want = copies(given)
     function(*want, seq=True)
     if backend == "eval":
         parpy.calls.jit.interpret(function, given, parpy.auto(backend=parpy.CompileBackend.Cpu))

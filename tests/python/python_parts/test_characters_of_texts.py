@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, options
+from backends import TARGETS, compiled_throughout, options
 from results import same
 
 
@@ -113,9 +113,7 @@ TEXTS = [
 @pytest.mark.parametrize("function", COMPILED)
 def test_compiled(backend, function):
     compiled = parpy.jit(function)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")
+    with compiled_throughout():
         for texts in TEXTS:
             got, want = compiled(*texts, opts=options(backend, {})), function(*texts)
             assert same(got, want)

@@ -1,5 +1,5 @@
-"""`a if c else b` of an array and a number, or None: the result is what Python chooses; elements that such a value fills
-are compiled."""
+"""`a if c else b` of an array and a number, or None: the result is what Python chooses; elements that such a value
+fills are compiled."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, copies, options
+from backends import TARGETS, compiled_throughout, copies, options
 
 A = np.array([[2.0, 1.0], [1.0, 3.0]])
 X = np.arange(6.0)
@@ -148,9 +148,7 @@ def shown(value):
 @pytest.mark.parametrize(("function", "given"), CASES)
 def test_early_returns(backend, function, given):
     compiled = parpy.jit(function)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")
+    with compiled_throughout():
         for _ in range(2):
             ours, theirs = copies(given), copies(given)
             assert shown(compiled(*ours, opts=options(backend, {}))) == shown(function(*theirs))

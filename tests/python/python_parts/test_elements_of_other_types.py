@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, options
+from backends import TARGETS, compiled_throughout, options
 from results import same
 
 
@@ -104,7 +102,5 @@ def distances(starts, neighbours, found):
 )
 def test_subscripts_from_lists_are_compiled_beside_small_integers(function, given):
     want = function(*(each.copy() for each in given))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")
+    with compiled_throughout():
         assert same(parpy.jit(function)(*given), want)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, options
+from backends import TARGETS, compiled_throughout, options
 from results import same
 
 X = np.array([0.5, 2.0, -1.0, 3.5, 0.25, 3.5, -2.0, 1.0])
@@ -217,15 +217,17 @@ COMPILED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("backend", TARGETS)
-@pytest.mark.parametrize(("function", "given"), COMPILED)
-def test_compiled(backend, function, given):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")
+def check(backend, function, given):
+    with compiled_throughout():
         compiled = parpy.jit(function)
         for _ in range(2):  # the memory is used again
             assert same(compiled(copy.copy(given), opts=options(backend, {})), function(given))
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize(("function", "given"), COMPILED)
+def test_compiled(backend, function, given):
+    check(backend, function, given)
 
 
 def test_one_list():
@@ -390,12 +392,7 @@ def sparse(n):
     ("function", "given"), [(counted, K), (distinct, K), (in_rows, K), (collatz, 40), (sparse, 3000), (counted, K[:0])]
 )
 def test_dicts_and_sets(backend, function, given):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")
-        compiled = parpy.jit(function)
-        for _ in range(2):
-            assert same(compiled(given, opts=options(backend, {})), function(given))
+    check(backend, function, given)
 
 
 def missing(k):
@@ -460,10 +457,7 @@ def degrees(k):
 @pytest.mark.parametrize("backend", TARGETS)
 @pytest.mark.parametrize(("function", "given"), [(paths, 6), (triples, 2000), (degrees, K), (paths, 0)])
 def test_keys_that_are_tuples(backend, function, given):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")
-        assert same(parpy.jit(function)(given, opts=options(backend, {})), function(given))
+    check(backend, function, given)
 
 
 def behind_the_last(n):
@@ -557,10 +551,7 @@ def best_so_far(x):
 @pytest.mark.parametrize("backend", TARGETS)
 @pytest.mark.parametrize(("function", "given"), [(states, 5), (states, 0), (best_so_far, X)])
 def test_tuples_with_names(backend, function, given):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")
-        assert same(parpy.jit(function)(given, opts=options(backend, {})), function(given))
+    check(backend, function, given)
 
 
 def test_arrays_in_tuples_with_names():

@@ -11,6 +11,8 @@ import pytest
 import parpy
 import parpy.cuda as cuda
 
+pytestmark = pytest.mark.usefixtures("simulator")
+
 
 class Sort(enum.IntEnum):
     FIRST = 1
@@ -101,13 +103,6 @@ def in_loops(v):
 
 FUNCTIONS = [values, members, tuples, swapped, nested, in_loops]
 X = np.arange(-4, 10)
-
-
-@pytest.fixture(autouse=True)
-def on_simulator():
-    cuda.sim.enabled = True
-    yield
-    cuda.sim.enabled = False
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

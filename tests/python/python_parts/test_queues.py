@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, options
+from backends import TARGETS, compiled_throughout, options
 from results import same
 
 GRID = np.random.default_rng(4).random((9, 11)) > 0.3
@@ -110,9 +110,7 @@ COMPILED = [
 @pytest.mark.parametrize("backend", TARGETS)
 @pytest.mark.parametrize(("function", "given"), COMPILED)
 def test_compiled(backend, function, given):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")
+    with compiled_throughout():
         compiled = parpy.jit(function)
         for _ in range(2):
             assert same(as_lists(compiled(copy.copy(given), opts=options(backend, {}))), as_lists(function(given)))

@@ -3,14 +3,13 @@ element matters is compiled if all elements have one type, and Python runs it ot
 
 from __future__ import annotations
 
-import warnings
 from collections import deque
 
 import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, options
+from backends import TARGETS, compiled_throughout, options
 
 X = np.arange(6.0)
 
@@ -237,9 +236,7 @@ def kinds(value):
 @pytest.mark.parametrize("backend", TARGETS)
 @pytest.mark.parametrize("function", COMPILED)
 def test_compiled(backend, function):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")
+    with compiled_throughout():
         compiled = parpy.jit(function)
         for n in (7, 1, 0):
             assert kinds(compiled(n, opts=options(backend, {}))) == kinds(function(n))
@@ -260,9 +257,7 @@ def test_elements_of_several_types(function):
 def test_small_types(backend, function, dtype):
     x = np.array([3, 1, 4, 1, 1, 9, 100, 6, 5]).astype(dtype)
     compiled = parpy.jit(function)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")
+    with compiled_throughout():
         for _ in range(2):
             with np.errstate(over="ignore"):
                 want = function(x)

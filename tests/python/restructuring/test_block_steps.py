@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, copies
+from backends import BACKENDS, copies, explained, run_automatic
 from nvrtc import cubin
 
 BLOCK = 64
@@ -23,19 +23,11 @@ def auto(backend, **options):
 
 
 def run(backend, function, given, **options):
-    """The arguments after the call, with a program of its own."""
-    got = copies(given)
-    compiled = parpy.jit(function)
-    if backend == "eval":
-        parpy.calls.jit.interpret(compiled, got, auto(backend, **options), "block-steps")
-    else:
-        compiled(*got, opts=auto(backend, **options))
-    return got
+    return run_automatic(backend, function, given, "block-steps", **options)
 
 
 def in_blocks(function, given, backend="cpu"):
-    explained = str(parpy.explain(parpy.jit(function), *copies(given), opts=auto(backend)))
-    return f"blocks of {BLOCK} steps" in " ".join(explained.split())
+    return f"blocks of {BLOCK} steps" in explained(function, given, auto(backend))
 
 
 def expected(function, given):
@@ -254,8 +246,8 @@ def test_a_block_of_steps_is_four_kernels():
     GPU."""
     given = (matrix(600), 600)
     opts = auto("cuda")
-    explained = " ".join(str(parpy.explain(parpy.jit(lu), *given, opts=opts)).split())
-    assert "1 block of 1024 threads" in explained and explained.count("kernel lu_") == 4
+    text = explained(lu, given, opts)
+    assert "1 block of 1024 threads" in text and text.count("kernel lu_") == 4
     text = parpy.print_compiled(parpy.jit(lu), given, opts)
     assert "__shared__ double A_tile[64 * 65]" in text
     assert cubin(text)
@@ -266,8 +258,8 @@ def test_a_factorization_that_looks_left_looks_right():
     A = matrix(600)
     given = (A @ A.T + 600 * np.eye(600), 600)
     opts = auto("cuda")
-    explained = " ".join(str(parpy.explain(parpy.jit(cholesky), *given, opts=opts)).split())
-    assert explained.count("kernel cholesky_") == 4  # the last one takes the roots of the diagonal
+    text = explained(cholesky, given, opts)
+    assert text.count("kernel cholesky_") == 4  # the last one takes the roots of the diagonal
 
 
 def test_few_steps_stay_as_they_are(monkeypatch):

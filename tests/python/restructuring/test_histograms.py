@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, TARGETS, run
+from backends import BACKENDS, TARGETS, compiled_throughout, run
 from parpy import CompileBackend
 
 rng = np.random.default_rng(43)
@@ -50,9 +48,7 @@ def stored(a, w, counts, sums, edges):
 
 def check(function, backend, *given):
     want = function(*given, seq=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")  # nothing is mapped
+    with compiled_throughout():
         got = function(*given, opts=parpy.auto(backend=CompileBackend(backend)))
     for found, expected in zip(got, want, strict=True):
         assert found.dtype == expected.dtype

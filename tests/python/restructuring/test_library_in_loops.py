@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import warnings
 
 import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, options, run
+from backends import BACKENDS, compiled_throughout, options, run
 from fresh_functions import plain_function
 
 rng = np.random.default_rng(41)
@@ -49,9 +48,7 @@ def test_as_numpy(backend, expression):
     given = x, y, w, rng.random((4, 3)), rng.integers(0, 7, 7)
     got, want = np.zeros(3), np.zeros(3)
     function(*given, want)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)  # Python runs nothing
-        warnings.filterwarnings("ignore", message="(?s).*P316")  # nothing is mapped
+    with compiled_throughout():
         run(backend, parpy.jit(function), (*given, got), {})
     np.testing.assert_allclose(got, want, rtol=1e-12)
 
@@ -67,9 +64,7 @@ def test_bincount_of_small_integers(backend, x):
     weights = rng.integers(-5, 5, x.shape).astype(np.float32)
     got, want = np.zeros(3), np.zeros(3)
     counts(x, weights, 9, want)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")
+    with compiled_throughout():
         run(backend, parpy.jit(counts), (x, weights, 9, got), {})
     np.testing.assert_array_equal(got, want)
 

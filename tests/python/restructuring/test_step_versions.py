@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, copies
+from backends import BACKENDS, copies, explained, run_automatic
 from nvrtc import cubin
 
 BLOCK = 64
@@ -21,14 +21,7 @@ def blocks_whatever_can_be(monkeypatch):
 
 def run(backend, function, given, **options):
     """The arguments after the call. "eval" runs the blocks of a GPU in the interpreter."""
-    got = copies(given)
-    compiled = parpy.jit(function)
-    if backend == "eval":
-        opts = parpy.auto(backend=parpy.CompileBackend.Cuda, **options)
-        parpy.calls.jit.interpret(compiled, got, opts, "block-steps")
-    else:
-        compiled(*got, opts=parpy.auto(backend=parpy.CompileBackend(backend), **options))
-    return got
+    return run_automatic(backend, function, given, "block-steps", "cuda", **options)
 
 
 def check(backend, function, given, **options):
@@ -41,8 +34,7 @@ def check(backend, function, given, **options):
 
 def is_blocked(function, given):
     opts = parpy.auto(backend=parpy.CompileBackend.Sim)
-    explained = " ".join(str(parpy.explain(parpy.jit(function), *copies(given), opts=opts)).split())
-    return f"blocks of {BLOCK} steps" in explained
+    return f"blocks of {BLOCK} steps" in explained(function, given, opts)
 
 
 def shortest(path, N):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, copies
+from backends import BACKENDS, copies, explained, run_automatic
 
 BLOCK = 64
 N = 2 * BLOCK + 3
@@ -181,13 +181,7 @@ def data(n, dtype=np.float64):
 
 
 def run(backend, function, given, **options):
-    got = copies(given)
-    opts = parpy.auto(backend=parpy.CompileBackend("cpu" if backend == "eval" else backend), **options)
-    if backend == "eval":
-        parpy.calls.jit.interpret(parpy.jit(function), got, opts, "block-steps")
-    else:
-        parpy.jit(function)(*got, opts=opts)
-    return got
+    return run_automatic(backend, function, given, "block-steps", **options)
 
 
 def expected(function, given):
@@ -199,8 +193,7 @@ def expected(function, given):
 
 def in_blocks(function, given, **options):
     opts = parpy.auto(backend=parpy.CompileBackend.Cpu, **options)
-    explained = str(parpy.explain(parpy.jit(function), *copies(given), opts=opts))
-    return f"blocks of {BLOCK} steps" in " ".join(explained.split())
+    return f"blocks of {BLOCK} steps" in explained(function, given, opts)
 
 
 @pytest.mark.parametrize("n", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, N])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import backends
 import parpy
-from backends import BACKENDS, copies
+from backends import BACKENDS, copies, run_automatic
 from nvrtc import cubin
 
 SIZES = (0, 1, 2, 3, 7, 12)
@@ -22,19 +23,11 @@ def auto(backend, **options):
 
 
 def run(backend, function, given, **options):
-    """The arguments after the call, with a program of its own."""
-    got = copies(given)
-    compiled = parpy.jit(function)
-    if backend == "eval":
-        parpy.calls.jit.interpret(compiled, got, auto("sim", **options), "collapse-loops")
-    else:
-        compiled(*got, opts=auto(backend, **options))
-    return got
+    return run_automatic(backend, function, given, "collapse-loops", "sim", **options)
 
 
 def explained(function, given, **options):
-    text = str(parpy.explain(parpy.jit(function), *copies(given), opts=auto("sim", **options)))
-    return " ".join(text.split())
+    return backends.explained(function, given, auto("sim", **options))
 
 
 def check(backend, function, given, **options):
@@ -63,6 +56,64 @@ def test_elements_that_a_called_function_reads(backend, n):
     """A statement beside the inner loop reads, in the function that it calls, what later iterations store."""
     b, x, y = (np.random.default_rng(each).random(n) - 0.5 for each in range(3))
     check(backend, read_by_a_function, (b, np.zeros(n), x, y, n))
+
+
+@parpy.jit
+def limited(x, i):
+    if x[i] > 100:
+        raise ValueError("too large")
+    return x[i] * 0.5
+
+
+def other_array_in_a_function(b, c, x, y, n):
+    for i in range(n):
+        y[1:] = (b[i] + y[:-1]) * 0.5
+        c[i] = chosen(x, i, x[i])
+
+
+@parpy.jit
+def put(y, i, s):
+    if s > 0:
+        y[i] = s
+        return 1.0
+    y[i] = -2 * s
+    return s
+
+
+def stored_by_a_function(b, c, x, y, n):
+    for i in range(n):
+        y[1:] = (b[i] + y[:-1]) * 0.5
+        x[i] = put(c, i, x[i])
+
+
+def stored_among_the_waves(b, c, x, y, n):
+    for i in range(n):
+        y[1:] = (b[i] + y[:-1]) * 0.5
+        x[i] = put(y, i, x[i])
+
+
+def may_fail_beside(b, c, x, y, n):
+    for i in range(n):
+        y[1:] = (b[i] + y[:-1]) * 0.5
+        c[i] = limited(x, i)
+
+
+CALLS = {
+    other_array_in_a_function: True,
+    stored_by_a_function: True,
+    stored_among_the_waves: False,
+    may_fail_beside: False,
+}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("function", CALLS)
+def test_calls_beside_waves(backend, function):
+    """Accesses of called functions are followed; functions that may fail keep their place."""
+    for n in SIZES:
+        b, x, y = (np.random.default_rng(each).random(n) - 0.5 for each in range(3))
+        check(backend, function, given := (b, np.zeros(n), x, y, n))
+    assert ("waves: " in explained(function, given)) == CALLS[function]
 
 
 def seidel(A, T, N):

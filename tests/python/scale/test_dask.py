@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import parpy
+from test_halo import backwards, jacobi_1d, jacobi_2d
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -16,22 +17,6 @@ pytest.importorskip("parpy.dask")
 def smooth(x, y):
     for i in range(1, len(x) - 1):
         y[i] = (x[i - 1] + 2 * x[i] + x[i + 1]) / 4
-
-
-@parpy.jit
-def heat_1d(a, b, steps):
-    for t in range(steps):
-        for i in range(1, len(a) - 1):
-            b[i] = 0.33 * (a[i - 1] + a[i] + a[i + 1])
-        for i in range(1, len(a) - 1):
-            a[i] = 0.33 * (b[i - 1] + b[i] + b[i + 1])
-
-
-@parpy.jit
-def slices_2d(a, b, steps):
-    for t in range(steps):
-        b[1:-1, 1:-1] = 0.2 * (a[1:-1, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:] + a[2:, 1:-1] + a[:-2, 1:-1])
-        a[1:-1, 1:-1] = 0.2 * (b[1:-1, 1:-1] + b[1:-1, :-2] + b[1:-1, 2:] + b[2:, 1:-1] + b[:-2, 1:-1])
 
 
 @parpy.jit
@@ -88,15 +73,6 @@ def life(g, h, steps):
 def wide_border(x, y):
     for i in range(5, len(x) - 7):
         y[i] = x[i - 1] + x[i + 1]
-
-
-@parpy.jit
-def backwards(a, b, steps):
-    for t in range(steps):
-        for i in range(len(a) - 1, 1, -1):
-            b[i] = a[i - 2]
-        for i in range(len(a)):
-            a[i] = b[i] + 1.0
 
 
 @parpy.jit
@@ -173,10 +149,10 @@ def swapped_chunks(a, b):
 # The function, the shapes of its arrays, the other arguments, and the axes that are divided.
 PROGRAMS = {
     "smooth": (smooth, [(101,), (101,)], (), (0,)),
-    "heat_1d": (heat_1d, [(101,), (101,)], (4,), (0,)),
-    "slices_2d": (slices_2d, [(40, 37), (40, 37)], (3,), (0, 1)),
-    "slices_2d, rows": (slices_2d, [(40, 37), (40, 37)], (3,), (0,)),
-    "slices_2d, columns": (slices_2d, [(40, 37), (40, 37)], (3,), (1,)),
+    "jacobi_1d": (jacobi_1d, [(101,), (101,)], (4,), (0,)),
+    "jacobi_2d": (jacobi_2d, [(40, 37), (40, 37)], (3,), (0, 1)),
+    "jacobi_2d, rows": (jacobi_2d, [(40, 37), (40, 37)], (3,), (0,)),
+    "jacobi_2d, columns": (jacobi_2d, [(40, 37), (40, 37)], (3,), (1,)),
     "heat_3d": (heat_3d, [(14, 13, 15), (14, 13, 15)], (2,), (0, 1, 2)),
     "depths_differ": (depths_differ, [(97,), (97,), (97,)], (2,), (0,)),
     "writes_beside": (writes_beside, [(97,), (97,), (97,)], (2,), (0,)),
@@ -275,8 +251,8 @@ def test_what_each_chunk_needs_all_of_becomes_one_chunk():
 
 def test_halos_that_reach_over_several_chunks():
     arrays = _arrays([(60,), (60,)])
-    expected = _plain(heat_1d, arrays, (6,))
-    _same(parpy.dask.map_overlap(heat_1d, da.from_array(arrays[0], chunks=3), arrays[1], 6), expected)
+    expected = _plain(jacobi_1d, arrays, (6,))
+    _same(parpy.dask.map_overlap(jacobi_1d, da.from_array(arrays[0], chunks=3), arrays[1], 6), expected)
 
 
 def test_nothing_is_computed_before_it_is_asked_for():
@@ -302,8 +278,8 @@ def test_arrays_may_be_larger_than_memory():
 
 def test_one_thread_all_threads_and_processes():
     arrays = _arrays([(60,), (60,)])
-    expected = _plain(heat_1d, arrays, (2,))
-    results = parpy.dask.map_overlap(heat_1d, da.from_array(arrays[0], chunks=17), arrays[1], 2)
+    expected = _plain(jacobi_1d, arrays, (2,))
+    results = parpy.dask.map_overlap(jacobi_1d, da.from_array(arrays[0], chunks=17), arrays[1], 2)
     for scheduler in ("synchronous", "threads", "processes"):
         with dask.config.set(scheduler=scheduler):
             _same(results, expected)
@@ -313,8 +289,8 @@ def test_distributed():
     from distributed import Client, LocalCluster
 
     arrays = _arrays([(60, 40), (60, 40)])
-    expected = _plain(slices_2d, arrays, (2,))
-    results = parpy.dask.map_overlap(slices_2d, da.from_array(arrays[0], chunks=(17, 40)), arrays[1], 2)
+    expected = _plain(jacobi_2d, arrays, (2,))
+    results = parpy.dask.map_overlap(jacobi_2d, da.from_array(arrays[0], chunks=(17, 40)), arrays[1], 2)
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with LocalCluster(**options) as cluster, Client(cluster, timeout="60s"):
         _same(results, expected)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import parpy
+from backends import copies
 from test_devices import agree, alone, back_and_forth, gathered, jacobi_1d, options, power, shared, with_border
 
 
@@ -15,6 +16,20 @@ def plus(x, y):
         y[i] = x[i] + 1
 
 
+@parpy.jit
+def doubled_if_large(v):
+    if v > 3:
+        return v * 2
+    return v - 1
+
+
+@parpy.jit
+def beside_a_call(x, z):
+    for i in range(len(z)):
+        z[i] = z[i] * 2
+    x[0] = doubled_if_large(1.5) + z[len(z) - 2]
+
+
 @pytest.mark.parametrize(
     ("function", "args", "words"),
     [
@@ -22,10 +37,11 @@ def plus(x, y):
         (back_and_forth, (np.ones((9, 9)), np.ones((9, 9))), ["'x[j, i]' in line", "'x[i, j]' in line"]),
         (with_border, (np.ones(9), np.ones(9), 2), ["'y[1]' in line"]),
         (gathered, (np.ones(9), np.zeros(9, np.int64), np.ones(9)), ["data, or", "'x[k[i]]' in line"]),
+        (beside_a_call, (np.ones(9), np.ones(9)), ["'z[len(z) - 2]' in line", "every part needs all of 'z'"]),
     ],
 )
 def test_otherwise_the_accesses_are_named(function, args, words):
-    before = [each.copy() if isinstance(each, np.ndarray) else each for each in args]
+    before = copies(args)
     with pytest.raises(parpy.ParallelError, match="P401") as error:
         function(*args, opts=options(3))
     for word in words:

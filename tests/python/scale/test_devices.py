@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 import parpy
+from backends import copies
 from parpy.scale import partitioned
 from parpy.scale.plans import plan_of
+from test_halo import backwards, jacobi_1d, jacobi_2d
 
 CPU, SIM = parpy.CompileBackend.Cpu, parpy.CompileBackend.Sim
 OWN_MEMORY = partitioned.own_memory
@@ -37,37 +39,21 @@ def options(parts, backend=CPU, **fields):
 
 def shared(function, args, parts, **fields):
     """The result of a call on `parts` devices, and its arrays afterwards."""
-    copies = [each.copy() if isinstance(each, np.ndarray) else each for each in args]
-    result = function(*copies, opts=options(parts, **fields))
-    return [result, *(each for each in copies if isinstance(each, np.ndarray))]
+    given = copies(args)
+    result = function(*given, opts=options(parts, **fields))
+    return [result, *(each for each in given if isinstance(each, np.ndarray))]
 
 
 def alone(function, args, backend=CPU, **fields):
-    copies = [each.copy() if isinstance(each, np.ndarray) else each for each in args]
-    result = function(*copies, opts=parpy.auto(backend=backend, **fields))
-    return [result, *(each for each in copies if isinstance(each, np.ndarray))]
+    given = copies(args)
+    result = function(*given, opts=parpy.auto(backend=backend, **fields))
+    return [result, *(each for each in given if isinstance(each, np.ndarray))]
 
 
 def agree(found, expected, rtol=0.0):
     for mine, other in zip(found, expected, strict=True):
         if other is not None:
             np.testing.assert_allclose(mine, other, rtol=rtol, atol=0)
-
-
-@parpy.jit
-def jacobi_1d(A, B, T):
-    for t in range(T):
-        for i in range(1, len(A) - 1):
-            B[i] = 0.33 * (A[i - 1] + A[i] + A[i + 1])
-        for i in range(1, len(A) - 1):
-            A[i] = 0.33 * (B[i - 1] + B[i] + B[i + 1])
-
-
-@parpy.jit
-def jacobi_2d(A, B, T):
-    for t in range(T):
-        B[1:-1, 1:-1] = 0.2 * (A[1:-1, 1:-1] + A[1:-1, :-2] + A[1:-1, 2:] + A[2:, 1:-1] + A[:-2, 1:-1])
-        A[1:-1, 1:-1] = 0.2 * (B[1:-1, 1:-1] + B[1:-1, :-2] + B[1:-1, 2:] + B[2:, 1:-1] + B[:-2, 1:-1])
 
 
 @parpy.jit
@@ -87,15 +73,6 @@ def several_offsets(A, B, C, T):
             B[i + 3] = C[i + 2] + t
         for i in range(len(A)):
             C[i] = A[i] + B[i]
-
-
-@parpy.jit
-def backwards(A, B, T):
-    for t in range(T):
-        for i in range(len(A) - 1, 1, -1):
-            B[i] = A[i - 2]
-        for i in range(len(A)):
-            A[i] = B[i] + 1.0
 
 
 @parpy.jit

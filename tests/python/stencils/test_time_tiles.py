@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, copies
+from backends import BACKENDS, copies, explained, run_automatic
 from fresh_functions import plain_function
 from nvrtc import cubin
 
@@ -21,14 +21,7 @@ def auto(backend, **options):
 
 
 def run(backend, function, given, **options):
-    """The arguments after the call, with a program of its own."""
-    got = copies(given)
-    compiled = parpy.jit(function)
-    if backend == "eval":
-        parpy.calls.jit.interpret(compiled, got, auto(backend, **options), "tile-time")
-    else:
-        compiled(*got, opts=auto(backend, **options))
-    return got
+    return run_automatic(backend, function, given, "tile-time", **options)
 
 
 def check(backend, function, given, **options):
@@ -39,9 +32,8 @@ def check(backend, function, given, **options):
         np.testing.assert_array_equal(a, b)
 
 
-def explained(backend, function, given, **options):
-    """The text of explain in one line."""
-    return " ".join(str(parpy.explain(parpy.jit(function), *copies(given), opts=auto(backend, **options))).split())
+def explained_for(backend, function, given, **options):
+    return explained(function, given, auto(backend, **options))
 
 
 def random(*shape, seed=0, dtype=np.float64):
@@ -188,16 +180,16 @@ def cases():
 @pytest.mark.parametrize(("function", "given"), [pytest.param(f, g, id=name) for name, f, g in cases()])
 def test_bits_are_those_of_the_loops(backend, function, given):
     if backend != "eval":
-        assert "time tiles: " in explained(backend, function, given)
-        assert "no time tiles" not in explained(backend, function, given)
+        assert "time tiles: " in explained_for(backend, function, given)
+        assert "no time tiles" not in explained_for(backend, function, given)
     check(backend, function, given)
 
 
 def test_three_dimensions():
     given = (7, random(40, 12, 11), random(40, 12, 11, seed=1))
-    assert "bands of" in explained("cpu", heat, given)
+    assert "bands of" in explained_for("cpu", heat, given)
     check("cpu", heat, given)
-    assert "no time tiles: a tile of three dimensions" in explained("sim", heat, given)
+    assert "no time tiles: a tile of three dimensions" in explained_for("sim", heat, given)
     check("sim", heat, (3, random(5, 12, 11), random(5, 12, 11, seed=1)))
 
 
@@ -240,7 +232,7 @@ def test_other_layouts(backend):
 @pytest.mark.parametrize("backend", ["cpu", "sim"])
 def test_the_same_bits_under_deterministic(backend):
     given = (9, random(90, 200), random(90, 200, seed=1))
-    assert "time tiles: " in explained(backend, means_of_five, given, deterministic=True)
+    assert "time tiles: " in explained_for(backend, means_of_five, given, deterministic=True)
     check(backend, means_of_five, given, deterministic=True)
 
 
@@ -279,7 +271,7 @@ def test_random_stencils(backend, seed):
 
 
 def test_some_random_stencils_have_tiles():
-    texts = [explained("cpu", plain_function(text, f"<stencil {seed}>"), (9, *(random(*shape) for _ in range(3))))
+    texts = [explained_for("cpu", plain_function(text, f"<stencil {seed}>"), (9, *(random(*shape) for _ in range(3))))
              for seed, (text, shape) in ((seed, random_stencil(seed)) for seed in range(8))]  # fmt: skip
     assert sum("time tiles: " in text.replace("no time tiles: ", "") for text in texts) >= 4
 
@@ -380,7 +372,7 @@ LEFT_ALONE = [
 @pytest.mark.parametrize("backend", ["cpu", "sim"])
 @pytest.mark.parametrize(("function", "given", "reason"), LEFT_ALONE, ids=lambda x: getattr(x, "__name__", ""))
 def test_other_loops_are_left_alone(backend, function, given, reason):
-    text = explained(backend, function, given)
+    text = explained_for(backend, function, given)
     assert "time tiles: " not in text.replace("no time tiles: ", "")
     if reason and backend == "cpu":
         assert "no time tiles: " in text
@@ -403,9 +395,9 @@ def test_arrays_that_share_memory(backend):
 def test_the_cost_model_leaves_small_arrays_alone(monkeypatch):
     monkeypatch.delenv("PARPY_TIME_TILES")
     small = (9, random(90, 90), random(90, 90))
-    assert "no time tiles: its arrays stay in the cache" in explained("cpu", means_of_five, small)
+    assert "no time tiles: its arrays stay in the cache" in explained_for("cpu", means_of_five, small)
     large = (100, np.zeros((2000, 2000)), np.zeros((2000, 2000)))
-    assert "time tiles: 16 steps at a time" in explained("cpu", means_of_five, large)
-    assert "time tiles: " in explained("cuda", means_of_five, large)
+    assert "time tiles: 16 steps at a time" in explained_for("cpu", means_of_five, large)
+    assert "time tiles: " in explained_for("cuda", means_of_five, large)
     monkeypatch.setenv("PARPY_TIME_TILES", "0")
-    assert "no time tiles: PARPY_TIME_TILES=0" in explained("cpu", means_of_five, large)
+    assert "no time tiles: PARPY_TIME_TILES=0" in explained_for("cpu", means_of_five, large)

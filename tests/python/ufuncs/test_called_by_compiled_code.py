@@ -44,13 +44,6 @@ def no_warnings():
         yield
 
 
-@pytest.fixture
-def simulated():
-    cuda.sim.enabled = True
-    yield
-    cuda.sim.enabled = False
-
-
 @parpy.jit
 def loop(x, n, factor, out):
     for i in range(x.shape[0]):
@@ -108,19 +101,19 @@ def kernel_of_tuples(x, out):
 
 
 @pytest.mark.parametrize(("elements", "integers", "factor"), CASES)
-def test_kernels(elements, integers, factor, simulated):
+def test_kernels(elements, integers, factor, simulator):
     x, n, out = np.arange(1, 7).astype(elements), np.arange(2, 8).astype(integers), np.zeros((6, 6))
     kernel[1, 32](x, n, factor, out)
     np.testing.assert_array_equal(out, wanted(x, n, factor))
 
 
-def test_tuples_and_arguments(simulated):
+def test_tuples_and_arguments(simulator):
     x, out = np.arange(4, dtype=np.float32), np.zeros(4)
     kernel_of_tuples[1, 4](x, out)
     np.testing.assert_array_equal(out, x + 4 + x * x)
 
 
-def test_numbers_that_no_signature_takes(simulated):
+def test_numbers_that_no_signature_takes(simulator):
     @cuda.jit
     def of_complex(x):
         x[0] = quotient(x[0], 1.0)

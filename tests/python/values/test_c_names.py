@@ -34,13 +34,6 @@ FREE = [
 NAMES = [name for name in TAKEN if not keyword.iskeyword(name)]
 
 
-@pytest.fixture
-def simulator():
-    cuda.sim.enabled = True
-    yield
-    cuda.sim.enabled = False
-
-
 def text_of(decorator: str, names: list[str]) -> str:
     lines = [f"@{decorator}\ndef {name}(a):\n    return a + {i}\n" for i, name in enumerate(names)]
     return "\n".join(lines)

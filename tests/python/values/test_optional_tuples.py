@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, TARGETS, copies, options, run
+from backends import BACKENDS, TARGETS, compiled_throughout, copies, options, run
 
 X = np.array([0.7, 0.2, 0.9, 0.1, 0.5])
 M = np.array([[3.0, 1.0, 2.0], [5.0, 4.0, 6.0]])
@@ -97,9 +95,7 @@ PROGRAMS = [
 @pytest.mark.parametrize("t", [0.6, 5.0, -1.0])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_results_are_those_of_python(backend, program, t):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)
-        warnings.filterwarnings("ignore", message="(?s).*P316")
+    with compiled_throughout():
         result = parpy.jit(program)(X, t, opts=options(backend, {}))
     assert result == program(X, t)
 

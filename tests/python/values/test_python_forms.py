@@ -4,13 +4,12 @@ loops over comprehensions and the entries of dicts."""
 from __future__ import annotations
 
 import copy
-import warnings
 
 import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, options
+from backends import TARGETS, compiled_throughout, options
 from results import same
 
 
@@ -144,9 +143,7 @@ GIVEN = {
 def test_as_python(backend, function):
     want, got = copy.deepcopy(GIVEN[function]), copy.deepcopy(GIVEN[function])
     expected = function(*want)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)  # Python runs no loop
-        warnings.filterwarnings("ignore", message="(?s).*P316")  # nothing is mapped
+    with compiled_throughout():
         result = parpy.jit(function)(*got, opts=options(backend, {}))
     assert same(result, expected) or np.allclose(result, expected, rtol=1e-13)
     np.testing.assert_equal(got[0], want[0])

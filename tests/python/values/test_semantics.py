@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, options
+from backends import TARGETS, copies, options
 
 DTYPES = [
     np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
@@ -32,8 +32,8 @@ def check(monkeypatch):
     """Runs a function both ways and compares every bit of its arrays."""
 
     def run(function, *arguments):
-        compiled = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
-        sequential = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+        compiled = copies(arguments)
+        sequential = copies(arguments)
         function(*compiled, opts=parpy.par({}))
         with np.errstate(all="ignore"), monkeypatch.context() as patch:
             for name in HELPERS:  # the interpreter runs them too

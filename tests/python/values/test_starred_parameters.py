@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pickle
-import warnings
 
 import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, options
+from backends import TARGETS, compiled_throughout, options
 
 
 def total(*xs):
@@ -60,9 +59,7 @@ def of_rows(x, t):
 def test_called_from_compiled_code(backend, function):
     want, got = np.arange(5.0), np.arange(5.0)
     expected = function(want, (1.0, 0.5, 2.0))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)  # Python runs no loop
-        warnings.filterwarnings("ignore", message="(?s).*P316")  # nothing is mapped
+    with compiled_throughout():
         result = parpy.jit(function)(got, (1.0, 0.5, 2.0), opts=options(backend, {}))
     np.testing.assert_allclose(result, expected)
     np.testing.assert_allclose(got, want)

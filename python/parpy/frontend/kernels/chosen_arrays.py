@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
@@ -56,16 +57,11 @@ def _groups(node: Function) -> list[tuple[set[str], list[str]]]:
     assigned = [(name, value) for part in parts for name, value in names_given(part)]
     if not assigned or any(isinstance(part, _OPAQUE) for part in parts):
         return []
-    stores: dict[str, int] = {}
-    for part in parts:
-        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
-            stores[part.id] = stores.get(part.id, 0) + 1
+    stores = Counter(part.id for part in parts if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load))
     parameters = {*node_parameters(node)}
     loops = [part for part in parts if isinstance(part, ast.For | ast.While)]
     changing = stored_in(*loops)
-    bound: dict[str, int] = {}
-    for name, _ in assigned:
-        bound[name] = bound.get(name, 0) + 1
+    bound = Counter(name for name, _ in assigned)
     names = {name for name in bound if bound[name] == stores[name]}
     links = [{name, *chosen_names(value)} for name, value in assigned if name in names]
     links += [{name} for name in names & parameters]

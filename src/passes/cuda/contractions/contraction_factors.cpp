@@ -108,10 +108,10 @@ ContractionKernel::Spread ContractionKernel::spread(const Segment& s, bool left,
     const std::int64_t side =
         along_steps ? chunk / std::min(vector, chunk) : power_in(rows / vector, threads);
     Expr* within = part(Op::kRemainder, thread_, side);
-    Expr* beyond = kept(out, "beyond", part(Op::kQuotient, thread_, side));
+    Expr* beyond = b_.named(out, "beyond", part(Op::kQuotient, thread_, side));
     const std::int64_t others = threads / side;
     if (!along_steps) {
-        result.row = kept(out, "copied_row", times(within, vector));
+        result.row = b_.named(out, "copied_row", times(within, vector));
         result.step = beyond;
         result.rows = rows / vector / side;
         result.row_distance = side * vector;
@@ -123,8 +123,8 @@ ContractionKernel::Spread ContractionKernel::spread(const Segment& s, bool left,
     if (chunk < vector) result.vector = 1;
     const std::int64_t rows_at_once = power_in(rows, others);
     const std::int64_t steps_at_once = chunk * (others / rows_at_once);
-    result.row = kept(out, "copied_row", part(Op::kRemainder, beyond, rows_at_once));
-    result.step = kept(
+    result.row = b_.named(out, "copied_row", part(Op::kRemainder, beyond, rows_at_once));
+    result.step = b_.named(
         out, "copied_step",
         plus(times(within, chunk / side), times(part(Op::kQuotient, beyond, rows_at_once), chunk)));
     result.rows = rows / rows_at_once;
@@ -354,7 +354,7 @@ Body ContractionKernel::fill_each(const Segment& s, bool left, const Spot& spot,
     Body one;
     Spot single = spot;
     (spread.along_steps ? single.in_part : single.in_tile) =
-        kept(one, "each", plus(spread.along_steps ? spot.in_part : spot.in_tile, b_.var(e)));
+        b_.named(one, "each", plus(spread.along_steps ? spot.in_part : spot.in_tile, b_.var(e)));
     (spread.along_steps ? single.step : single.row) =
         named(one, "at", add(spread.along_steps ? spot.step : spot.row, wide(b_.var(e))));
     const Body filled = fill_one(s, left, single, to);

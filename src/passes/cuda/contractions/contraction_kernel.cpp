@@ -41,7 +41,7 @@ Body ContractionKernel::run() {
     for (const For* each : c_.outer)
         blocks = mul(blocks, sub(bounds(*each).end, bounds(*each).begin));
     blocks = named(inner, "tiles", blocks);
-    Gpu* gpu = launch(blocks, tile_.threads, kernel());
+    Gpu* gpu = b_.gpu(blocks, tile_.threads, kernel());
     if (factors_->space == Space::kDynamic) gpu->shared_bytes = number(shared_bytes());
     inner.push_back(gpu);
 
@@ -50,18 +50,6 @@ Body ContractionKernel::run() {
     out.insert(out.end(), inner.begin(), inner.end());
     each_row(c_.behind_row, out);
     return out;
-}
-
-Gpu* ContractionKernel::launch(Expr* blocks, std::int64_t threads, Body body) {
-    auto* gpu = b_.module().make<Gpu>(b_.span);
-    gpu->grid[0] = blocks;
-    gpu->block[0] = number(threads);
-    for (std::size_t i = 1; i < 3; ++i) {
-        gpu->grid[i] = number(1);
-        gpu->block[i] = number(1);
-    }
-    gpu->body = std::move(body);
-    return gpu;
 }
 
 // The number of the thread, in a kernel of plain threads.
@@ -88,7 +76,7 @@ void ContractionKernel::each_row(const Body& statements, Body& out) {
     const Body copies = clone(b_.module(), statements, here);
     of_row.insert(of_row.end(), copies.begin(), copies.end());
     body.push_back(b_.if_(b_.binary(Op::kLt, copy(at), copy(all)), std::move(of_row)));
-    host.push_back(launch(parts_of(all, kPlainThreads), kPlainThreads, std::move(body)));
+    host.push_back(b_.gpu(parts_of(all, kPlainThreads), kPlainThreads, std::move(body)));
     host = if_it_runs(std::move(host), false);
     out.insert(out.end(), host.begin(), host.end());
 }
@@ -122,7 +110,7 @@ void ContractionKernel::copy_rights(Body& out) {
                 b_.store(rights, {place}, clone(b_.module(), s.steps->rights[p], here)));
         }
         body.push_back(b_.if_(b_.binary(Op::kLt, copy(at), copy(elements)), std::move(stores)));
-        Gpu* gpu = launch(parts_of(elements, kPlainThreads), kPlainThreads, std::move(body));
+        Gpu* gpu = b_.gpu(parts_of(elements, kPlainThreads), kPlainThreads, std::move(body));
         const bool certain = constant_integer(elements).value_or(0) > 0;
         out.push_back(certain ? static_cast<Stmt*>(gpu)
                               : b_.if_(b_.binary(Op::kLt, number(0), copy(elements)), {gpu}));
@@ -217,12 +205,6 @@ Expr* ContractionKernel::part(Op op, const Expr* a, std::int64_t b) {
         return small(op == Op::kQuotient ? *known / b : *known % b);
     return b_.binary(op, copy(a), small(b));
 }
-Expr* ContractionKernel::kept(Body& out, const char* name, Expr* value) {
-    if (value->op == Op::kConst || value->op == Op::kVar) return value;
-    Var* var = b_.scalar(name, Scalar::kI32);
-    out.push_back(b_.assign(var, value));
-    return b_.var(var);
-}
 Stmt* ContractionKernel::unrolled(Var* var, std::int64_t trips, Body body) {
     For* loop = b_.loop(var, small(0), small(trips), std::move(body));
     loop->mapping.unroll = true;
@@ -249,24 +231,24 @@ std::int64_t ContractionKernel::columns_of_thread() const {
 // step, rows g and g + 8 are rows 2 g and 2 g + 1 of the tile, and columns of two matrices
 // alternate: so two of them are loaded at a time.
 void ContractionKernel::place_threads(Body& out) {
-    thread_ = kept(out, "thread", b_.reg(Register::kThreadX));
+    thread_ = b_.named(out, "thread", b_.reg(Register::kThreadX));
     if (tile_.matrices) {
         const std::int64_t warps = tile_.columns / tile_.own_columns;
-        Expr* lane = kept(out, "lane", part(Op::kRemainder, thread_, 32));
-        Expr* warp = kept(out, "warp", part(Op::kQuotient, thread_, 32));
-        own_row_ = kept(out, "own_row",
-                        plus(times(part(Op::kQuotient, warp, warps), tile_.own_rows),
-                             times(part(Op::kQuotient, lane, 4), left_.by_rows ? 1 : 2)));
-        own_column_ = kept(out, "own_column",
-                           plus(times(part(Op::kRemainder, warp, warps), tile_.own_columns),
-                                times(part(Op::kRemainder, lane, 4), right_.by_rows ? 2 : 4)));
+        Expr* lane = b_.named(out, "lane", part(Op::kRemainder, thread_, 32));
+        Expr* warp = b_.named(out, "warp", part(Op::kQuotient, thread_, 32));
+        own_row_ = b_.named(out, "own_row",
+                            plus(times(part(Op::kQuotient, warp, warps), tile_.own_rows),
+                                 times(part(Op::kQuotient, lane, 4), left_.by_rows ? 1 : 2)));
+        own_column_ = b_.named(out, "own_column",
+                               plus(times(part(Op::kRemainder, warp, warps), tile_.own_columns),
+                                    times(part(Op::kRemainder, lane, 4), right_.by_rows ? 2 : 4)));
         return;
     }
     const std::int64_t across = tile_.columns / tile_.own_columns;
-    own_row_ =
-        kept(out, "own_row", times(part(Op::kQuotient, thread_, across), group(tile_.own_rows)));
-    own_column_ = kept(out, "own_column",
-                       times(part(Op::kRemainder, thread_, across), group(tile_.own_columns)));
+    own_row_ = b_.named(out, "own_row",
+                        times(part(Op::kQuotient, thread_, across), group(tile_.own_rows)));
+    own_column_ = b_.named(out, "own_column",
+                           times(part(Op::kRemainder, thread_, across), group(tile_.own_columns)));
 }
 
 // The size of a thread's groups of factors: at most a vector, and a divisor of their number.

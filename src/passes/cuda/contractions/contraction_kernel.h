@@ -75,14 +75,13 @@ private:
         ir::Expr* in_tile = nullptr;
     };
 
-    // Private arrays with the factors of four steps that a thread holds for matrix units. The arrays
-    // have two of them in turns: one is multiplied while the other one is loaded.
+    // Private arrays with the factors of four steps that a thread holds for matrix units. The
+    // arrays have two of them in turns: one is multiplied while the other one is loaded.
     struct Fragments {
         ir::Var* left = nullptr;
         ir::Var* right = nullptr;
     };
 
-    ir::Gpu* launch(ir::Expr* blocks, std::int64_t threads, ir::Body body);
     ir::Expr* plain_thread(ir::Body& out, const char* name);
     void each_row(const ir::Body& statements, ir::Body& out);
     ir::Body kernel();
@@ -170,7 +169,6 @@ private:
         return small_.multiply(copy(a), small(b));
     }
     ir::Expr* part(ir::Op op, const ir::Expr* a, std::int64_t b);  // quotient, remainder
-    ir::Expr* kept(ir::Body& out, const char* name, ir::Expr* value);
     ir::Expr* wide(const ir::Expr* a) { return b_.convert(copy(a), ir::Scalar::kI64); }
     ir::Stmt* unrolled(ir::Var* var, std::int64_t trips, ir::Body body);
     ir::Expr* both(ir::Expr* a, ir::Expr* b);  // either may be null

@@ -17,8 +17,6 @@ struct KernelStage {
     ir::Body after;
 
     [[nodiscard]] ir::Body body() const;
-    // Whether one block alone runs the end of the stage.
-    [[nodiscard]] bool ends_in_one_block() const { return spread == nullptr || combines; }
     bool combines = false;  // the blocks of `spread` put parts of a reduction together
 };
 

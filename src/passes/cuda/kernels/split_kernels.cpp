@@ -12,7 +12,6 @@
 #include "passes/cuda/kernels/split_kernels.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "analysis/geometry.h"
 #include "analysis/uses.h"

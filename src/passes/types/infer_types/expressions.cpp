@@ -6,7 +6,6 @@
 #include "ir/clone.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
-#include "passes/types/function_names.h"
 #include "passes/types/infer_types/typer.h"
 
 namespace parpy {

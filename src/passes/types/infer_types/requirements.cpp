@@ -2,7 +2,6 @@
 // of the entry become requirements of the program, those on parameters of a function become
 // demands, which its calls pass on.
 #include <algorithm>
-#include <limits>
 #include <unordered_set>
 
 #include "analysis/integers/interval_arithmetic.h"

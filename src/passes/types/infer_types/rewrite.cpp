@@ -1,5 +1,4 @@
 // Typed expressions: converts operands to the type of their operator, and adds requirements.
-#include <algorithm>
 
 #include "analysis/integers/intervals.h"
 #include "ir/builder.h"

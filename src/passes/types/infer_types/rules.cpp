@@ -48,20 +48,8 @@ Type strong(Type type) {
 
 // The float in which NumPy's elementary functions compute for an integer.
 Scalar float_for(Scalar scalar) {
-    if (scalar == Scalar::kBool) {
-        return Scalar::kF16;
-    }
-    if (!ir::is_integer(scalar)) {
-        return scalar;
-    }
-    switch (ir::size_in_bytes(scalar)) {
-        case 1:
-            return Scalar::kF16;
-        case 2:
-            return Scalar::kF32;
-        default:
-            return Scalar::kF64;
-    }
+    const bool whole = scalar == Scalar::kBool || ir::is_integer(scalar);
+    return whole ? ir::promote(Type::of(scalar), Type::of(Scalar::kF16)).scalar : scalar;
 }
 
 Typing same(Op op, Type type) {

@@ -2,7 +2,6 @@
 #include "passes/types/infer_types/webs.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
