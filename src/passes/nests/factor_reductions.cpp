@@ -165,19 +165,22 @@ private:
 
     // Whether iterations of the loop are independent and only compute.
     bool is_plain(For& loop) {
-        if (loop.body.empty() || has_pragma(loop) || loops().reduces(loop)) return false;
+        if (loop.body.empty() || pragma_of(loop).asks_for_more() || loops().reduces(loop))
+            return false;
         const LoopFacts& facts = loops().facts(loop);
-        return constant_integer(loop.step) == 1 && facts.conditions.empty() &&
-               facts.carried_scalars.empty() && facts.last_values.empty() &&
-               only_computes(loop.body);
+        return facts.verdict == Verdict::kProved && constant_integer(loop.step) == 1 &&
+               facts.conditions.empty() && facts.carried_scalars.empty() &&
+               facts.last_values.empty() && only_computes(loop.body);
     }
 
     // Whether `steps` reduces elements that threads of neighbouring columns load side by side.
     bool takes_steps(Parts& parts, For& steps) {
         const auto trips = constant_trip_count(steps);
         const auto step = constant_integer(steps.step);
-        if (!trips || !step || *step < 1 || has_pragma(steps) || !loops().reduces(steps))
+        if (!trips || !step || *step < 1 || pragma_of(steps).asks_for_more() ||
+            !loops().reduces(steps)) {
             return false;
+        }
         if (!constant_integer(steps.begin) || !only_computes(steps.body) ||
             uses_of(steps.body).calls || !uses_of(steps.body).allocated.empty()) {
             return false;
