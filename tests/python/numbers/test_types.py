@@ -225,7 +225,9 @@ def doubled_same(x: parpy.types.buffer(ELEMENT, [ROWS]), y: parpy.types.buffer(E
 def test_messages_name_symbols_as_the_program_does():
     short, wide = np.ones(3, np.float32), np.ones(3)
     for function, arguments in ((doubled_f32, (wide, short)), (calls_f32, (wide, short))):
-        with pytest.raises(parpy.CompileError, match=r"annotation says parpy.types.buffer\(parpy.types.F32, \[ROWS\]\)"):
+        with pytest.raises(
+            parpy.CompileError, match=r"annotation says parpy.types.buffer\(parpy.types.F32, \[ROWS\]\)"
+        ):
             function(*arguments)
     with pytest.raises(parpy.CompileError, match=r"annotation says parpy.types.buffer\(ELEMENT, \[ROWS\]\): 3"):
         doubled_same(wide, np.ones(4))

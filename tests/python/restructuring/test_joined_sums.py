@@ -106,6 +106,7 @@ def sum_is_factor(a, b, r, c, s):
             s[j] += a[i, j]
 
 
+# fmt: off
 @parpy.jit
 def with_pragmas(a, b, r, c, s):
     #pragma parallel for
@@ -120,6 +121,7 @@ def with_pragmas(a, b, r, c, s):
         for i in range(a.shape[0]):
             total += a[i, j] * r[i]
         s[j] += 1.5 * total
+# fmt: on
 
 
 JOINED = [by_rows, by_columns, with_pragmas]
