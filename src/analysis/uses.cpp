@@ -439,8 +439,9 @@ private:
         VarSet before = iterations(loop.body, after, head, loop.var);
         if (!loop.mapping.parallel() && tells_first(loop))
             before = first_iteration(loop, after, head);
-        if (!runs) before.insert(after);
-        return before;
+        if (runs) return before;
+        after.insert(before);
+        return after;
     }
 
     VarSet first_iteration(const For& loop, const VarSet& after, const VarSet& head) {
