@@ -197,7 +197,7 @@ def tridiagonal(c, d, x, N, M):
         for j in range(M - 1, -1, -1):
             if j == M - 1:
                 value = x[i, j]  # each row sets it in its first iteration
-            else:
+            if j < M - 1:
                 value = x[i, j] - c[i, j] * value
             x[i, j] = value
 
