@@ -11,6 +11,7 @@ import importlib.util
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import parpy
@@ -63,6 +64,15 @@ def loops(kernel: Kernel, target: Target) -> Iterator[Version]:
 def by_hand(kernel: Kernel, target: Target) -> Iterator[Version]:
     if kernel.by_hand:
         yield of_parpy("by hand", kernel.on(target.backend), kernel, target, by_hand=True)
+
+
+def published(kernel: Kernel, target: Target) -> Iterator[Version]:
+    from .published import PORTS
+
+    port = PORTS.get(kernel.name)
+    if port is not None:
+        place = BACKENDS[target.backend]
+        yield Version("published", lambda sizes: partial(port, backend=place), port, kernel.returns)
 
 
 def plain(name: str, function: Callable[..., Any], kernel: Kernel) -> Version:
@@ -141,10 +151,11 @@ class Framework:
 
 
 ANYWHERE = {"cpu": Host, "cuda": Device}
-# By name; ParPy's forms choose mappings themselves, except `hand`. Peers that run on a CPU can also be requested
-# if the back end is cuda.
+# By name; ParPy's forms choose mappings themselves, except `hand` and `published`. Peers that run on a CPU can also be
+# requested if the back end is cuda.
 FRAMEWORKS = {
     "hand": Framework("ParPy by hand", by_hand, ANYWHERE, "parpy"),
+    "published": Framework("ParPy 0.3's mappings", published, ANYWHERE, "parpy"),
     "loops": Framework("ParPy, loops", loops, ANYWHERE, "parpy"),
     "as-numpy": Framework("ParPy, NumPy text", as_numpy, ANYWHERE, "parpy"),
     "as-numba": Framework("ParPy, Numba text", as_numba, ANYWHERE, "parpy"),
@@ -155,7 +166,7 @@ FRAMEWORKS = {
     "dace": Framework("DaCe", of_dace, ANYWHERE, "dace", 4.0),
     "docc": Framework("docc", of_docc, ANYWHERE, "docc", 4.0),
 }
-OURS = ("hand", "loops", "as-numpy", "as-numba")
+OURS = ("hand", "published", "loops", "as-numpy", "as-numba")
 AUTOMATIC = ("loops", "as-numpy", "as-numba")
 DEFAULT = {
     "cpu": ("loops", "as-numpy", "as-numba", "hand", "numpy", "numba", "jax", "dace", "docc"),

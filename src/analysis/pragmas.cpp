@@ -74,6 +74,10 @@ bool has_pragma(const Stmt& stmt) {
     return std::ranges::any_of(stmt.labels, is_pragma);
 }
 
+void drop_pragmas(Stmt& stmt) {
+    std::erase_if(stmt.labels, is_pragma);
+}
+
 bool has_pragmas(const Module& module) {
     return std::ranges::any_of(module.functions,
                                [](const Function* f) { return any_stmt(f->body, has_pragma); });

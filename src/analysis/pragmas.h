@@ -22,12 +22,17 @@ struct Pragma {
     Span span;                        // of the comment; invalid where there is none
 
     [[nodiscard]] bool spreads() const { return (parallel || simd) && !sequential; }
+    // Whether it requests an order or sizes, which a loop that takes the place of this one would
+    // not have. Shared variables are reduced, or check_pragmas asks for the order.
+    [[nodiscard]] bool asks_for_more() const { return sequential || block > 0 || warps > 0; }
 };
 
 [[nodiscard]] bool is_pragma(std::string_view label);
 // The pragmas of a loop, merged.
 [[nodiscard]] Pragma pragma_of(const ir::Stmt& stmt);
 [[nodiscard]] bool has_pragma(const ir::Stmt& stmt);
+// Removes them. The loop must no longer depend on what they claim.
+void drop_pragmas(ir::Stmt& stmt);
 [[nodiscard]] bool has_pragmas(const ir::Module& module);
 // Whether the pragmas of two loops request the same.
 [[nodiscard]] bool ask_alike(const ir::Stmt& a, const ir::Stmt& b);

@@ -3,6 +3,7 @@
 #include "analysis/uses.h"
 
 #include <algorithm>
+#include <compare>
 #include <utility>
 
 #include "analysis/geometry.h"
@@ -295,6 +296,63 @@ std::optional<std::int64_t> constant_offset(const Expr& index, const Var& variab
     return std::nullopt;
 }
 
+namespace {
+
+// Without conversions to wider signed integers, which keep every value.
+const Expr& without_widening(const Expr& e) {
+    const Expr* inner = &e;
+    while (inner->op == Op::kConvert && keeps_apart(*inner) &&
+           is_signed_integer(inner->type.scalar) &&
+           is_signed_integer(inner->operands[0]->type.scalar) &&
+           size_in_bytes(inner->type.scalar) >= size_in_bytes(inner->operands[0]->type.scalar)) {
+        inner = inner->operands[0];
+    }
+    return *inner;
+}
+
+// The value of a comparison of the loop's variable with its first value, or of constants, in the
+// first iteration. `tells_first` has made sure that both keep their values in the body.
+std::optional<bool> at_first(const Expr& condition, const For& loop) {
+    if (condition.operands.size() != 2) return std::nullopt;
+    const Expr& variable = without_widening(*condition.operands[0]);
+    if (variable.op != Op::kVar || variable.var != loop.var) return std::nullopt;
+    const Expr& other = without_widening(*condition.operands[1]);
+    const Expr& begin = without_widening(*loop.begin);
+    const auto first = constant_integer(&begin), limit = constant_integer(&other);
+    if (!(first && limit) && !same(begin, other)) return std::nullopt;
+    const auto order = first && limit ? *first <=> *limit : std::strong_ordering::equal;
+    switch (condition.op) {
+        case Op::kEq:
+            return order == 0;
+        case Op::kNe:
+            return order != 0;
+        case Op::kLt:
+            return order < 0;
+        case Op::kLe:
+            return order <= 0;
+        case Op::kGt:
+            return order > 0;
+        case Op::kGe:
+            return order >= 0;
+        default:
+            return std::nullopt;
+    }
+}
+
+// Whether a condition in the body is decided in the first iteration, throughout the body.
+bool tells_first(const For& loop) {
+    bool tells = false;
+    for_each_stmt(loop.body, [&](const Stmt& stmt) {
+        const auto* branch = stmt.as<If>();
+        tells = tells || (branch != nullptr && at_first(*branch->condition, loop).has_value());
+    });
+    if (!tells) return false;
+    const Uses uses = uses_of(loop.body);
+    return !uses.written.contains(loop.var) && invariant(*loop.begin, uses);
+}
+
+}  // namespace
+
 // Each function receives the scalars live after its piece and returns those live before it: the
 // exposed reads of the piece, and those live after it that it does not assign. So a loop's fixpoint
 // is reached in one visit of its body; the liveness inside is recorded in a second one.
@@ -352,8 +410,10 @@ private:
         }
         if (const auto* spin = s->as<While>()) return while_loop(*spin, std::move(live));
         if (const auto* branch = s->as<If>()) {
-            VarSet before = body(branch->then_body, live);
-            before.insert(body(branch->else_body, std::move(live)));
+            const std::optional<bool> decided = decided_at_first(*branch->condition);
+            VarSet before;
+            if (decided.value_or(true)) before.insert(body(branch->then_body, live));
+            if (!decided.value_or(false)) before.insert(body(branch->else_body, std::move(live)));
             read(before, branch->condition);
             return before;
         }
@@ -371,12 +431,37 @@ private:
     }
 
     // A loop without iterations does not change its variable, so the variable stays live before the
-    // loop, unless an iteration certainly runs here and not on another thread.
+    // loop, unless an iteration certainly runs here and not on another thread. Conditions that tell
+    // the first iteration from the others are decided in it: it may set what the others read.
     VarSet for_loop(const For& loop, VarSet after) {
         const bool runs = constant_trip_count(loop).value_or(0) > 0 && !loop.mapping.parallel();
         VarSet head = after;
         VarSet before = iterations(loop.body, after, head, loop.var);
-        return runs ? before : head;
+        if (!loop.mapping.parallel() && tells_first(loop))
+            before = first_iteration(loop, after, head);
+        if (runs) return before;
+        after.insert(before);
+        return after;
+    }
+
+    VarSet first_iteration(const For& loop, const VarSet& after, const VarSet& head) {
+        Liveness* const result = std::exchange(result_, nullptr);
+        first_of_.push_back(&loop);
+        targets_.push_back({after, head});
+        VarSet before = body(loop.body, head);
+        targets_.pop_back();
+        first_of_.pop_back();
+        result_ = result;
+        before.erase(loop.var);
+        return before;
+    }
+
+    // The value of a condition in the first iteration of the loops in `first_of_`.
+    [[nodiscard]] std::optional<bool> decided_at_first(const Expr& condition) const {
+        for (const For* loop : first_of_) {
+            if (const auto decided = at_first(condition, *loop)) return decided;
+        }
+        return std::nullopt;
     }
 
     VarSet while_loop(const While& loop, VarSet after) {
@@ -406,6 +491,7 @@ private:
     Liveness* result_;
     Of of_;
     std::vector<Targets> targets_;
+    std::vector<const For*> first_of_;  // loops in whose first iteration the walk is
 };
 
 VarSet exposed_reads(const Body& body, const VarSet& live_after) {

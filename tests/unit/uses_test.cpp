@@ -108,6 +108,23 @@ TEST_F(UsesTest, LoopsThatCertainlyRunAssignTheirVariable) {
     EXPECT_EQ(names(exposed_reads(body())), (Names{"j", "t", "n"}));
 }
 
+TEST_F(UsesTest, FirstIterationsAssignWhatOthersRead) {
+    parse(R"(    for i: i64 in range(n - 1, -1, -1):
+        if i == n - 1:
+            s: f32 = x[i]
+        elif i > 0:
+            s = s + x[i]
+        y[i] = s
+    for j: i64 in range(4):
+        if j != 0:
+            y[j] = t
+        if j >= 1:
+            u: f32 = x[j]
+        t: f32 = u
+)");
+    EXPECT_EQ(names(exposed_reads(body())), (Names{"u", "n"}));
+}
+
 TEST_F(UsesTest, InvariantAndSame) {
     parse(R"(    a: i64 = n + 1
     b: i64 = n + 1

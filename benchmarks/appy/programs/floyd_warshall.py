@@ -11,9 +11,10 @@ def loops(path, N):
         #pragma parallel for
         for i in range(N):
             if i != k:  # row k is what the other rows read
+                there = path[i, k]
                 #pragma simd
                 for j in range(N):
-                    path[i, j] = min(path[i, j], path[i, k] + path[k, j])
+                    path[i, j] = min(path[i, j], there + path[k, j])
 
 
 @appy.jit(auto_simd=True)
@@ -22,4 +23,5 @@ def tensors(path, N):
         #pragma parallel for
         for i in range(N):
             if i != k:
-                path[i, :N] = np.minimum(path[i, :N], path[i, k] + path[k, :N])
+                there = path[i, k]
+                path[i, :N] = np.minimum(path[i, :N], there + path[k, :N])

@@ -83,7 +83,7 @@ def checked_parameters(fn: FunctionScope) -> list[_native.Stmt]:
     places, op = symbol_places(fn.annotations), fn.module.op
     for name, argument in fn.parameters.items():
         annotation, span = fn.annotations.get(name), fn.span(argument)
-        known = declared(annotation)
+        known = declared(annotation, fn.scope.name_of)
         if known is None or name in fn.records:
             continue
         fail = f"'{name}' does not fit its annotation", f"the annotation says {known.shown}"

@@ -155,7 +155,8 @@ def _parse(function: object, program: Program) -> Surface:
         classes=tuple(program.named_tuples),
         general=program.language.kernel,
         annotations=tuple(
-            declared(entry.annotations.get(param.name)) if param.key is None else None for param in params
+            declared(entry.annotations.get(param.name), entry.scope.name_of) if param.key is None else None
+            for param in params
         ),
     )
 

@@ -11,17 +11,26 @@ from ..syntax.walks import walk
 
 _OUTER = ("blocks", "workers")
 _INNER = ("threads", "vector")
+_FORMS = ("#pragma parallel for", "#pragma parallel for simd", "#pragma simd")  # the first one of a line counts
 
 
 def pragmas_of(loops: Sequence[dict[str, Any]]) -> list[tuple[int, str]]:
-    """Pairs of a line and the pragma to insert before it, for loops as `explain` describes them."""
+    """Pairs of a line and the pragma to insert before it, for loops as `explain` describes them. A line of which the
+    compiler has made several loops has one pragma, or none if one of them must keep its order."""
+    in_order = {loop["line"] for loop in loops if _is_loop(loop) and loop["verdict"] == "refuted"}
     found: list[tuple[int, str]] = []
+    lines: dict[int, int] = {}  # of loops, with their place in `found`
     index = 0
     while index < len(loops):
         loop = loops[index]
-        if loop["text"].startswith("for "):
-            if text := _of_loop(loop, _around(loops, index)):
-                found.append((loop["line"], text))
+        if _is_loop(loop):
+            line, text = loop["line"], _of_loop(loop, _around(loops, index, in_order))
+            if text and line not in in_order:
+                if line not in lines:
+                    lines[line] = len(found)
+                    found.append((line, text))
+                elif _FORMS.index(text) < _FORMS.index(found[lines[line]][1]):
+                    found[lines[line]] = (line, text)
             index += 1
             continue
         end = index + 1
@@ -33,12 +42,16 @@ def pragmas_of(loops: Sequence[dict[str, Any]]) -> list[tuple[int, str]]:
     return found
 
 
-def _around(loops: Sequence[dict[str, Any]], index: int) -> bool:
-    """Whether a loop around this one runs in parallel."""
+def _is_loop(loop: dict[str, Any]) -> bool:
+    return bool(loop["text"].startswith("for "))
+
+
+def _around(loops: Sequence[dict[str, Any]], index: int, in_order: set[int]) -> bool:
+    """Whether a loop around this one, of a line that is not `in_order`, runs in parallel."""
     depth = loops[index]["depth"]
     for each in reversed(loops[:index]):
         if each["depth"] < depth:
-            if each["level"] in (*_OUTER, *_INNER):
+            if each["level"] in (*_OUTER, *_INNER) and each["line"] not in in_order:
                 return True
             depth = each["depth"]
     return False

@@ -6,6 +6,8 @@ Types of parpy.types and NumPy's scalar types have a meaning; other annotations 
 from __future__ import annotations
 
 import inspect
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -56,9 +58,19 @@ def _evaluated(text: object, function: FunctionType) -> Any:
         return None
 
 
-def declared(annotation: object) -> Declared | None:
-    """The declaration that calls are checked against; None if the annotation has no meaning."""
-    shown = str(annotation).replace("ElemSize.", "parpy.types.").replace("MoreSizes.", "parpy.types.")
+def _shown(annotation: object, name_of: Callable[[object], str]) -> str:
+    """The text of an annotation, in which symbols without a name have that of the user's variable."""
+    text = str(annotation).replace("ElemSize.", "parpy.types.").replace("MoreSizes.", "parpy.types.")
+    parts = (annotation.elem, *annotation.shape) if isinstance(annotation, BufferType) else (annotation,)
+    unnamed = [part for part in parts if isinstance(part, Symbol | TypeVar) and part.name is None]
+    names = {repr(part): name for part in unnamed if (name := name_of(part))}
+    return re.sub(r"\w+", lambda word: names.get(word[0], word[0]), text) if names else text
+
+
+def declared(annotation: object, name_of: Callable[[object], str] = lambda _: "") -> Declared | None:
+    """The declaration that calls are checked against; None if the annotation has no meaning. ``name_of`` gives the name
+    of the variable that holds an object, or ''."""
+    shown = _shown(annotation, name_of)
     if isinstance(annotation, BufferType):
         scalar = None if isinstance(annotation.elem, TypeVar) else annotation.elem.value
         variable = annotation.elem.number if isinstance(annotation.elem, TypeVar) else _NONE

@@ -13,6 +13,7 @@
 
 #include "analysis/geometry.h"
 #include "analysis/jams.h"
+#include "analysis/memory/sharing.h"
 #include "analysis/nests.h"
 #include "analysis/pragmas.h"
 #include "analysis/updates.h"
@@ -118,7 +119,83 @@ private:
         const auto nests = std::ranges::count_if(
             *made, [](const Stmt* stmt) { return stmt->kind != StmtKind::kAlloc; });
         const std::size_t first = hoist_allocations(entry_, stmts, place);
-        return first - place + static_cast<std::size_t>(nests) - 1;
+        const bool joined = nests == 2 && join_producer(stmts, first, *parts);
+        return first - place + static_cast<std::size_t>(nests) - (joined ? 2 : 1);
+    }
+
+    // ------------------------------------------------------------ producers
+
+    // Moves the nest in front of the partial sums into them if it makes the elements that they read
+    // (A[i, j] = …, then total += A[i, j]), so that these are loaded once. False: nothing changed.
+    bool join_producer(Body& stmts, std::size_t place, const Parts& parts) {
+        auto* producer = place > 0 ? stmts[place - 1]->as<For>() : nullptr;
+        if (producer == nullptr || producer->body.size() != 1 || parts.outer.size() != 1)
+            return false;
+        auto* inner = producer->body[0]->as<For>();
+        loops_ = nullptr;
+        if (inner == nullptr || contains_loop(inner->body) || !is_plain(*producer) ||
+            !is_plain(*inner)) {
+            return false;
+        }
+        auto* sums = stmts[place]->as<For>();
+        auto* columns = sums->body[0]->as<For>();
+        const auto own = std::ranges::find(columns->body, StmtKind::kFor, &Stmt::kind);
+        auto* steps = (*own)->as<For>();
+        for (For* rows : {producer, inner}) {
+            For* across = rows == producer ? inner : producer;
+            if (!alike(*rows, *parts.steps) || !alike(*across, *parts.columns())) continue;
+            Substitution renamed;
+            renamed.vars[rows->var] = steps->var;
+            renamed.vars[across->var] = columns->var;
+            const Body makes = clone(module_, inner->body, renamed);
+            if (!meet_in_elements(makes, *sums, {steps->var, columns->var})) continue;
+            const double before = plan_cuda(loops()).nanoseconds;
+            const Body nests = stmts, alone = steps->body;
+            steps->body.insert(steps->body.begin(), makes.begin(), makes.end());
+            stmts.erase(stmts.begin() + static_cast<std::ptrdiff_t>(place) - 1);
+            loops_ = nullptr;
+            if (plan_cuda(loops()).nanoseconds < before) return true;
+            steps->body = alone;
+            stmts = nests;
+            loops_ = nullptr;
+        }
+        return false;
+    }
+
+    // Whether both run over the same constant range, forwards.
+    static bool alike(const For& a, const For& b) {
+        const auto first = constant_integer(a.begin), trips = constant_trip_count(a);
+        return first && trips && first == constant_integer(b.begin) &&
+               trips == constant_trip_count(b) && constant_integer(b.step) == 1 &&
+               a.var->type == b.var->type;
+    }
+
+    // Whether the sums read what the statements store only where they store it, and share nothing
+    // else with them but the variables of the loops.
+    static bool meet_in_elements(const Body& makes, const For& sums,
+                                 const std::vector<const Var*>& vars) {
+        const Uses made = uses_of(makes), taken = uses_of(static_cast<const Stmt&>(sums));
+        const auto is_used = [&](const Var* var) {
+            return made.written.contains(var) || made.read.contains(var);
+        };
+        if (std::ranges::any_of(taken.stored, [&](const Var* a) { return made.may_touch(*a); }) ||
+            std::ranges::any_of(made.written, [&](const Var* v) { return taken.read.contains(v); }))
+            return false;
+        for (const Var* var : taken.written) {
+            if (std::ranges::find(vars, var) == vars.end() && is_used(var)) return false;
+        }
+        bool meets = true;
+        for_each_expr(static_cast<const Stmt&>(sums), [&](const Expr& e) {
+            const bool array = e.op == Op::kLoad || e.op == Op::kArray || e.op == Op::kAtomic;
+            if (!array || !made.may_store(*e.var)) return;
+            for_each_stmt(makes, [&](const Stmt& stmt) {
+                const auto* store = stmt.as<Store>();
+                if (store == nullptr || !may_share(*store->array, *e.var)) return;
+                meets = meets && e.op == Op::kLoad && store->array == e.var &&
+                        same(store->indices, e.operands);
+            });
+        });
+        return meets;
     }
 
     // Nanoseconds of the nest as a contraction; nothing if it stays loops.
@@ -165,19 +242,22 @@ private:
 
     // Whether iterations of the loop are independent and only compute.
     bool is_plain(For& loop) {
-        if (loop.body.empty() || has_pragma(loop) || loops().reduces(loop)) return false;
+        if (loop.body.empty() || pragma_of(loop).asks_for_more() || loops().reduces(loop))
+            return false;
         const LoopFacts& facts = loops().facts(loop);
-        return constant_integer(loop.step) == 1 && facts.conditions.empty() &&
-               facts.carried_scalars.empty() && facts.last_values.empty() &&
-               only_computes(loop.body);
+        return facts.verdict == Verdict::kProved && constant_integer(loop.step) == 1 &&
+               facts.conditions.empty() && facts.carried_scalars.empty() &&
+               facts.last_values.empty() && only_computes(loop.body);
     }
 
     // Whether `steps` reduces elements that threads of neighbouring columns load side by side.
     bool takes_steps(Parts& parts, For& steps) {
         const auto trips = constant_trip_count(steps);
         const auto step = constant_integer(steps.step);
-        if (!trips || !step || *step < 1 || has_pragma(steps) || !loops().reduces(steps))
+        if (!trips || !step || *step < 1 || pragma_of(steps).asks_for_more() ||
+            !loops().reduces(steps)) {
             return false;
+        }
         if (!constant_integer(steps.begin) || !only_computes(steps.body) ||
             uses_of(steps.body).calls || !uses_of(steps.body).allocated.empty()) {
             return false;

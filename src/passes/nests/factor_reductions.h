@@ -14,10 +14,12 @@
 //                                                    total += partials[j_part, i]
 //                                                s[i] = total
 //
-// A reduction may use any operator and have several targets; statements that precede the sums get a
-// nest of their own if the sums need them. The pass acts only where iterations of the outer loop
-// are independent, the numbers of iterations are known, and the target's cost model predicts a gain
-// of a tenth of the time. The order of the additions changes, as in every reduction by GPU threads:
+// The nest in front that makes the elements (a[j, i] = …) is moved into the partial sums, which
+// then load them once. A reduction may use any operator and have several targets; statements that
+// precede the sums get a nest of their own if the sums need them. The pass acts only where
+// iterations of the outer loop are independent, the numbers of iterations are known, and the
+// target's cost model predicts a gain of a tenth of the time. Pragmas that request sizes or an
+// order keep their loops. The order of the additions changes, as in every reduction by GPU threads:
 // not under `deterministic`. Before and after: kLoops, no loop is mapped.
 #pragma once
 

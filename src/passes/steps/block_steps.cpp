@@ -92,11 +92,11 @@ private:
     bool block(Body& stmts, std::size_t place) {
         auto* loop = stmts[place]->as<For>();
         const Uses uses = uses_of(loop->body);
+        const auto is_bound = [](const Stmt& stmt) { return pragma_of(stmt).asks_for_more(); };
         const bool fixed = (constant_integer(loop->step) == 1 || counts_down(*loop)) &&
-                           loop->var->type == Type::of(Scalar::kI64) &&
-                           std::ranges::none_of(loop->labels, is_pragma) &&
-                           is_fixed(*loop->begin, uses) && is_fixed(*loop->end, uses) &&
-                           !is_wanted_later(uses.written, *loop);
+                           loop->var->type == Type::of(Scalar::kI64) && !has_pragma(*loop) &&
+                           !any_stmt(loop->body, is_bound) && is_fixed(*loop->begin, uses) &&
+                           is_fixed(*loop->end, uses) && !is_wanted_later(uses.written, *loop);
         const double steps = loops().traffic().trips(*loop);
         if (!fixed || (wanted() != Wanted::kAlways && steps < target_.least)) return false;
         using enum Form;
@@ -140,6 +140,7 @@ private:
         step_ = loop.var;
         // Replaces the loop while the copy is judged.
         auto* whole = clone(module_, static_cast<const Stmt*>(&loop))->as<For>();
+        for_each_stmt(whole->body, drop_pragmas);  // pieces run in parallel where it is proved
         place = whole;
         const SumsInElements sums(module_, *whole, deterministic_);
         std::optional<StepVersions> versions;

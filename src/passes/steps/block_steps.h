@@ -17,7 +17,8 @@
 // pieces that depend on each other stay together. On GPUs steps may be rewritten first
 // (early_updates.h, step_versions.h), and blocks of threads run the pieces beside the block of
 // steps (block_code.h). Exact dependences prove that all conflicting iterations keep their order:
-// each element gets the same updates in the same order.
+// each element gets the same updates in the same order. Loops inside may have pragmas that only
+// claim that they are parallel; the claim is not used.
 //     pre   kLoops, no loop is mapped        post   the same
 #pragma once
 

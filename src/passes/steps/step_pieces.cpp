@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "analysis/nests.h"
-#include "analysis/pragmas.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
@@ -69,9 +68,7 @@ private:
                            !contains_jump(loop_.body);
         return plain && !any_stmt(loop_.body, [](const Stmt& stmt) {
                    const auto* store = stmt.as<Store>();
-                   const auto* loop = stmt.as<For>();
-                   return (store != nullptr && store->atomic) ||
-                          (loop != nullptr && std::ranges::any_of(loop->labels, is_pragma));
+                   return store != nullptr && store->atomic;
                });
     }
 

@@ -25,6 +25,7 @@ from npbench.frameworks import FRAMEWORKS, Target
 from npbench.kernel import arguments, check, error, expected, results
 from npbench.measure import compare, prepare
 from npbench.places import Host
+from npbench.published import PORTS
 
 BY_HAND = [name for name in npbench.NAMES if npbench.load(name).by_hand]
 # The refused forms and kernels, with the code of the diagnostic. Remove an entry when it compiles.
@@ -73,6 +74,17 @@ def test_automatic(name, form):
     job = prepare(kernel, "tiny", 0)
     for version in versions:
         compare(Host(), job, version)
+
+
+@pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")
+@pytest.mark.parametrize("backend", ["cpu", "sim"])
+@pytest.mark.parametrize("name", list(PORTS))
+def test_published_ports(name, backend):
+    kernel = npbench.load(name)
+    data, want = data_and_result(kernel)
+    returned = PORTS[name](*arguments(PORTS[name], data), backend=parpy.CompileBackend(backend))
+    got = results(kernel, returned, data)
+    check(kernel, {output: np.asarray(value) for output, value in got.items()}, want)
 
 
 def test_checks_may_be_cut():

@@ -222,6 +222,17 @@ def doubled_same(x: parpy.types.buffer(ELEMENT, [ROWS]), y: parpy.types.buffer(E
         y[i] = 2 * x[i]
 
 
+def test_messages_name_symbols_as_the_program_does():
+    short, wide = np.ones(3, np.float32), np.ones(3)
+    for function, arguments in ((doubled_f32, (wide, short)), (calls_f32, (wide, short))):
+        with pytest.raises(
+            parpy.CompileError, match=r"annotation says parpy.types.buffer\(parpy.types.F32, \[ROWS\]\)"
+        ):
+            function(*arguments)
+    with pytest.raises(parpy.CompileError, match=r"annotation says parpy.types.buffer\(ELEMENT, \[ROWS\]\): 3"):
+        doubled_same(wide, np.ones(4))
+
+
 @parpy.jit
 def next_one(n: parpy.types.I32):
     return n + 1

@@ -184,6 +184,24 @@ def azimint(data: buffer(F64, [N]), radius: buffer(F64, [N]), out: buffer(F64, [
         out[i] = total / parpy.builtin.maximum(count, 1.0)
 
 
+@parpy.jit
+def tridiagonal(c, d, x, N, M):
+    parpy.label("N")
+    for i in range(N):
+        for j in range(M):
+            if j == 0:
+                last = d[i, j]
+            elif j < M - 1:
+                last = d[i, j] - c[i, j] * last
+            x[i, j] = last
+        for j in range(M - 1, -1, -1):
+            if j == M - 1:
+                value = x[i, j]  # each row sets it in its first iteration
+            if j < M - 1:
+                value = x[i, j] - c[i, j] * value
+            x[i, j] = value
+
+
 MAPPING = {
     "N": threads(8),
     "M": threads(64),
@@ -216,6 +234,7 @@ def cases():
         hdiff: (r.random((X + 4, Y + 4, Z)), zero((X, Y, Z)), r.random((X, Y, Z)), zero((X + 2, Y + 2, Z))),
         spmv: (rows, r.integers(0, Y, 2 * X), r.random(2 * X), r.random(Y), zero(X)),
         heat: (r.random((X, Y)), r.random((X, Y)), 3),
+        tridiagonal: (r.random((X, Y)), r.random((X, Y)), zero((X, Y)), X, Y),
         azimint: (r.random(300), r.random(300), zero(Z), zero(1)),
     }
 
