@@ -14,18 +14,12 @@ SHORT = 4096  # elements that one thread of a GPU may select from
 def argmax(a):
     if a.shape[0] == 0:
         raise ValueError("attempt to get argmax of an empty sequence")
-    best = 0
-    if a.ndim == 1:
-        if builtin.static_backend_eq(CompileBackend.Cuda):  # two reductions, which run in parallel
-            value = np.max(a)
-            best = a.shape[0]
-            for i in range(a.shape[0]):
-                if a[i] == value or a[i] != a[i]:
-                    best = min(best, i)
-        else:
-            for i in range(1, a.shape[0]):
-                if (a[i] > a[best] or a[i] != a[i]) and a[best] == a[best]:
-                    best = i
+    best = a.shape[0]
+    if a.ndim == 1:  # two reductions, which run in parallel and as vectors
+        value = np.max(a)
+        for i in range(a.shape[0]):
+            if a[i] == value or a[i] != a[i]:
+                best = min(best, i)
     else:
         x = np.ravel(a)
         best = int(np.argmax(x))
@@ -35,18 +29,12 @@ def argmax(a):
 def argmin(a):
     if a.shape[0] == 0:
         raise ValueError("attempt to get argmin of an empty sequence")
-    best = 0
-    if a.ndim == 1:
-        if builtin.static_backend_eq(CompileBackend.Cuda):  # two reductions, which run in parallel
-            value = np.min(a)
-            best = a.shape[0]
-            for i in range(a.shape[0]):
-                if a[i] == value or a[i] != a[i]:
-                    best = min(best, i)
-        else:
-            for i in range(1, a.shape[0]):
-                if (a[i] < a[best] or a[i] != a[i]) and a[best] == a[best]:
-                    best = i
+    best = a.shape[0]
+    if a.ndim == 1:  # two reductions, which run in parallel and as vectors
+        value = np.min(a)
+        for i in range(a.shape[0]):
+            if a[i] == value or a[i] != a[i]:
+                best = min(best, i)
     else:
         x = np.ravel(a)
         best = int(np.argmin(x))
