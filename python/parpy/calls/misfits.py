@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import re
 from collections.abc import Mapping
+from traceback import walk_tb
 from types import FunctionType
 from typing import Any
 
@@ -19,6 +21,8 @@ from .errors import CompileError, ParallelError
 
 _STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _PLACE = re.compile(r"^.*?:(\d+):\d+: error\[", re.M)
+_NUMPY = os.path.dirname(np.__file__) + os.sep
+_REFUSAL = re.compile(r"^(.*?):(\d+):\d+: error\[\w+\]: (.*)$", re.M)
 
 
 def is_wrong_elsewhere(source: FunctionSource, error: Exception) -> bool:
@@ -34,6 +38,24 @@ def is_wrong_elsewhere(source: FunctionSource, error: Exception) -> bool:
     ]
     lines = [int(line) for line in _PLACE.findall(str(error))]
     return bool(lines) and not any(first <= line <= last for line in lines for first, last in ranges)
+
+
+def refusals(source: FunctionSource, error: CompileError) -> tuple[tuple[int, str], ...]:
+    """The lines of the function that the errors name, each with the message."""
+    node, file = source.written(), source.function.__code__.co_filename
+    first, last = node.lineno + source.line_shift, (node.end_lineno or node.lineno) + source.line_shift
+    found = ((name, int(line), why) for name, line, why in _REFUSAL.findall(str(error)))
+    return tuple((line, why) for name, line, why in found if name == file and first <= line <= last)
+
+
+def is_refused_by_python(source: FunctionSource, error: CompileError, failed: Exception) -> bool:
+    """Whether the exception, with which Python ended the function, comes from a statement that the error names."""
+    frames = [*walk_tb(failed.__traceback__)]
+    while frames and frames[-1][0].f_code.co_filename.startswith(_NUMPY):
+        frames.pop()
+    if not frames or frames[-1][0].f_code.co_filename != source.function.__code__.co_filename:
+        return False
+    return any(line == frames[-1][1] for line, _ in refusals(source, error))
 
 
 def numbers_taken(

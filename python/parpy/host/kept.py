@@ -31,6 +31,9 @@ class Kept(NamedTuple):
     # NumPy functions that compiled code supports only for some dimensions, and user functions that return one of
     # several arrays or a part of one.
     refused: bool = False
+    # The lines of statements that compiled code has refused and that Python can run, each with the reason; None if
+    # compiled code has refused no statement.
+    refusals: tuple[tuple[int, str], ...] | None = None
     objects: frozenset[str] = frozenset()  # those of `names` that are objects which Python uses as a whole
     texts: frozenset[str] = frozenset()  # those of `names` that are texts
     answers: tuple[bool, ...] = ()  # the answers to its tests of the classes of arguments (frontend/class_tests.py)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeGuard
 
 from ..frontend.uses import named
@@ -97,3 +97,34 @@ def row_of(node: ast.expr) -> tuple[str, int] | None:
     return owner.id, len(subscripts) if all(
         isinstance(each, int) for each in constants
     ) else 0  # None and ... consume no dimension
+
+
+def chooses(node: ast.AST) -> bool:
+    """Whether a statement returns or names a value that is chosen by `a if c else b`. Questions of types are not
+    Python's, because compiled code gives it numbers of other types."""
+    if not isinstance(node, ast.Return | ast.Assign) or not isinstance(node.value, ast.IfExp):
+        return False
+    names = {part.id for part in walk(node.value) if isinstance(part, ast.Name)}
+    return names.isdisjoint(("isinstance", "type"))
+
+
+def refused_parts(nodes: Sequence[ast.AST], refusals: Iterable[tuple[int, str]], line_shift: int) -> dict[ast.AST, str]:
+    """The simple statements among the nodes of a function, and the parts of heads of others, at the lines of these
+    refusals in the file, each with the reason."""
+    found: dict[ast.AST, str] = {}
+    for line, why in refusals:
+        here = [
+            node
+            for node in nodes
+            if isinstance(node, ast.stmt) and node.lineno <= line - line_shift <= (node.end_lineno or node.lineno)
+        ]
+        for node in here:
+            if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr):
+                found[node] = why
+            elif isinstance(node, ast.Return):
+                found |= dict.fromkeys(walk(node), why)
+            elif isinstance(node, ast.For | ast.While | ast.If):
+                head = node.iter if isinstance(node, ast.For) else node.test
+                if head.lineno <= line - line_shift <= (head.end_lineno or head.lineno):
+                    found |= dict.fromkeys(walk(head), why)
+    return found
