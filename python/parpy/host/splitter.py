@@ -308,7 +308,8 @@ class Splitter:
         values = [each for part in self.resolver.nodes if isinstance(part, ast.Assign) for each in named_values(part)]
         kinds = {name: kind_of(name, values, self.resolver.nodes) for name in sorted(names)}
         kinds |= dict.fromkeys(names & self.resolver.kept.texts, str)
-        found = rewritten(node, self.resolver.nodes, kinds, before, self._around.new_name) if names else None
+        resolver = self.resolver
+        found = rewritten(node, resolver.nodes, kinds, before, self._around.new_name, resolver) if names else None
         if found is None or any(self.resolver.is_label(part) for part in walk_own(node) if isinstance(part, ast.stmt)):
             return None
         made, grown, more, functions, originals = found
