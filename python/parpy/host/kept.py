@@ -36,7 +36,7 @@ class Kept(NamedTuple):
     refusals: tuple[tuple[int, str], ...] | None = None
     objects: frozenset[str] = frozenset()  # those of `names` that are objects which Python uses as a whole
     texts: frozenset[str] = frozenset()  # those of `names` that are texts
-    answers: tuple[bool, ...] = ()  # the answers to its tests of the classes of arguments (frontend/class_tests.py)
+    answers: tuple[Any, ...] = ()  # the answers to its questions about arguments (frontend/class_tests.py)
 
     def assigned_by(self, node: ast.AST) -> bool:
         """Whether the statement assigns to an attribute that Python keeps."""
