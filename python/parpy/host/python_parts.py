@@ -289,7 +289,8 @@ class Resolver(Lookup):
         kept = kept_names(self.nodes, self._fixed, self._gives_list, self.kept.refused)
         if not self._called:
             kept |= self._returned_texts
-        return kept | self.kept.names | self.made_by_python
+        outer = (part.names for part in self.nodes if isinstance(part, ast.Global | ast.Nonlocal))
+        return kept.union(self.kept.names, self.made_by_python, *outer)
 
     @lazy
     def _returned_texts(self) -> frozenset[str]:

@@ -300,3 +300,63 @@ def test_functions_among_the_arguments_do_not_slow_calls():
         for _ in range(5):
             assert step(rate, y, 2.0).tolist() == [0.8] * 3
     assert cache_info(step).compilations <= 2
+
+
+COUNT = 0
+
+
+def counted(x):
+    global COUNT
+    total = 0.0
+    for i in range(len(x)):
+        COUNT += 1
+        part = x[i:] * COUNT
+        total += part.sum()
+        del part
+    return total
+
+
+def test_global_variables_are_assigned_by_python(monkeypatch):
+    monkeypatch.setitem(globals(), "COUNT", 0)
+    want = counted(np.arange(4.0))
+    assert COUNT == 4
+    COUNT_NOW = COUNT
+    assert parpy.jit(counted)(np.arange(4.0)) != want
+    assert COUNT == COUNT_NOW + 4
+    monkeypatch.setitem(globals(), "COUNT", 0)
+    assert parpy.jit(counted)(np.arange(4.0)) == want
+
+
+def test_variables_of_enclosing_functions_are_assigned_by_python():
+    calls = 0
+
+    @parpy.jit
+    def f(x):
+        nonlocal calls
+        calls = calls + 1
+        return (x * calls).sum()
+
+    assert [f(np.ones(3)) for _ in range(3)] == [3, 6, 9]
+    assert calls == 3
+
+
+def without_a_name(x):
+    t = x * 2
+    s = t.sum()
+    del t
+    return s + 1
+
+
+def with_a_name(x):
+    t = x * 2
+    if x[0] > 0:
+        del t
+    return t.sum()
+
+
+def test_names_are_deleted():
+    x = np.arange(3.0)
+    assert parpy.jit(without_a_name)(x) == 7
+    assert parpy.jit(with_a_name)(x) == 6
+    with pytest.raises(UnboundLocalError):
+        parpy.jit(with_a_name)(x + 1)
