@@ -96,16 +96,16 @@ class KeptDrivers:
         before = [(each, each.copy()) for each in values if type(each) is np.ndarray and each.flags.writeable]
         try:
             return driver(values, opts, debug)
-        except CompileError as other:
-            if other.says("run"):
-                raise
-            raise error from None  # the first message is the more exact one
         except Exception as failed:
-            if not is_refused_by_python(self._source, error, failed):
+            is_refused = isinstance(failed, CompileError) and not failed.says("run")
+            by_python = not is_refused and is_refused_by_python(self._source, error, failed)
+            if not is_refused and not by_python:
                 raise
             del self._source.refusals[forms_of(values)]
             for array, elements in before:
                 array[...] = elements
+            if is_refused:
+                raise
             raise error from failed
 
     def is_refused(self, values: Iterable[Any]) -> bool:
@@ -233,7 +233,12 @@ class KeptDrivers:
                         return self.divided(error, values, opts, debug)
         elif usual is not None and self.guarded and not self._returned and WHOLE.issuperset(map(type, values)):
             return usual(values, opts, debug)
-        driver = self.of(values)
+        try:
+            driver = self.of(values)
+        except CompileError as error:
+            if not self.may_divide(error, values, opts):
+                raise
+            return self.divided(error, values, opts, debug)
         if driver is not self._structures:
             return driver(values, opts, debug)
         try:  # nothing has run if this fails

@@ -360,3 +360,23 @@ def test_names_are_deleted():
     assert parpy.jit(with_a_name)(x) == 6
     with pytest.raises(UnboundLocalError):
         parpy.jit(with_a_name)(x + 1)
+
+
+def scaled(x, n):
+    part = x[1:]
+    factor = WEIGHTS["HC"[n % 2]]
+    part *= factor
+    return x.sum(), part
+
+
+def test_each_type_of_arguments_may_be_refused():
+    compiled = parpy.jit(scaled)
+    for _ in range(2):
+        for x in (np.ones(3, np.float32), np.ones(3), np.ones(2, complex)):
+            want, got = x.copy(), x.copy()
+            check_equal(compiled(got, 1), scaled(want, 1))
+            assert got.tolist() == want.tolist()
+        x = np.ones(3, np.int64)
+        with pytest.raises(TypeError, match=r"P226.*cannot hold the float64 results"):
+            compiled(x, 1)
+        assert x.tolist() == [1, 1, 1]
