@@ -272,8 +272,12 @@ class _Rewriter(ast.NodeTransformer):
         self._texts = texts
         self._moved, self._operands = moved, operands
         self._memory, self._kinds, self._widths, self._keys = memory, kinds, widths, keys
-        likes = [column["like"] for columns in memory.values() for column in columns]
-        self._numbers = {name: number for number, name in enumerate(likes)}
+        self._columns = {
+            column["like"]: Column(name, place)
+            for name, columns in memory.items()
+            for place, column in enumerate(columns)
+        }
+        self._numbers = {like: number for number, like in enumerate(self._columns)}
         self.functions: dict[str, Any] = {}
         self.fails = False
         self.read: set[str] = set()
@@ -318,17 +322,14 @@ class _Rewriter(ast.NodeTransformer):
         calls = self._calls(function, name, PARTS[self._kinds[name]], *given)
         made: list[ast.stmt] = []
         for column, call, each in zip(self._memory[name], calls, values, strict=False):
-            call.args.append(self._checked(name, column, self.visit(each)))
+            call.args.append(self._checked(column, self.visit(each)))
             made.append(at(ast.Expr(call), node))
         return made
 
-    def _checked(self, name: str, column: dict[str, str], value: ast.expr) -> ast.Call:
+    def _checked(self, column: dict[str, str], value: ast.expr) -> ast.Call:
         number = self._numbers[column["like"]]
-        function = (
-            lists.strict(number)
-            if Column(name, self._memory[name].index(column)) in self._moved
-            else lists.checked(number)
-        )
+        is_strict = self._columns[column["like"]] in self._moved
+        function = lists.strict(number) if is_strict else lists.checked(number)
         self.functions[function.__name__] = function
         return ast.Call(ast.Name(function.__name__, ast.Load()), [ast.Name(column["like"], ast.Load()), value], [])
 
@@ -451,7 +452,7 @@ class _Rewriter(ast.NodeTransformer):
         made: list[ast.stmt] = []
         for own, given in zip(self._memory[name], self._memory[other], strict=False):
             parts = [ast.Name(memory[part], ast.Load()) for memory in (own, given) for part in _COPIED]
-            likes = [self._checked(name, a, ast.Name(b["like"], ast.Load())) for a, b in ((own, given), (given, own))]
+            likes = [self._checked(a, ast.Name(b["like"], ast.Load())) for a, b in ((own, given), (given, own))]
             calls = (*likes, ast.Call(self._function(lists.take), [*parts], []))
             made += [at(ast.Expr(call), node) for call in calls]
         return made
@@ -530,7 +531,7 @@ class _Rewriter(ast.NodeTransformer):
                 value = self._calls(hash_tables.get_item, name, _OF_VALUES, given)[0]
                 default = self.visit(other)
                 if Column(name, 0) in self._moved:
-                    default = self._checked(name, self._memory[name][0], default)
+                    default = self._checked(self._memory[name][0], default)
                 return ast.IfExp(test, value, default)
         return self.generic_visit(node)
 
