@@ -97,16 +97,17 @@ class KeptDrivers:
         try:
             return driver(values, opts, debug)
         except Exception as failed:
-            is_refused = isinstance(failed, CompileError) and not failed.says("run")
-            by_python = not is_refused and is_refused_by_python(self._source, error, failed)
-            if not is_refused and not by_python:
+            again = failed if isinstance(failed, CompileError) and not failed.says("run") else None
+            if again is None and not is_refused_by_python(self._source, error, failed):
                 raise
             del self._source.refusals[forms_of(values)]
             for array, elements in before:
                 array[...] = elements
-            if is_refused:
-                raise
-            raise error from failed
+            if again is None:
+                raise error from failed
+            if again.says_only("statement") or isinstance(again, UnboundLocalError):  # a consequence of the first error
+                raise error from None
+            raise
 
     def is_refused(self, values: Iterable[Any]) -> bool:
         known = self._source.refusals

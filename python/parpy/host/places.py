@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeGuard
 
+from ..calls.misfits import Refusal
 from ..frontend.uses import named
 from ..syntax.patterns import string_key, subscripts_of
 from ..syntax.walks import walk
@@ -108,23 +109,24 @@ def chooses(node: ast.AST) -> bool:
     return names.isdisjoint(("isinstance", "type"))
 
 
-def refused_parts(nodes: Sequence[ast.AST], refusals: Iterable[tuple[int, str]], line_shift: int) -> dict[ast.AST, str]:
+def refused_parts(nodes: Sequence[ast.AST], refusals: Iterable[Refusal], line_shift: int) -> dict[ast.AST, Refusal]:
     """The simple statements among the nodes of a function, and the parts of heads of others, at the lines of these
-    refusals in the file, each with the reason."""
-    found: dict[ast.AST, str] = {}
-    for line, why in refusals:
+    refusals in the file, each with its refusal."""
+    found: dict[ast.AST, Refusal] = {}
+    for refusal in refusals:
+        line = refusal.line - line_shift
         here = [
             node
             for node in nodes
-            if isinstance(node, ast.stmt) and node.lineno <= line - line_shift <= (node.end_lineno or node.lineno)
+            if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
         ]
         for node in here:
             if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr):
-                found[node] = why
+                found[node] = refusal
             elif isinstance(node, ast.Return):
-                found |= dict.fromkeys(walk(node), why)
+                found |= dict.fromkeys(walk(node), refusal)
             elif isinstance(node, ast.For | ast.While | ast.If):
                 head = node.iter if isinstance(node, ast.For) else node.test
-                if head.lineno <= line - line_shift <= (head.end_lineno or head.lineno):
-                    found |= dict.fromkeys(walk(head), why)
+                if head.lineno <= line <= (head.end_lineno or head.lineno):
+                    found |= dict.fromkeys(walk(head), refusal)
     return found

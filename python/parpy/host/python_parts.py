@@ -14,6 +14,7 @@ import numpy as np
 
 from ..calls.callback import Callback
 from ..calls.errors import CompileError
+from ..calls.misfits import Refusal
 from ..frontend.draws import OTHERS, Draws
 from ..frontend.statements.nests import is_nest
 from ..library import gives_array, is_for_loops, is_in_library, library_method, stores_method
@@ -235,7 +236,7 @@ class Resolver(Lookup):
         return frozenset(found.union(self.refused_parts))
 
     @lazy
-    def refused_parts(self) -> dict[ast.AST, str]:
+    def refused_parts(self) -> dict[ast.AST, Refusal]:
         """The simple statements, and the parts of heads of others, that compiled code has refused, with the reasons."""
         return refused_parts(self.nodes, self.kept.refusals or (), self._source.line_shift)
 
