@@ -79,11 +79,28 @@ class Compiling:
         return result
 
     def on_misfit(self, error: Exception, values: tuple[Any, ...], options: CompileOptions | None) -> Any:
+        """Repeats a call that cannot be compiled, in another way: with the parts of its arguments or, if a statement
+        is outside of the language and the caller maps no loops, by a driver, so that Python runs the statement."""
+        if not isinstance(error, CompileError):
+            return NotImplemented
+        keeping = self._keeping
+        try:
+            result = self._repeated(error, values, options)
+        except CompileError as other:
+            if other.says("run") or not keeping.may_divide(other, values, options):
+                raise
+            error, result = other, NotImplemented
+        if result is not NotImplemented or not keeping.may_divide(error, values, options):
+            return result
+        result = keeping.divided(error, values, options, False)
+        self._structures.wanted, keeping.wanted = False, True
+        _native.parse_anew(self._made)
+        return result
+
+    def _repeated(self, error: CompileError, values: tuple[Any, ...], options: CompileOptions | None) -> Any:
         """Repeats a call whose arguments compiled code cannot take, with the parts of arguments that have parts. A
         function that cannot be compiled for unknown arguments may be compiled for these."""
         structures, keeping = self._structures, self._keeping
-        if not isinstance(error, CompileError):
-            return NotImplemented
         repeated = numbers_taken(self._written, error, values)
         if repeated is not None:
             return self._made(*repeated[0], **repeated[1], opts=options)
@@ -116,7 +133,7 @@ class Compiling:
                 keeping.keeps_objects = keeping.is_refused(values) or as_wholes
                 keeping.refuse(values)
                 try:
-                    return self.on_misfit(error, values, options)
+                    return self._repeated(error, values, options)
                 except TypeError as failed:
                     if not (computes or in_texts) or isinstance(failed, CompileError):
                         raise
@@ -156,25 +173,33 @@ def jit_of_part(source: FunctionSource, part: str) -> _native.JitFunction:
     return made
 
 
-def looked_at(compiled: _native.JitFunction, args: tuple[Any, ...], look: Callable[..., Any]) -> Any:
-    """`look(args)`, repeated for the parts of the function that can be compiled if the whole cannot: with `refused` if
-    Python makes calls that compiled code refuses. `args` are the positional arguments of a call; `look` gets those of a
-    starred parameter as one tuple."""
+def looked_at(
+    compiled: _native.JitFunction, opts: CompileOptions | None, args: tuple[Any, ...], look: Callable[..., Any]
+) -> Any:
+    """`look(compiled, opts, args)`, repeated for the parts of the function that can be compiled if the whole cannot:
+    with `refused` if Python makes calls that compiled code refuses. `args` are the positional arguments of a call;
+    `look` gets those of a starred parameter as one tuple."""
     args = packed_values(compiled.__parpy_source__.function, args)
     try:
-        return look(args)
+        return look(compiled, opts, args)
     except CompileError as error:
         source = compiled.__parpy_source__
         if is_wrong_elsewhere(source, error):
             source.only_pragmas = True
             _native.parse_anew(compiled)
-            return look(args)
+            return look(compiled, opts, args)
         repeated = numbers_taken(source, error, args)
         if repeated is not None:
-            return look(tuple(repeated[0]))
+            return look(compiled, opts, tuple(repeated[0]))
         if error.python_may_call and driver_behind(compiled, args, refused=True) is not None:
             with suppress(Exception):  # the first error says more
-                return look(args, refused=True)
+                return look(compiled, opts, args, refused=True)
+        keeping = _keeping(source)
+        if not keeping.may_divide(error, args, opts):
+            raise
+        keeping.divide(error, args)
+        with suppress(Exception):  # the first error says more
+            return look(compiled, opts, args)
         raise
 
 
@@ -223,14 +248,21 @@ def _driver_of(
         raise
 
 
+def _starless(source: FunctionSource) -> FunctionSource:
+    return without_star(source) if takes_rest_alone(source.function) else source
+
+
+def _keeping(source: FunctionSource) -> KeptDrivers:
+    own = _starless(source)
+    return KeptDrivers(own, _structures_of(own), _driver_of, _structures_of)
+
+
 def driver_behind(
     function: _native.JitFunction, args: Sequence[Any], refused: bool = False
 ) -> Driver | Structures | None:
     """The driver for a call of these arguments; None if the compiled function itself runs. With `refused`, compiled
     code has refused a call that Python can make."""
-    source: FunctionSource = function.__parpy_source__
-    if takes_rest_alone(source.function):
-        source = without_star(source)
+    source = _starless(function.__parpy_source__)
     structures = _structures_of(source)
     keeping = KeptDrivers(source, structures, _driver_of, _structures_of)
     if refused:

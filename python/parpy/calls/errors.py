@@ -8,7 +8,7 @@ all of them as its message.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -21,13 +21,21 @@ class CompileError(RuntimeError):
     `codes` holds the code of each error in the message, in order. If the only errors are integer attributes of
     arguments that would become floats, `attributes` names them.
     `python_may_call` says that Python can run the program if it makes some of the calls itself. `facts` says of each
-    error which remedies a caller has.
+    error which remedies a caller has. `lines` are the lines of the function that the errors name (misfits.py),
+    if Python runs the statements there.
     """
 
     codes: tuple[str, ...] = ()
     attributes: tuple[str, ...] = ()
     python_may_call: bool = False
     facts: tuple[frozenset[str], ...] = ()
+    lines: tuple[Any, ...] = ()
+
+    def again(self) -> CompileError:
+        """The same error without the traceback, to be raised by later calls."""
+        made = type(self)(*self.args)
+        made.__dict__.update(self.__dict__)
+        return made
 
     def says(self, *facts: str) -> bool:
         """Whether any of the errors says one of these facts (support/diagnostic.h) to a caller."""

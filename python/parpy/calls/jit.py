@@ -173,7 +173,7 @@ def print_compiled(function: Callable[..., Any], *args: Any, opts: CompileOption
 
     compiled = _as_jit(function)
     args, opts = arguments_of(compiled, args, opts)
-    text: str = looked_at(compiled, args, partial(_text, compiled, opts))
+    text: str = looked_at(compiled, opts, args, _text)
     return text
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import re
 from collections.abc import Mapping
+from traceback import walk_tb
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +21,9 @@ from .errors import CompileError, ParallelError
 
 _STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _PLACE = re.compile(r"^.*?:(\d+):\d+: error\[", re.M)
+_HELP = re.compile(r"^help: (.*)$", re.M)
+_NUMPY = os.path.dirname(np.__file__) + os.sep
+_REFUSAL = re.compile(r"^(.*?):(\d+):\d+: error\[\w+\]: (.*)$", re.M)
 
 
 def is_wrong_elsewhere(source: FunctionSource, error: Exception) -> bool:
@@ -34,6 +39,39 @@ def is_wrong_elsewhere(source: FunctionSource, error: Exception) -> bool:
     ]
     lines = [int(line) for line in _PLACE.findall(str(error))]
     return bool(lines) and not any(first <= line <= last for line in lines for first, last in ranges)
+
+
+class Refusal(NamedTuple):
+    """A line of a function that an error names, with the message and the remedy, which may be empty."""
+
+    line: int
+    why: str
+    help: str
+
+
+def refusals(source: FunctionSource, error: CompileError) -> tuple[Refusal, ...]:
+    """The lines of the function that the errors name."""
+    node, file = source.written(), source.function.__code__.co_filename
+    first, last = node.lineno + source.line_shift, (node.end_lineno or node.lineno) + source.line_shift
+    text = str(error)
+    found = [*_REFUSAL.finditer(text)]
+    ends = [each.start() for each in found[1:]] + [len(text)]
+    helps = [_HELP.search(text, each.end(), end) for each, end in zip(found, ends, strict=True)]
+    all_of_them = (
+        (each[1], Refusal(int(each[2]), each[3], "" if remedy is None else remedy[1]))
+        for each, remedy in zip(found, helps, strict=True)
+    )
+    return tuple(refusal for name, refusal in all_of_them if name == file and first <= refusal.line <= last)
+
+
+def is_refused_by_python(source: FunctionSource, error: CompileError, failed: Exception) -> bool:
+    """Whether the exception, with which Python ended the function, comes from a statement that the error names."""
+    frames = [*walk_tb(failed.__traceback__)]
+    while frames and frames[-1][0].f_code.co_filename.startswith(_NUMPY):
+        frames.pop()
+    if not frames or frames[-1][0].f_code.co_filename != source.function.__code__.co_filename:
+        return False
+    return any(each.line == frames[-1][1] for each in refusals(source, error))
 
 
 def numbers_taken(

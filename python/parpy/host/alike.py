@@ -10,13 +10,14 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from .._native import type_version
+from .._native import JitFunction, type_version
 from ..calls.elements import WHOLE, identity, is_series
 from ..calls.objects import Reads, is_object
 from ..syntax.names import is_array
 
 _NUMBERS = WHOLE | {np.dtype(code).type for code in "?bBhHiIlLqQefdFD"} | {type(None)}
 _SINGLE = frozenset((str, type, FunctionType, BuiltinFunctionType, np.ufunc))
+_TEXTS = _SINGLE | {JitFunction, deque, set, bytearray}
 _DEEPEST = 4  # the deepest nesting of objects
 _LARGEST = 64  # the most attributes
 _MOST = 256  # the most cached keys
@@ -25,12 +26,12 @@ _Found = TypeVar("_Found")
 
 
 class Alike(Generic[_Found]):
-    """A cache with keys that are equal for arguments that are alike. With `texts`, all texts are alike, and so are
-    lists of one class, though compiled code differs for them. Without, functions, types and texts with one meaning are
-    alike."""
+    """A cache with keys that are equal for arguments that are alike. With `texts`, all texts are alike, and so are all
+    functions, and lists of one class, though compiled code differs for them. Without, functions, types and texts with
+    one meaning are alike."""
 
     def __init__(self, texts: bool) -> None:
-        self._plain = _NUMBERS | {str, deque, set, bytearray} if texts else _NUMBERS
+        self._plain = _NUMBERS | _TEXTS if texts else _NUMBERS
         self._texts = texts
         self._names: dict[tuple[type, _Names], _Names | None] = {}  # the relevant attributes, by class and own dict
         self._count = -1
@@ -71,6 +72,8 @@ class Alike(Generic[_Found]):
             return None
         if not self._texts and kind in _SINGLE:
             return kind, identity(value)
+        if not self._texts and kind is JitFunction:
+            return kind, value
         if kind is list and self._texts:
             is_long = not is_series(value)
             return (list, is_long) if is_long or self._plain.issuperset(map(type, value)) else None
@@ -121,9 +124,13 @@ def forms_of(values: Iterable[Any]) -> tuple[Any, ...]:
 
 def _form_of(value: Any, depth: int) -> Any:
     kind = type(value)
+    if kind is np.ndarray:
+        return kind, value.dtype, value.ndim
+    if depth == 0 or kind in _NUMBERS:
+        return kind
     if is_array(value):
         return kind, str(getattr(value, "dtype", "")), getattr(value, "ndim", 0)
-    if depth == 0 or kind in _NUMBERS or isinstance(value, list | dict):
+    if isinstance(value, list | dict):
         return kind
     if isinstance(value, tuple):
         return kind, tuple([_form_of(each, depth - 1) for each in value[:_LARGEST]])

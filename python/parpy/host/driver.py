@@ -71,11 +71,12 @@ class Driver:
         called: bool,
     ) -> None:
         """`methods` are those that Python may call. `called` tells that Python calls the function repeatedly."""
-        self.guards = guards
         code = source.function.__code__
         self._names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         self._splitter = splitter = Splitter(source, node, _jit, kept, called)
         self.regions = splitter.regions
+        more = splitter.resolver.scope.guards
+        self.guards = (*guards, *(more[key] for key in more if more[key] not in guards))
         self._live = rebuilt(source.function, splitter.driver(node, False), shift=source.line_shift)
         self._node = node
         self._configured: list[_Configured] = []

@@ -104,7 +104,10 @@ def is_for_python(call: ast.Call) -> bool:
     return bool(listed) and not hasattr(builtins, name)  # not sum, min, max, any, all
 
 
-_STATEMENTS = ast.Try | ast.TryStar | ast.Match | ast.Delete | ast.Import | ast.ImportFrom | ast.Yield | ast.YieldFrom
+_STATEMENTS = (
+    ast.Try | ast.TryStar | ast.Match | ast.Delete | ast.Import | ast.ImportFrom | ast.Yield | ast.YieldFrom
+    | ast.Global | ast.Nonlocal
+)  # fmt: skip
 
 
 def is_statement_of_python(node: ast.AST) -> bool:

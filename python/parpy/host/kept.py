@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ..calls.elements import attribute_of, is_series
 from ..calls.hooks import has_say
+from ..calls.misfits import Refusal
 from ..calls.objects import Reads, attribute_name, attribute_of_class, is_object, stored_names
 from ..syntax.names import is_array, is_scalar
 from ..syntax.source import FunctionSource
@@ -31,9 +32,12 @@ class Kept(NamedTuple):
     # NumPy functions that compiled code supports only for some dimensions, and user functions that return one of
     # several arrays or a part of one.
     refused: bool = False
+    # The lines of statements that compiled code has refused and that Python can run; None if compiled code has refused
+    # no statement.
+    refusals: tuple[Refusal, ...] | None = None
     objects: frozenset[str] = frozenset()  # those of `names` that are objects which Python uses as a whole
     texts: frozenset[str] = frozenset()  # those of `names` that are texts
-    answers: tuple[bool, ...] = ()  # the answers to its tests of the classes of arguments (frontend/class_tests.py)
+    answers: tuple[Any, ...] = ()  # the answers to its questions about arguments (frontend/class_tests.py)
 
     def assigned_by(self, node: ast.AST) -> bool:
         """Whether the statement assigns to an attribute that Python keeps."""

@@ -6,8 +6,11 @@ import ast
 from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..calls.elements import WHOLE
 from ..calls.errors import CompileError
+from ..calls.misfits import is_refused_by_python, refusals
 from ..calls.objects import is_object
 from ..calls.options import CompileOptions
 from ..frontend.class_tests import ClassTests
@@ -19,6 +22,7 @@ from ..syntax.walks import walk
 from .alike import Alike, forms_of
 from .kept import NOTHING_KEPT, Kept, has_objects, is_list, kept_for
 from .python_parts import is_driven
+from .regions import RegionSource
 from .returns import returned_parts
 from .structures import Structures
 
@@ -61,8 +65,54 @@ class KeptDrivers:
             self._refused.clear()
         self._refused.add(forms_of(values))
 
+    def may_divide(self, error: CompileError, values: Iterable[Any], opts: CompileOptions | None) -> bool:
+        """Whether Python may run the statements of a call that the error refuses, because the caller maps no loops."""
+        source = self._source
+        if _maps(opts) or source.pragmas or source.part or isinstance(source, RegionSource):
+            return False
+        if not error.facts or not error.says_only("statement"):
+            return False
+        return not error.says("argument") or (error.says("elements") and any(map(_has_fields, values)))
+
+    def divide(self, error: CompileError, values: Iterable[Any]) -> None:
+        """Sets Kept.refused and Kept.refusals, by the error, for calls with arguments of these types and dimensions."""
+        known = self._source.refusals
+        if len(known) >= _MOST_REFUSED:
+            known.clear()
+        kept = known[forms_of(values)] = error.again()
+        kept.lines = refusals(self._source, error)
+
+    def divided(self, error: CompileError, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
+        """The result of a call that ended with the error before anything has run, by a driver. From now on calls with
+        arguments of these types and dimensions are made in the same way. If Python refuses the same statement,
+        the arrays among the arguments have their elements of before the call."""
+        self.divide(error, values)
+        try:
+            driver = self.of(values)
+        except CompileError:
+            driver = self._structures
+        if driver is self._structures:
+            raise error  # Python cannot run the statement either
+        before = [(each, each.copy()) for each in values if type(each) is np.ndarray and each.flags.writeable]
+        try:
+            return driver(values, opts, debug)
+        except Exception as failed:
+            again = failed if isinstance(failed, CompileError) and not failed.says("run") else None
+            if again is None and not is_refused_by_python(self._source, error, failed):
+                raise
+            del self._source.refusals[forms_of(values)]
+            for array, elements in before:
+                array[...] = elements
+            if again is None:
+                raise error from failed
+            if again.says_only("statement") or isinstance(again, UnboundLocalError):  # a consequence of the first error
+                raise error from None
+            raise
+
     def is_refused(self, values: Iterable[Any]) -> bool:
-        return bool(self._refused) and forms_of(values) in self._refused
+        known = self._source.refusals
+        forms = forms_of(values) if self._refused or known else ()
+        return forms in self._refused or forms in known
 
     def begin_with(self, usual: Driver) -> None:
         """Drops all drivers but this new one, for calls in which Python keeps no attributes."""
@@ -74,9 +124,14 @@ class KeptDrivers:
         if not WHOLE.issuperset(map(type, values)):
             reads = self._structures.reads
             kept = self._alike.find(reads, values, lambda: self._kept_for(values))
-        if self.is_refused(values):
+        known = self._source.refusals
+        forms = forms_of(values) if self._refused or known else ()
+        if forms in self._refused or forms in known:
             objects = self._objects(values) if self.keeps_objects else frozenset()
-            kept = kept._replace(refused=True, names=kept.names | objects, objects=objects)
+            names = kept.names | objects
+            error = known.get(forms)
+            lines = None if error is None else error.lines
+            kept = kept._replace(refused=True, refusals=lines, names=names, objects=objects)
         if str in map(type, values):
             names = kept.names | self._texts_apart(values)
             kept = kept._replace(names=names, texts=names & self._texts(values))
@@ -144,7 +199,11 @@ class KeptDrivers:
         return driver
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
-        key = None if self._returned or self._refused or self.tests.texts else self._structures.key(values)
+        key = (
+            None
+            if self._returned or self._refused or self._source.refusals or self.tests.texts
+            else self._structures.key(values)
+        )
         if key is None:
             return self._run(values, opts, debug)
         result = self._structures.repeat(key, values, opts, debug)
@@ -157,6 +216,8 @@ class KeptDrivers:
         return result
 
     def _run(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
+        if self._source.refusals and _maps(opts) and (error := self._source.refusals.get(forms_of(values))) is not None:
+            raise error.again()
         usual = self._drivers.get(NOTHING_KEPT)
         if usual is self._structures and not self.is_refused(values):
             # The function is compiled as a whole, so nothing has run if that fails.
@@ -168,19 +229,38 @@ class KeptDrivers:
                     if error.python_may_call:
                         self.refuse(values)
                     elif not reads.assigns:  # still no class whose methods assign to attributes
-                        raise
+                        if not self.may_divide(error, values, opts):
+                            raise
+                        return self.divided(error, values, opts, debug)
         elif usual is not None and self.guarded and not self._returned and WHOLE.issuperset(map(type, values)):
             return usual(values, opts, debug)
-        driver = self.of(values)
+        try:
+            driver = self.of(values)
+        except CompileError as error:
+            if not self.may_divide(error, values, opts):
+                raise
+            return self.divided(error, values, opts, debug)
         if driver is not self._structures:
             return driver(values, opts, debug)
         try:  # nothing has run if this fails
             return driver(values, opts, debug)
         except CompileError as error:
-            if not error.python_may_call or self.is_refused(values):
+            if error.python_may_call and not self.is_refused(values):
+                self.refuse(values)
+                return self._run(values, opts, debug)
+            if not self.may_divide(error, values, opts):
                 raise
-            self.refuse(values)
-            return self.of(values)(values, opts, debug)
+            return self.divided(error, values, opts, debug)
+
+
+def _maps(opts: CompileOptions | None) -> bool:
+    """Whether the caller maps the loops, or asks for none to be mapped."""
+    return opts is not None and not opts.automatic
+
+
+def _has_fields(value: Any) -> bool:
+    """Whether the value is an array of records."""
+    return getattr(getattr(value, "dtype", None), "names", None) is not None
 
 
 _READERS = frozenset(("len", "enumerate", "zip", "reversed", "sorted", "list", "tuple", "set", "ord"))

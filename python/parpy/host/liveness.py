@@ -96,6 +96,8 @@ def _before(node: ast.stmt, after: Names, at_break: Names, at_continue: Names) -
         return (after - {node.name}) | (free_names(node) if node.name in after else _NONE)
     parts = list(walk_own(node))
     read = _read_by(parts)
+    if isinstance(node, ast.Delete):
+        return after | read | names_in(node)
     if isinstance(node, ast.Try | ast.TryStar | ast.Match):  # any part may not be run, so nothing is certainly assigned
         return after | read
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):

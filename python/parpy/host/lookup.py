@@ -53,6 +53,14 @@ class Lookup:
             found = None
         return found
 
+    def rely_on(self, node: ast.expr, binding: Binding) -> None:
+        """Adds a guard for the object that the node refers to. A method is a new object at each access, so that the
+        guard is one for its owner."""
+        if binding.container is not NO_PLACE:
+            self.scope.rely_on(binding)
+        elif isinstance(node, ast.Attribute) and (owner := self.find(node.value)) is not None:
+            self.rely_on(node.value, owner)
+
     @lazy
     def _nested(self) -> dict[str, Binding]:
         """The nested functions that names refer to."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeGuard
 
+from ..calls.misfits import Refusal
 from ..frontend.uses import named
 from ..syntax.patterns import string_key, subscripts_of
 from ..syntax.walks import walk
@@ -97,3 +98,35 @@ def row_of(node: ast.expr) -> tuple[str, int] | None:
     return owner.id, len(subscripts) if all(
         isinstance(each, int) for each in constants
     ) else 0  # None and ... consume no dimension
+
+
+def chooses(node: ast.AST) -> bool:
+    """Whether a statement returns or names a value that is chosen by `a if c else b`. Questions of types are not
+    Python's, because compiled code gives it numbers of other types."""
+    if not isinstance(node, ast.Return | ast.Assign) or not isinstance(node.value, ast.IfExp):
+        return False
+    names = {part.id for part in walk(node.value) if isinstance(part, ast.Name)}
+    return names.isdisjoint(("isinstance", "type"))
+
+
+def refused_parts(nodes: Sequence[ast.AST], refusals: Iterable[Refusal], line_shift: int) -> dict[ast.AST, Refusal]:
+    """The simple statements among the nodes of a function, and the parts of heads of others, at the lines of these
+    refusals in the file, each with its refusal."""
+    found: dict[ast.AST, Refusal] = {}
+    for refusal in refusals:
+        line = refusal.line - line_shift
+        here = [
+            node
+            for node in nodes
+            if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
+        ]
+        for node in here:
+            if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr):
+                found[node] = refusal
+            elif isinstance(node, ast.Return):
+                found |= dict.fromkeys(walk(node), refusal)
+            elif isinstance(node, ast.For | ast.While | ast.If):
+                head = node.iter if isinstance(node, ast.For) else node.test
+                if head.lineno <= line <= (head.end_lineno or head.lineno):
+                    found |= dict.fromkeys(walk(head), refusal)
+    return found

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..calls.callback import Callback
 from ..calls.errors import CompileError
+from ..calls.misfits import Refusal
 from ..frontend.draws import OTHERS, Draws
 from ..frontend.statements.nests import is_nest
 from ..library import gives_array, is_for_loops, is_in_library, library_method, stores_method
@@ -48,10 +49,12 @@ from .liveness import assigned
 from .lookup import Lookup
 from .numpy_calls import METHODS, is_array_function, is_left_to_numpy
 from .places import (
+    chooses,
     is_part,
     is_stored,
     named_values,
     outermost_loops,
+    refused_parts,
     selects,
     takes_less,
 )
@@ -69,7 +72,7 @@ _MAY_BE_PYTHONS = (
 
 def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bool:
     """Whether Python runs a part of the function. If a jit function calls it (`called`), it may return parameters."""
-    if source.only_pragmas or resolver.made_by_python:
+    if source.only_pragmas or resolver.made_by_python or (resolver.kept.refusals is not None and not called):
         return True
     node = source.tree()
     made = {
@@ -117,15 +120,6 @@ def is_left_to_python(value: object) -> TypeGuard[Callable[..., Any]]:
 
 # The functions that are being analysed, to end recursions.
 _open: set[FunctionType] = set()
-
-
-def _chooses(node: ast.AST) -> bool:
-    """Whether a statement returns or names a value that is chosen by `a if c else b`. Questions of types are not
-    Python's, because compiled code gives it numbers of other types."""
-    if not isinstance(node, ast.Return | ast.Assign) or not isinstance(node.value, ast.IfExp):
-        return False
-    names = {part.id for part in walk(node.value) if isinstance(part, ast.Name)}
-    return names.isdisjoint(("isinstance", "type"))
 
 
 class Resolver(Lookup):
@@ -238,8 +232,13 @@ class Resolver(Lookup):
             found |= mixed_items(self.nodes) - self._in_loops
         if self.kept.refused:
             found |= {part for part in self.nodes if is_identity(part)}
-            found |= {part for part in self.nodes if _chooses(part)} - self._in_loops
-        return frozenset(found)
+            found |= {part for part in self.nodes if chooses(part)} - self._in_loops
+        return frozenset(found.union(self.refused_parts))
+
+    @lazy
+    def refused_parts(self) -> dict[ast.AST, Refusal]:
+        """The simple statements, and the parts of heads of others, that compiled code has refused, with the reasons."""
+        return refused_parts(self.nodes, self.kept.refusals or (), self._source.line_shift)
 
     def _assigns_part(self, part: ast.AST) -> bool:
         """Whether the node assigns to all real or imaginary parts of an array, or to elements by their flat index:
@@ -291,7 +290,8 @@ class Resolver(Lookup):
         kept = kept_names(self.nodes, self._fixed, self._gives_list, self.kept.refused)
         if not self._called:
             kept |= self._returned_texts
-        return kept | self.kept.names | self.made_by_python
+        outer = (part.names for part in self.nodes if isinstance(part, ast.Global | ast.Nonlocal))
+        return kept.union(self.kept.names, self.made_by_python, *outer)
 
     @lazy
     def _returned_texts(self) -> frozenset[str]:
@@ -468,7 +468,7 @@ class Resolver(Lookup):
             return self._is_method_of_numpy(call) or self.kept.is_called(call)
         if not self.is_called_by_python(binding.value, call):
             return False
-        self.scope.rely_on(binding)
+        self.rely_on(call.func, binding)
         return True
 
     @lazy

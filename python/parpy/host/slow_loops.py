@@ -17,7 +17,8 @@ from .python_parts import Resolver
 
 
 def slow_loops(source: FunctionSource, resolver: Resolver, listed: Container[ast.stmt]) -> list[str]:
-    """The warnings about the outermost loops that Python runs. Compiled code may run the loops `listed`."""
+    """The warnings about the outermost loops that Python runs, and about other statements that compiled code has
+    refused. Compiled code may run the loops `listed`."""
     texts: list[str] = []
     if source.only_pragmas:
         return texts  # the user chose this
@@ -29,11 +30,25 @@ def slow_loops(source: FunctionSource, resolver: Resolver, listed: Container[ast
             sink = _native.Diagnostics()
             sink.performance("P315", source.place(loop), f"Python runs this loop: {reason[0]}", reason[1])
             texts.append(sink.render([source.native()]))
+    in_loops = {part for loop in outermost_loops(source.tree().body) for part in walk(loop)}
+    for part, refusal in resolver.refused_parts.items():
+        if isinstance(part, ast.stmt) and part not in in_loops:
+            sink = _native.Diagnostics()
+            sink.performance(
+                "P315",
+                source.place(part),
+                f"Python runs this statement between the others: {refusal.why}",
+                refusal.help,
+            )
+            texts.append(sink.render([source.native()]))
     return texts
 
 
 def _why_python(part: ast.AST, resolver: Resolver) -> tuple[str, str] | None:
     """The reason why Python runs a part of a loop, and a remedy; None if Python does not run it."""
+    if part in resolver.refused_parts:
+        refusal = resolver.refused_parts[part]
+        return f"{refusal.why} (line {refusal.line})", refusal.help
     if isinstance(part, ast.Call) and not is_for_python(part) and resolver.calls_unknown(part):
         shown = ast.unparse(part.func)
         found = resolver.find(part.func)

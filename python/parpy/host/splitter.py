@@ -166,6 +166,9 @@ class Splitter:
         group: list[ast.stmt] = []
         nodes = list(self._written_out(nodes))
         live = live_before_each(nodes, after, at_break, at_continue)
+        if any(isinstance(node, ast.Delete) for node in nodes):
+            nodes = [node for node, behind in zip(nodes, live[1:], strict=True) if not self._only_ends(node, behind)]
+            live = live_before_each(nodes, after, at_break, at_continue)
         for node, rest, behind in zip(nodes, live, live[1:], strict=False):
             if isinstance(node, ast.FunctionDef) or node in self._nested.values():
                 if not self._stands_for_itself(node):
@@ -181,6 +184,13 @@ class Splitter:
             by_python = partial(self._python, node, behind, at_break, at_continue)
             out += self._growing(node, behind, by_python) or self._left_early(node, behind) or by_python()
         return out + self._region(group, after)
+
+    def _only_ends(self, node: ast.stmt, behind: Names) -> bool:
+        """Whether the statement is `del t` for local variables that no later statement reads."""
+        if not isinstance(node, ast.Delete) or not all(isinstance(each, ast.Name) for each in node.targets):
+            return False
+        names = names_in(node)
+        return names <= self.locals and names.isdisjoint(behind | self._captured)
 
     def _without_labels(self, group: list[ast.stmt], node: ast.stmt) -> list[ast.stmt]:
         """The statements before a statement that Python runs, without the labels of that statement."""
@@ -308,7 +318,8 @@ class Splitter:
         values = [each for part in self.resolver.nodes if isinstance(part, ast.Assign) for each in named_values(part)]
         kinds = {name: kind_of(name, values, self.resolver.nodes) for name in sorted(names)}
         kinds |= dict.fromkeys(names & self.resolver.kept.texts, str)
-        found = rewritten(node, self.resolver.nodes, kinds, before, self._around.new_name) if names else None
+        resolver = self.resolver
+        found = rewritten(node, resolver.nodes, kinds, before, self._around.new_name, resolver) if names else None
         if found is None or any(self.resolver.is_label(part) for part in walk_own(node) if isinstance(part, ast.stmt)):
             return None
         made, grown, more, functions, originals = found

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from .. import _native
@@ -224,5 +223,5 @@ def halo(function: Callable[..., Any], *args: Any, opts: CompileOptions | None =
     """
     compiled = _as_jit(function)
     args, opts = arguments_of(compiled, args, opts)
-    found: Halo = looked_at(compiled, args, partial(halo_found, compiled, opts))
+    found: Halo = looked_at(compiled, opts, args, halo_found)
     return found

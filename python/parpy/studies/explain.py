@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from .. import _native
@@ -276,12 +275,12 @@ def explain(
     """
     compiled = _as_jit(function)
     args, opts = arguments_of(compiled, args, opts)
-    explanation: Explanation = looked_at(compiled, args, partial(_explained, compiled, opts))
+    explanation: Explanation = looked_at(compiled, opts, args, _explained)
     mark_library(explanation.facts["loops"], compiled.__parpy_source__.function.__code__.co_filename)
     explanation.facts["cores"] = int(str(_native.configuration()["threads"]))
     explanation.facts["accesses"] = _accesses(compiled, args, explanation.facts["loops"])
     explanation.facts["pragmas"] = bool(compiled.__parpy_source__.pragmas)
-    explanation.facts["halo"] = summary(looked_at(compiled, args, partial(halo_found, compiled, opts)))
+    explanation.facts["halo"] = summary(looked_at(compiled, opts, args, halo_found))
     if measured:
         seconds, runs = time_of_call(compiled, args, opts)
         explanation.facts["measured"] = {"seconds": seconds, "runs": runs}

@@ -15,7 +15,7 @@ from .patterns import is_none
 from .walks import walk
 
 _READING = ast.Subscript | ast.For | ast.comprehension | ast.Compare | ast.Call
-_DISPLAYS = ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp
+_DISPLAYS = ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp | ast.GeneratorExp
 _READERS = {builtins.len.__name__, builtins.enumerate.__name__, builtins.zip.__name__, builtins.reversed.__name__}
 
 
@@ -105,7 +105,7 @@ def _named(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.ex
 
 
 def makes_list(value: ast.expr) -> bool:
-    """Whether the value is a new list, dict or set, or a tuple with one."""
+    """Whether the value is a new list, dict, set or generator, or a tuple with one."""
     if isinstance(value, ast.Tuple):
         return any(map(makes_list, value.elts))
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from .. import _native
 from ..calls.caller import refuse_call
-from ..calls.errors import refuse
+from ..calls.errors import CompileError, refuse
 from ..pragmas.comments import has_pragmas
 from ..pragmas.source_pragmas import NO_PRAGMAS, Pragmas, read_pragmas
 from .aliases import without_aliases
@@ -63,7 +63,8 @@ class FunctionSource:
     parameters. `shown` is the text of the signature. `alternatives` are versions of the function with one signature
     each; a call uses the version that fits best or, if `in_order`, the first one with safe conversions of the
     arguments. `defaults` are the options of the decorator. `only_pragmas` tells that Python runs the statements without
-    pragmas, and `part` that the function is a region of another function."""
+    pragmas, and `part` that the function is a region of another function. `refusals` are the errors with
+    which compiled code has refused statements that Python runs, by the forms of the arguments of calls."""
 
     part = False
 
@@ -81,6 +82,7 @@ class FunctionSource:
         self.in_order = False
         self.defaults = CallDefaults()
         self.only_pragmas = False
+        self.refusals: dict[tuple[Any, ...], CompileError] = {}
         self._plain: ast.FunctionDef | ast.AsyncFunctionDef | None = None
         self._pragmas: Pragmas | None = None
         self._given = tree is not None
@@ -102,7 +104,9 @@ class FunctionSource:
         annotations = self.function.__annotations__
         found = annotations_of(self.function) if any(isinstance(each, str) for each in annotations.values()) else {}
         tree = self._tree if self._given else None
-        return self.__dict__ | {"_plain": None, "_pragmas": None, "_tree": tree, "annotations": found}
+        return self.__dict__ | {
+            "_plain": None, "_pragmas": None, "_tree": tree, "annotations": found, "refusals": {},
+        }  # fmt: skip
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.function = state["function"]

@@ -31,7 +31,10 @@ def again(x, rng):
 
 def call():
     told = []
-    for each in (lambda: f(np.zeros(3), np.random.default_rng(1)), lambda: again(np.zeros(3), np.random.default_rng(1))):
+    for each in (
+        lambda: f(np.zeros(3), np.random.default_rng(1), opts=parpy.par({})),
+        lambda: again(np.zeros(3), np.random.default_rng(1)),
+    ):
         try:
             each()
         except parpy.CompileError as error:

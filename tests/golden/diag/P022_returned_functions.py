@@ -14,4 +14,4 @@ def f(x, k):
 
 
 def call():
-    f(np.ones(3), 2.0)
+    f(np.ones(3), 2.0, opts=parpy.par({}))

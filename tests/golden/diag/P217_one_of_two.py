@@ -13,4 +13,4 @@ def f(x, y):
 
 
 def call():
-    f(np.ones(3), np.ones(3))
+    f(np.ones(3), np.ones(3), opts=parpy.par({}))

@@ -14,4 +14,4 @@ def f(x, y):
 
 
 def call():
-    f(np.ones((4, 4)), np.zeros(4))
+    f(np.ones((4, 4)), np.zeros(4), opts=parpy.par({}))

@@ -14,4 +14,4 @@ def f(x, y):
 
 
 def call():
-    f(np.ones((2, 2)), np.zeros(2))
+    f(np.ones((2, 2)), np.zeros(2), opts=parpy.par({}))

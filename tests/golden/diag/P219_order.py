@@ -15,4 +15,4 @@ def f(x, y):
 
 
 def call():
-    f(np.zeros(4), np.zeros(4))
+    f(np.zeros(4), np.zeros(4), opts=parpy.par({}))

@@ -17,4 +17,4 @@ def f(x):
 
 
 def call():
-    f(np.zeros(100_000))
+    f(np.zeros(100_000), opts=parpy.par({}))

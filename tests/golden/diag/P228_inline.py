@@ -17,4 +17,4 @@ def f(x):
 
 
 def call():
-    f(np.zeros(4))
+    f(np.zeros(4), opts=parpy.par({}))

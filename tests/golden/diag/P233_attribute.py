@@ -15,4 +15,4 @@ def f(clock, dt):
 
 
 def call():
-    f(Clock(), np.float64(0.5))
+    f(Clock(), np.float64(0.5), opts=parpy.par({}))

@@ -10,4 +10,4 @@ def f(x):
 
 
 def call():
-    f(np.zeros(3, [("mass", "f8"), ("charge", "f8")]))
+    f(np.zeros(3, [("mass", "f8"), ("charge", "f8")]), opts=parpy.par({}))

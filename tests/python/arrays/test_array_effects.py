@@ -144,7 +144,15 @@ def rebound_sizes(x, k):
 )
 def test_refused(function, message):
     with pytest.raises(parpy.CompileError, match=message):
-        parpy.jit(function)(np.arange(5.0) + 1, np.array([3, 0, 2]))
+        parpy.jit(function)(np.arange(5.0) + 1, np.array([3, 0, 2]), opts=parpy.par({}))
+
+
+@pytest.mark.parametrize("function", [products_and_a_call, rebound_sizes])
+def test_python_runs_what_is_refused(function):
+    got, want = (np.arange(5.0) + 1 for _ in range(2))
+    expected = function(want, np.array([3, 0, 2]))
+    np.testing.assert_array_equal(parpy.jit(function)(got, np.array([3, 0, 2])), expected)
+    np.testing.assert_array_equal(got, want)
 
 
 def unbound(x, n):

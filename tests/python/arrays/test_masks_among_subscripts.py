@@ -106,9 +106,9 @@ def twice(x, m, n):
 
 def test_refused():
     with pytest.raises(parpy.CompileError, match=r"P223.*a mask after slices selects"):
-        behind_slices(np.ones((2, 3)), np.ones(3, bool), np.ones((2, 3)))
+        behind_slices(np.ones((2, 3)), np.ones(3, bool), np.ones((2, 3)), opts=parpy.par({}))
     with pytest.raises(parpy.CompileError, match=r"(?s)P203.*only one mask may be among numbers and slices"):
-        twice(np.ones((2, 3)), np.ones(2, bool), np.ones(3, bool))
+        twice(np.ones((2, 3)), np.ones(2, bool), np.ones(3, bool), opts=parpy.par({}))
 
 
 @parpy.jit

@@ -182,7 +182,11 @@ def updated_by_python(x, y):
 def test_copies_that_would_be_told_are_refused():
     with pytest.raises(parpy.CompileError, match=r"P217.*the name 't' refers to several arrays"):
         memory = np.ones(6)
-        parpy.jit(updated_source)(memory[1:], memory[:5])
+        parpy.jit(updated_source)(memory[1:], memory[:5], opts=parpy.par({}))
+    want, got = np.arange(6.0), np.arange(6.0)
+    updated_source(want[1:], want[:5])
+    parpy.jit(updated_source)(got[1:], got[:5])
+    np.testing.assert_array_equal(got, want)
 
 
 @pytest.mark.parametrize("function", [updated_name, updated_behind, updated_other_argument, updated_by_python])

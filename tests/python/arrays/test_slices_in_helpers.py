@@ -120,7 +120,7 @@ def test_too_many_values_in_a_recursive_function():
     with pytest.raises(
         parpy.CompileError, match=r"P227.*that it also overwrites, and a function that is called has no memory"
     ) as error:
-        of_a_recursive_one(a, y)
+        of_a_recursive_one(a, y, opts=parpy.par({}))
     assert "x[1:-1] = x[2:] - x[:-2]" in str(error.value)
     assert "pass another array for the values" in str(error.value)
 

@@ -136,7 +136,7 @@ def test_subscripts_that_share_memory_with_the_target() -> None:
 )
 def test_refused(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(parpy.CompileError, match=message):
-        store(*arguments)
+        store(*arguments, opts=parpy.par({}))
 
 
 def test_rows_cannot_be_stored_across() -> None:
@@ -145,4 +145,8 @@ def test_rows_cannot_be_stored_across() -> None:
         x[:, k] = 1.0
 
     with pytest.raises(parpy.CompileError, match="both slices and an array of subscripts"):
-        f(np.zeros((3, 6)), K)
+        f(np.zeros((3, 6)), K, opts=parpy.par({}))
+    x = np.zeros((3, 6))
+    f(x, K)
+    assert (x[:, K] == 1).all()
+    assert x.sum() == 3 * len({*K.tolist()})

@@ -122,7 +122,7 @@ def test_what_inline_takes():
         y[0] = inline(n)
 
     with pytest.raises(parpy.CompileError, match="'inline' takes a call of a jit function"):
-        wrong(np.ones(4), 4)
+        wrong(np.ones(4), 4, opts=parpy.par({}))
 
 
 def test_no_recursion():

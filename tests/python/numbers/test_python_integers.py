@@ -83,7 +83,11 @@ def test_sums_of_nothing_keep_negative_zeros(kind: Any, backend: str) -> None:
 @pytest.mark.parametrize("function", [greater, smaller, chosen], ids=lambda f: f.__name__)
 def test_no_type_holds_uint64_and_negative_integers(function: Callable[..., None]) -> None:
     with pytest.raises(parpy.CompileError, match="uint64"):
-        function(np.arange(5).astype(np.uint64), np.zeros(5), 5)
+        function(np.arange(5).astype(np.uint64), np.zeros(5), 5, opts=parpy.par({}))
+    x, y, want = np.arange(2, 7).astype(np.uint64), np.zeros(5), np.zeros(5)
+    function.__wrapped__(x, want, 5)
+    function(x, y, 5)  # by Python
+    np.testing.assert_array_equal(y, want)
 
 
 def test_names_of_uint64_and_negative_integers_are_floats() -> None:

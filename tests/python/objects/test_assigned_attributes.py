@@ -198,8 +198,12 @@ def test_numbers_keep_their_type(values, text):
     x, y, more = values
     p = SimpleNamespace(x=x, y=y)
     with pytest.raises(parpy.CompileError, match=rf"(?s)P233.*{text}.*before the call"):
-        parpy.jit(add_to)(p, more)
+        parpy.jit(add_to)(p, more, opts=parpy.par({}))
     assert state(p) == state(SimpleNamespace(x=x, y=y))
+    parpy.jit(add_to)(p, more)  # Python assigns the numbers, if the caller maps no loops
+    want = SimpleNamespace(x=x, y=y)
+    add_to(want, more)
+    assert state(p) == state(want)
 
 
 @pytest.mark.parametrize("values", [(1, 2, 0.5), (1.0, 2, 0.5), (3, 2, 1.5)])

@@ -168,7 +168,7 @@ def makes(x):
 
 def test_such_tuples_are_not_made():
     with pytest.raises(parpy.CompileError, match="the class 'Odd' has its own __len__"):
-        parpy.print_compiled(parpy.jit(makes), (np.ones(2),))
+        parpy.print_compiled(parpy.jit(makes), (np.ones(2),), parpy.par({}))
 
 
 class Gain:

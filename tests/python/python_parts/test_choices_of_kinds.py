@@ -63,4 +63,4 @@ def test_in_a_loop_it_is_refused():
         return s
 
     with pytest.raises(parpy.CompileError, match="an array or a number, depending on the condition"):
-        parpy.jit(nopython=True)(chosen)(np.arange(3.0), 4)
+        parpy.jit(nopython=True)(chosen)(np.arange(3.0), 4, opts=parpy.par({}))

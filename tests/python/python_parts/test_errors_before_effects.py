@@ -4,7 +4,6 @@ objects."""
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ import pytest
 import parpy
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*P315:parpy.PerformanceWarning")
-LATE: dict[str, Any] = {}
 
 
 class Log:
@@ -45,7 +43,10 @@ def statements(log, x):
     log.items.append(1)
     x[0] = 5.0
     for i in range(len(x)):
-        global LATE
+
+        class Late:
+            pass
+
         x[i] = 1.0
 
 

@@ -310,7 +310,7 @@ def of_itself(x):
 )
 def test_refused(function, more, message):
     with pytest.raises(parpy.CompileError, match=message):
-        function(np.ones(3), *more)
+        function(np.ones(3), *more, opts=parpy.par({}))
 
 
 @pytest.mark.parametrize("n", [2, 3])

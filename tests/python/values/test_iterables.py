@@ -118,4 +118,4 @@ def over_a_text(x):
 )
 def test_refused(function, message):
     with pytest.raises(parpy.CompileError, match=message):
-        parpy.jit(function)(np.ones(3))
+        parpy.jit(function)(np.ones(3), opts=parpy.par({}))

@@ -201,7 +201,7 @@ def alias_used_before(x):
 )
 def test_names_that_may_have_no_function(function, message) -> None:
     with pytest.raises(parpy.CompileError, match=message):
-        function(np.ones(2))
+        function(np.ones(2), opts=parpy.par({}))
 
 
 @parpy.jit

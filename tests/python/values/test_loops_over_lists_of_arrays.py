@@ -152,4 +152,4 @@ def test_loops_that_are_left_and_have_labels_stay_loops():
 
     for function in (leaves, labelled):
         with pytest.raises(parpy.CompileError, match="P217"):
-            function(np.zeros(2), np.zeros(3))
+            function(np.zeros(2), np.zeros(3), opts=parpy.par({}))

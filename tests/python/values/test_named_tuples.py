@@ -126,4 +126,4 @@ def test_what_is_refused():
     with pytest.raises(parpy.CompileError, match="gets a value for 'z', which it does not have"):
         wrong_name(Vector(1.0, 2.0))
     with pytest.raises(parpy.CompileError, match=r"P024\]: .* without 'with_array'"):
-        needs_array(Vector(1.0, 2.0))
+        needs_array(Vector(1.0, 2.0), opts=parpy.par({}))

@@ -149,4 +149,4 @@ def test_functions_stay_python_s():
         x[0] = other(1.0)
 
     with pytest.raises(parpy.CompileError, match="'other' is wrapped by a decorator"):
-        g(x)
+        g(x, opts=parpy.par({}))

@@ -207,4 +207,4 @@ def test_entries_of_other_calls():
     for d in ({"a": 1.0}, {"b": 1.0, "a": 2.0}, {"a": 2.0, "b": 5}, {}, {"a": 1.0}):
         assert jitted(d) == total(d)
     with pytest.raises(parpy.CompileError, match="P024"):
-        jitted({"a": 1.0, 3: 2.0})
+        jitted({"a": 1.0, 3: 2.0}, opts=parpy.par({}))

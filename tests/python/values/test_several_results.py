@@ -202,7 +202,7 @@ def test_recursion_is_run_by_python():
 )
 def test_mistakes(program, argument, text):
     with pytest.raises(parpy.CompileError, match=text):
-        program(argument)
+        program(argument, opts=parpy.par({}))
 
 
 def test_results_that_are_not_there():

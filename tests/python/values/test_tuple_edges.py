@@ -261,3 +261,52 @@ def test_a_tuple_or_none_has_to_be_asked_for():
         unasked(-0.3)
     with pytest.raises(TypeError):
         unasked.__wrapped__(-0.3)
+
+
+def counted(x, i):
+    x[i] += 1
+    return i
+
+
+def pair(x):
+    x[0] += 10
+    return 1, 2
+
+
+def as_a_statement(x):
+    (counted(x, 0), (counted(x, 1), pair(x)), None)
+    (*(counted(x, 1), counted(x, 2)), 3)
+
+
+def added_as_a_statement(x):
+    (counted(x, 0), counted(x, 1)) + (counted(x, 2),)  # noqa: RUF005
+
+
+def compared(x):
+    if (counted(x, 0), counted(x, 1)) == (counted(x, 2), 1):
+        x[0] += 100
+    if (counted(x, 0), counted(x, 1)) < (counted(x, 2), 5, counted(x, 1)):
+        x[1] += 100
+
+
+def compared_in_a_row(x):
+    if x[2] > 100 and (counted(x, 0), counted(x, 1)) == (1, 1):
+        x[0] += 100
+    if (0, 1) <= (counted(x, 0), counted(x, 1)) < (counted(x, 1), counted(x, 0)):
+        x[1] += 100
+
+
+def asked_for_none(x):
+    if (counted(x, 0), pair(x)) is not None:
+        x[1] += 100
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    "function", [as_a_statement, added_as_a_statement, compared, compared_in_a_row, asked_for_none]
+)
+def test_all_elements_are_evaluated(function, backend):
+    got, want = np.arange(3.0), np.arange(3.0)
+    run(backend, parpy.jit(function), (got,), {})
+    function(want)
+    assert got.tolist() == want.tolist()

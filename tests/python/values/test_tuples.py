@@ -295,7 +295,7 @@ def test_mistakes(text, message):
         function(np.zeros(3), 1)
         return
     with pytest.raises(parpy.CompileError, match=message):
-        function(np.zeros((3,)), 1)
+        function(np.zeros((3,)), 1, opts=parpy.par({}))
 
 
 # ------------------------------------------------------------ arguments of calls from Python

@@ -41,7 +41,7 @@ from .function_values import single
 from .membership import lower_membership
 from .objects import attribute_of_base, attribute_outside, field, object_outside
 from .subscripts import array_of, element_of, extent_of
-from .tuples import none
+from .tuples import lower_compared, none
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -325,7 +325,11 @@ def lower_compare(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
             fn.error("P011", node, f"the operator '{word}' cannot be compiled", fix)
             return fn.poison(node)
     fn.program.attributes.update(operator_methods(node))
-    return _comparisons(fn, node, 0, lambda: lower(fn, node.left))
+    return _comparisons(fn, node, 0, lambda: _operand(fn, node.left))
+
+
+def _operand(fn: FunctionScope, node: ast.expr) -> _native.Expr:
+    return lower_compared(fn, node) if isinstance(node, ast.Tuple) else lower(fn, node)
 
 
 def _identity(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
@@ -345,7 +349,7 @@ def _identity(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
         absent = any(isinstance(side, ast.Name) and side.id in fn.absent for side in generators)
         same = fn.op("is", node, none(fn, node) if absent else fn.integer(0, node), none(fn, node))
     else:
-        same = fn.op("is", node, *lower_all(fn, sides))
+        same = fn.op("is", node, *lower_all(fn, sides, _operand))
     return same if isinstance(node.ops[0], ast.Is) else fn.op("not", node, same)
 
 
@@ -368,7 +372,7 @@ def _comparisons(fn: FunctionScope, node: ast.Compare, index: int, left: Callabl
     text = _COMPARE[type(node.ops[index])]
     before = left()
     if index == len(node.ops) - 1:
-        return fn.module.op(text, [*in_order(fn, before, first, lambda: lower(fn, right))], span)
+        return fn.module.op(text, [*in_order(fn, before, first, lambda: _operand(fn, right))], span)
     held = isinstance(first, ast.Constant) or (index > 0 and has_effects(fn, first))
     if has_effects(fn, right) and not held:  # the effects of `right` move before the statement
         before = fn.module.read(fn.hold(before, first), span)

@@ -10,20 +10,29 @@ from functools import partial
 from ... import _native
 from ..lowering import lower
 from ..scope import FunctionScope
-from .evaluation import lower_all
+from .effects import acts
+from .evaluation import Lower, lower_all
 
 
-def lower_tuple(fn: FunctionScope, node: ast.Tuple) -> _native.Expr:
-    """`(i, j)`, `(*t, k)`"""
+def lower_tuple(fn: FunctionScope, node: ast.Tuple, make: Lower = lower) -> _native.Expr:
+    """`(i, j)`, `(*t, k)`, with elements made by `make`."""
     span = fn.span(node)
     if not any(isinstance(part, ast.Starred) for part in node.elts):
-        return fn.module.op("tuple", lower_all(fn, node.elts), span)
-    values = lower_all(fn, [part.value if isinstance(part, ast.Starred) else part for part in node.elts])
+        return fn.module.op("tuple", lower_all(fn, node.elts, make), span)
+    values = lower_all(fn, [part.value if isinstance(part, ast.Starred) else part for part in node.elts], make)
     result = fn.module.op("tuple", [], span)
     for part, value in zip(node.elts, values, strict=True):
         more = value if isinstance(part, ast.Starred) else fn.module.op("tuple", [value], span)
         result = fn.module.op("+", [result, more], span)
     return result
+
+
+def lower_compared(fn: FunctionScope, node: ast.expr) -> _native.Expr:
+    """An operand of a comparison. All elements of a tuple are evaluated, also if the first ones decide the result."""
+    if isinstance(node, ast.Tuple):
+        return lower_tuple(fn, node, lower_compared)
+    value = lower(fn, node)
+    return fn.module.read(fn.hold(value, node), fn.span(node)) if acts(fn, node) else value
 
 
 def new_array(fn: FunctionScope, node: ast.expr) -> _native.Expr:

@@ -10,7 +10,7 @@ from ...syntax.walks import walk
 from ...vocabulary import operators
 from ..calls.reductions import method_of_value
 from ..expressions.conditions import condition
-from ..expressions.effects import has_effects, over_slices
+from ..expressions.effects import acts, has_effects, over_slices
 from ..expressions.outputs import accumulates, output_of
 from ..kernels.kernels import kernel_statement
 from ..lowering import block, lower
@@ -86,7 +86,16 @@ def lower_expression(fn: FunctionScope, node: ast.Expr) -> None:
         return
     if kernel_statement(fn, node):
         return
+    if isinstance(value, ast.Tuple):
+        for part in value.elts:
+            lower_expression(
+                fn, ast.copy_location(ast.Expr(part.value if isinstance(part, ast.Starred) else part), node)
+            )
+        return
     lowered = lower(fn, value)
+    if isinstance(value, ast.BinOp) and acts(fn, value):
+        fn.hold(lowered, value)  # also if it is a sum of tuples, of which nothing is used
+        return
     reads = any(isinstance(part, ast.Subscript) for part in walk(value))
     if has_effects(fn, value) or reads:
         fn.out.append(fn.module.evaluate(lowered, fn.span(node)))

@@ -190,20 +190,22 @@ class ListRegion:
 def _parts(grown: list[GrownList], memory: list[list[_Memory]], likes: list[Any]) -> list[Any]:
     return [
         part
-        for (each, column), like in zip(_columns(grown, memory), likes, strict=True)
+        for (each, _, column), like in zip(_columns(grown, memory), likes, strict=True)
         for part in (*(getattr(column, name) for name in PARTS[each.kind][:-1]), like)
     ]
 
 
-def _columns(grown: list[GrownList], memory: list[list[_Memory]]) -> list[tuple[GrownList, _Memory]]:
-    return [(each, column) for each, own in zip(grown, memory, strict=True) for column in own]
+def _columns(grown: list[GrownList], memory: list[list[_Memory]]) -> list[tuple[GrownList, int, _Memory]]:
+    """The columns of the lists: each with its list, its place there, and its memory."""
+    pairs = zip(grown, memory, strict=True)
+    return [(each, place, column) for each, own in pairs for place, column in enumerate(own)]
 
 
-def _differs(column: tuple[GrownList, _Memory], like: Any, other: Any) -> bool:
+def _differs(column: tuple[GrownList, int, _Memory], like: Any, other: Any) -> bool:
     """Whether a column whose elements must have one type has elements, and not all of them have the other one."""
-    each, memory = column
+    each, place, memory = column
     n = memory.ends[1] if each.kind in SERIES else memory.sizes[0]
-    is_strict = each.is_strict or type(other) in _SMALL_CLASSES
+    is_strict = place in each.strict or type(other) in _SMALL_CLASSES
     if not is_strict or n == 0 or each.kind in (set, str):
         return False
     return type(like) is not type(other) or bool((memory.kinds[:n] != memory.kinds[0]).any())
@@ -242,7 +244,7 @@ def _loaded(grown: GrownList, value: Any, memory: list[_Memory]) -> list[Any] | 
         if not all(type(each) in (int, np.int64) and -(2**63) <= each < 2**63 for each in wholes):
             return None
         _hash(memory[0], [*map(int, wholes)], count)
-        like = _filled([*value.values()], memory[0], grown) if grown.kind is dict and value else _WHOLE
+        like = _filled([*value.values()], memory[0], 0 in grown.strict) if grown.kind is dict and value else _WHOLE
         return None if like is None else [like]
     if not value or not (grown.reads or grown.changes):
         return [_WHOLE] * len(memory)
@@ -252,11 +254,11 @@ def _loaded(grown: GrownList, value: Any, memory: list[_Memory]) -> list[Any] | 
         columns = [*zip(*value, strict=True)]
     else:
         return None
-    likes = [_filled(*each, grown) for each in zip(columns, memory, strict=True)]
+    likes = [_filled(*each, place in grown.strict) for place, each in enumerate(zip(columns, memory, strict=True))]
     return None if None in likes else likes
 
 
-def _filled(values: Sequence[Any], memory: _Memory, grown: GrownList) -> Any:
+def _filled(values: Sequence[Any], memory: _Memory, is_strict: bool) -> Any:
     kinds = [_KINDS.get(type(each), -1) for each in values]
     if min(kinds) < 0:
         return None
@@ -268,7 +270,7 @@ def _filled(values: Sequence[Any], memory: _Memory, grown: GrownList) -> Any:
     memory.floats[:n] = values
     memory.kinds[:n] = kinds
     memory.ends[1] = n
-    if grown.is_strict and max(kinds) == 0:
+    if is_strict and max(kinds) == 0:
         return np.bool_(0)
     return np.float64(0) if 2 in kinds else _WHOLE
 

@@ -8,10 +8,13 @@ from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...library import hash_tables, lists
+from ...library import hash_tables, heaps, lists
 from ...syntax.patterns import names_in
 from ...syntax.walks import copy_of, walk
+from ..lookup import Lookup
 from ..unset import at
+from .heaps import method_called, with_methods
+from .moves import is_moved_well, moves
 from .reads import Column, uses_of_elements
 from .texts import Texts
 
@@ -40,7 +43,8 @@ class GrownList(NamedTuple):
     """How a loop uses a list, dict or set: its class; the length of its elements, if these are tuples, or else 0;
     whether the loop reads elements, or the length; whether it changes or removes elements; and whether it assigns
     others to the name. The loop makes those `is_made`, which have no other use before. `key` is the length of the keys,
-    if these are tuples, or else 0. `is_strict` tells that all elements must have one type (reads.py)."""
+    if these are tuples, or else 0. All elements of the columns
+    `strict` must have one type (reads.py)."""
 
     name: str
     kind: Any
@@ -50,7 +54,7 @@ class GrownList(NamedTuple):
     is_assigned: bool
     is_made: bool
     key: int
-    is_strict: bool
+    strict: frozenset[int]
 
 
 # ------------------------------------------------------------ the loop
@@ -73,17 +77,21 @@ def rewritten(
     kinds: Mapping[str, type],
     before: Container[str],
     new_name: Callable[[str], str],
+    lookup: Lookup,
 ) -> Rewritten | None:
     """The loop over memory for the lists, dicts and sets with these names, of which those in `before` have a value
     before the loop, in a function of these nodes; None if the loop uses one otherwise than to append, read, change or
-    remove elements, to ask for its length and its keys, and to assign it."""
+    remove elements, to ask for its length and its keys, to call heapq for it, and to assign it."""
     tuples = _tuples(nodes)
-    widths = {name: _width(node, name, tuples) for name in kinds}
+    plain = copy_of(node)
+    originals = dict(zip(walk(plain), walk(node), strict=True))
+    copied = with_methods(plain, {name for name, kind in kinds.items() if kind is list}, lookup)
+    widths = {name: _width(copied, name, tuples) for name in kinds}
     keys = {name: _key_width(nodes, name) for name in kinds}
     if (
         None in widths.values()
         or None in keys.values()
-        or not all(_is_moved_well(node, part) for part in _moves(node, widths))
+        or not all(is_moved_well(node, part) for part in moves(node, widths))
     ):
         return None
     memory = {
@@ -93,16 +101,15 @@ def rewritten(
         ]
         for name, width in widths.items()
     }
-    copied = copy_of(node)
-    originals = dict(zip(walk(copied), walk(node), strict=True))
     inside = {*originals.values()}
     outside = {each.id for each in nodes if isinstance(each, ast.Name) and each not in inside}
     texts = Texts(copied, {name for name, kind in kinds.items() if kind is str}, outside)
     uses = uses_of_elements(copied, kinds.keys() - texts.names, widths, outside)
     moved = set(uses.moved)
-    for move in _moves(node, widths):  # lists of which one is a copy of the other
+    for move in moves(node, widths):  # lists of which one is a copy of the other
         both = {*names_in(move)} & kinds.keys()
-        moved |= both if both & moved else set()
+        places = {column.place for column in moved if column.name in both}
+        moved |= {Column(name, place) for name in both for place in places}
     visitor = _Rewriter(memory, kinds, widths, keys, moved, uses.operands, texts)
     made = visitor.visit(copied)
     if visitor.fails or any(isinstance(part, ast.Name) and part.id in memory for part in walk(made)):
@@ -117,7 +124,7 @@ def rewritten(
             name in visitor.assigned,
             name in visitor.made and name not in before,
             keys[name] or 0,
-            name in moved,
+            frozenset(column.place for column in moved if column.name == name),
         )
         for name, width in widths.items()
     ]
@@ -191,7 +198,9 @@ def _width(node: ast.AST, name: str, tuples: Mapping[str, int]) -> int | None:
     given: list[ast.expr] = []
     for part in walk(node):
         match part:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="append"), args=[value]) if owner == name:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="append" | "heappush"), args=[value]) if (
+                owner == name
+            ):
                 given.append(value)
             case ast.Assign(targets=[ast.Name(id=owner)], value=ast.List(elts=values)) if owner == name:
                 given += values
@@ -248,41 +257,6 @@ def _key_width(nodes: Iterable[ast.AST], name: str) -> int | None:
     return found.pop() if len(found) == 1 and max(found) <= _MOST_IN_KEYS else None
 
 
-def _moves(node: ast.AST, names: Container[str]) -> list[ast.Assign]:
-    """The assignments of lists to names: `frontier = following`."""
-    return [
-        part
-        for part in walk(node)
-        if isinstance(part, ast.Assign) and isinstance(part.value, ast.Name) and part.value.id in names
-    ]
-
-
-def _is_moved_well(node: ast.AST, move: ast.Assign) -> bool:
-    """Whether `a = b` may copy the list, since `b` is a list of this block alone, which makes it before, and no later
-    statement of the block uses one of the two."""
-    target, name = move.targets[0], getattr(move.value, "id", "")
-    if len(move.targets) != 1 or not isinstance(target, ast.Name):
-        return False
-    for owner in walk(node):
-        for block in (getattr(owner, each, None) for each in ("body", "orelse")):
-            if not isinstance(block, list) or move not in block:
-                continue
-            place = block.index(move)
-            uses = [name in names_in(each) for each in block]
-            made = [
-                isinstance(each, ast.Assign)
-                and isinstance(each.value, ast.List)
-                and isinstance(each.targets[0], ast.Name)
-                and each.targets[0].id == name
-                for each in block
-            ]
-            everywhere = sum(isinstance(part, ast.Name) and part.id == name for part in walk(node))
-            here = sum(isinstance(part, ast.Name) and part.id == name for each in block for part in walk(each))
-            later = any({name, target.id} & names_in(each) for each in block[place + 1 :])
-            return True in made and uses.index(True) == made.index(True) and everywhere == here and not later
-    return False
-
-
 class _Rewriter(ast.NodeTransformer):
     def __init__(
         self,
@@ -290,16 +264,20 @@ class _Rewriter(ast.NodeTransformer):
         kinds: Mapping[str, type],
         widths: dict[str, int | None],
         keys: dict[str, int | None],
-        moved: Container[str],
+        moved: Container[Column],
         operands: Mapping[ast.AST, Column],
         texts: Texts,
     ) -> None:
-        """`moved` lists have elements of one type. `operands`: see reads.py."""
+        """`moved` columns have elements of one type. `operands`: see reads.py."""
         self._texts = texts
         self._moved, self._operands = moved, operands
         self._memory, self._kinds, self._widths, self._keys = memory, kinds, widths, keys
-        likes = [column["like"] for columns in memory.values() for column in columns]
-        self._numbers = {name: number for number, name in enumerate(likes)}
+        self._columns = {
+            column["like"]: Column(name, place)
+            for name, columns in memory.items()
+            for place, column in enumerate(columns)
+        }
+        self._numbers = {like: number for number, like in enumerate(self._columns)}
         self.functions: dict[str, Any] = {}
         self.fails = False
         self.read: set[str] = set()
@@ -344,13 +322,14 @@ class _Rewriter(ast.NodeTransformer):
         calls = self._calls(function, name, PARTS[self._kinds[name]], *given)
         made: list[ast.stmt] = []
         for column, call, each in zip(self._memory[name], calls, values, strict=False):
-            call.args.append(self._checked(name, column, self.visit(each)))
+            call.args.append(self._checked(column, self.visit(each)))
             made.append(at(ast.Expr(call), node))
         return made
 
-    def _checked(self, name: str, column: dict[str, str], value: ast.expr) -> ast.Call:
+    def _checked(self, column: dict[str, str], value: ast.expr) -> ast.Call:
         number = self._numbers[column["like"]]
-        function = lists.strict(number) if name in self._moved else lists.checked(number)
+        is_strict = self._columns[column["like"]] in self._moved
+        function = lists.strict(number) if is_strict else lists.checked(number)
         self.functions[function.__name__] = function
         return ast.Call(ast.Name(function.__name__, ast.Load()), [ast.Name(column["like"], ast.Load()), value], [])
 
@@ -389,7 +368,29 @@ class _Rewriter(ast.NodeTransformer):
             case ast.Call(func=ast.Attribute(value=owner, attr="add"), args=[value], keywords=[]):
                 if (name := self._list(owner)) and self._kinds[name] is set:
                     return at(ast.Expr(self._calls(hash_tables.add, name, _OF_KEYS, self._key(name, value))[0]), node)
+        if method_called(node.value) in ("heappush", "heapify") and (found := self._heap(node)) is not None:
+            return found
         return self.generic_visit(node)
+
+    def _heap(self, node: ast.Expr) -> Any:
+        """The statements for `h.heappush(v)` and `h.heapify()`; None if h is no such list."""
+        assert isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute)
+        name, given = self._list(node.value.func.value), node.value.args
+        if name is None:
+            return None
+        if given and isinstance(given[0], ast.IfExp):
+            return self._by_branches(node, given[0])
+        self._grows(name)
+        self.read.add(name)
+        self.changed.add(name)
+        stores = self._stores(lists.append, name, node, given[0]) if given else []
+        return [*stores, at(ast.Expr(self._heap_call(name, node.value.func.attr)), node)]
+
+    def _heap_call(self, name: str, method: str) -> ast.Call:
+        columns = self._memory[name]
+        function = heaps.functions(len(columns))[method]
+        parts = [ast.Name(column[part], ast.Load()) for column in columns for part in heaps.PARTS]
+        return ast.Call(self._function(function), [*parts, ast.Name(columns[0]["ends"], ast.Load())], [])
 
     def _by_branches(self, node: ast.Expr | ast.Assign, value: ast.IfExp) -> Any:
         """The statement `out.append(a if c else b)` as one for each of the two values, which keep their types."""
@@ -451,7 +452,7 @@ class _Rewriter(ast.NodeTransformer):
         made: list[ast.stmt] = []
         for own, given in zip(self._memory[name], self._memory[other], strict=False):
             parts = [ast.Name(memory[part], ast.Load()) for memory in (own, given) for part in _COPIED]
-            likes = [self._checked(name, a, ast.Name(b["like"], ast.Load())) for a, b in ((own, given), (given, own))]
+            likes = [self._checked(a, ast.Name(b["like"], ast.Load())) for a, b in ((own, given), (given, own))]
             calls = (*likes, ast.Call(self._function(lists.take), [*parts], []))
             made += [at(ast.Expr(call), node) for call in calls]
         return made
@@ -511,6 +512,14 @@ class _Rewriter(ast.NodeTransformer):
                 self.changed.add(name)
                 self.fails |= self._kinds[name] is not deque
                 return self._element(name, lists.pop, ast.Constant(0))
+            case ast.Call(func=ast.Attribute(value=owner, attr="heappop"), args=[]) if self._list(owner):
+                name = str(self._list(owner))
+                self._grows(name)
+                self.read.add(name)
+                self.changed.add(name)
+                values = self._calls(lists.pop, name, _OF_NUMBERS, ast.Constant(-1))
+                values[0].args[-1] = self._heap_call(name, "heappop")
+                return ast.Tuple([*values], ast.Load()) if self._widths[name] else values[0]
             case ast.Call(func=ast.Attribute(value=owner, attr="get"), args=[key, other]) if self._list(owner):
                 name = str(self._list(owner))
                 if self._kinds[name] is not dict:
@@ -521,8 +530,8 @@ class _Rewriter(ast.NodeTransformer):
                 test = self._calls(hash_tables.has, name, _OF_KEYS, given)[0]
                 value = self._calls(hash_tables.get_item, name, _OF_VALUES, given)[0]
                 default = self.visit(other)
-                if name in self._moved:
-                    default = self._checked(name, self._memory[name][0], default)
+                if Column(name, 0) in self._moved:
+                    default = self._checked(self._memory[name][0], default)
                 return ast.IfExp(test, value, default)
         return self.generic_visit(node)
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ...syntax.walks import walk
 
-_READING = ("pop", "popleft", "get")
+_READING = ("pop", "popleft", "heappop", "get")
 _ABSORBING = frozenset(("float", "range", "len", "abs", "bool", "print"))
 
 
@@ -22,10 +22,11 @@ class Column(NamedTuple):
 
 
 class Uses(NamedTuple):
-    """The lists of which elements are used where their type matters, and the operands of elements, which must be floats
-    if the column has floats, because an integer and an integer give another type than a float and an integer."""
+    """The columns of lists of which elements are used where their type matters, and the operands of elements, which
+    must be floats if the column has floats, because an integer and an integer give another type than a float and an
+    integer."""
 
-    moved: frozenset[str]
+    moved: frozenset[Column]
     operands: dict[ast.AST, Column]
 
 
@@ -35,7 +36,7 @@ def uses_of_elements(node: ast.AST, names: Container[str], widths: Mapping[str, 
     nodes = list(walk(node))
     parents = {child: part for part in nodes for child in ast.iter_child_nodes(part)}
     reads: list[tuple[ast.AST, Column]] = []
-    moved: set[str] = set()
+    moved: set[Column] = set()
     derived: dict[str, Column] = {}
     for part in nodes:
         name = _list_read_by(part, names)
@@ -46,11 +47,12 @@ def uses_of_elements(node: ast.AST, names: Container[str], widths: Mapping[str, 
         if targets and all(isinstance(each, ast.Name) for each in targets) and len(targets) == max(width, 1):
             for place, each in enumerate(targets):
                 target = getattr(each, "id", "")
-                if target in outside or derived.get(target, Column(name, place)) != Column(name, place):
-                    moved.add(name)
-                derived[target] = Column(name, place)
+                column = Column(name, place)
+                if target in outside or derived.get(target, column) != column:
+                    moved |= {column, derived.get(target, column)}
+                derived[target] = column
         elif width or isinstance(part, ast.For):
-            moved.add(name)
+            moved.update(Column(name, place) for place in range(max(width, 1)))
         else:
             reads.append((part, Column(name, 0)))
     reads += [
@@ -78,14 +80,14 @@ def uses_of_elements(node: ast.AST, names: Container[str], widths: Mapping[str, 
                 if other not in are_read and not _is_whole(other) and operands.get(other, column) == column:
                     operands[other] = column
                     continue
-        moved.add(column.name)
+        moved.add(column)
     for part in nodes:
         if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Subscript):
             name = _name_in(part.target.value, names)
             if name is not None and not isinstance(part.op, ast.Div):
                 is_plain = isinstance(part.op, _ARITHMETIC) and not _is_whole(part.value)
                 if part.value in are_read or part.value in operands or not is_plain:
-                    moved.add(name)
+                    moved.add(Column(name, 0))
                 else:
                     operands[part.value] = Column(name, 0)
     return Uses(frozenset(moved), operands)
