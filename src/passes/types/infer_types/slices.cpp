@@ -209,11 +209,8 @@ int Typer::check_axes(const Expr& expr, int rank) {
 
 // The result type is NumPy's; half-precision floats are accumulated in f32, as NumPy does.
 Operand Typer::walk_reduce(Expr*& slot) {
-    if (Expr* plain = without_mask(*slot)) {
-        if (!rewriting()) return walk(plain);
-        slot = plain;
-        return walk(slot);
-    }
+    if (const Unselected all = without_mask(*slot); all.reduce != nullptr)
+        return walk_reduce_selected(slot, all);
     Expr& expr = *slot;
     const Operand operand = walk_value(expr.operands[0]);
     Operand result;

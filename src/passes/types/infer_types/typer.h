@@ -191,7 +191,12 @@ private:
     [[nodiscard]] ir::Expr* where(ir::Expr* mask, ir::Expr* value, ir::Expr* otherwise) const;
     bool store_selected(ir::Store& stmt, ir::Body& out);
     [[nodiscard]] ir::Store* without_mask(const ir::Store& stmt, const Mask& mask, ir::Expr* value);
-    [[nodiscard]] ir::Expr* without_mask(const ir::Expr& reduce) const;
+    struct Unselected {
+        ir::Expr* reduce = nullptr;  // the reduction of all elements
+        ir::Expr* count = nullptr;   // the number of selected ones
+    };
+    [[nodiscard]] Unselected without_mask(const ir::Expr& reduce) const;
+    Operand walk_reduce_selected(ir::Expr*& slot, Unselected all);
     // Results of the entry (results.cpp).
     bool find_result(ir::Store& stmt, ir::Body& out);
     bool refuses_parts_of_arguments(const ir::Store& stmt);
