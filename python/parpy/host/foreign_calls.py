@@ -18,6 +18,7 @@ from ..frontend.draws import OTHERS
 from ..frontend.initializers import is_made_of_fields
 from ..syntax.names import callable_source
 from ..syntax.patterns import is_c_order
+from ..syntax.text import is_text
 from ..syntax.walks import children, walk
 from ..vocabulary import operators
 from ..vocabulary.generators import is_generator
@@ -153,8 +154,11 @@ def _is_text(node: ast.AST | None) -> bool:
 
 
 def is_made_text(node: ast.AST) -> bool:
-    """Whether the node computes a text: an f-string, `"%d" % n`, `"a" + b`, or a method of a literal text."""
+    """Whether the node computes a text: an f-string, `"%d" % n`, `"a" + b`, or a method of a literal text; or is a text
+    with a lone surrogate, which the core cannot represent."""
     match node:
+        case ast.Constant(value=str(written)):
+            return not is_text(written)
         case ast.JoinedStr():
             return True
         case ast.BinOp(left=left):

@@ -63,7 +63,7 @@ _WITH_TEST = ast.If | ast.While | ast.IfExp | ast.Assert
 # The only nodes that Python may have to run. Most nodes are constants and operators, which need no further test.
 _MAY_BE_PYTHONS = (
     ast.stmt, ast.Call, ast.Subscript, ast.Attribute, ast.Name, ast.Yield, ast.YieldFrom, ast.JoinedStr, ast.BinOp,
-    ast.Compare,
+    ast.Compare, ast.Constant,
 )  # fmt: skip
 
 
