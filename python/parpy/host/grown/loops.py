@@ -40,7 +40,8 @@ class GrownList(NamedTuple):
     """How a loop uses a list, dict or set: its class; the length of its elements, if these are tuples, or else 0;
     whether the loop reads elements, or the length; whether it changes or removes elements; and whether it assigns
     others to the name. The loop makes those `is_made`, which have no other use before. `key` is the length of the keys,
-    if these are tuples, or else 0. `is_strict` tells that all elements must have one type (reads.py)."""
+    if these are tuples, or else 0. `is_strict` tells that all elements must have one type, and `is_added` that the loop
+    adds them to numbers (reads.py)."""
 
     name: str
     kind: Any
@@ -51,6 +52,7 @@ class GrownList(NamedTuple):
     is_made: bool
     key: int
     is_strict: bool
+    is_added: bool
 
 
 # ------------------------------------------------------------ the loop
@@ -103,6 +105,7 @@ def rewritten(
     for move in _moves(node, widths):  # lists of which one is a copy of the other
         both = {*names_in(move)} & kinds.keys()
         moved |= both if both & moved else set()
+    added = {column.name for column in uses.operands.values()}
     visitor = _Rewriter(memory, kinds, widths, keys, moved, uses.operands, texts)
     made = visitor.visit(copied)
     if visitor.fails or any(isinstance(part, ast.Name) and part.id in memory for part in walk(made)):
@@ -118,6 +121,7 @@ def rewritten(
             name in visitor.made and name not in before,
             keys[name] or 0,
             name in moved,
+            name in added,
         )
         for name, width in widths.items()
     ]
@@ -297,6 +301,7 @@ class _Rewriter(ast.NodeTransformer):
         """`moved` lists have elements of one type. `operands`: see reads.py."""
         self._texts = texts
         self._moved, self._operands = moved, operands
+        self._added = {column.name for column in operands.values()}
         self._memory, self._kinds, self._widths, self._keys = memory, kinds, widths, keys
         likes = [column["like"] for columns in memory.values() for column in columns]
         self._numbers = {name: number for number, name in enumerate(likes)}
@@ -350,7 +355,9 @@ class _Rewriter(ast.NodeTransformer):
 
     def _checked(self, name: str, column: dict[str, str], value: ast.expr) -> ast.Call:
         number = self._numbers[column["like"]]
-        function = lists.strict(number) if name in self._moved else lists.checked(number)
+        is_added = name in self._added
+        checks = lists.strict if name in self._moved else lists.added if is_added else lists.checked
+        function = checks(number)
         self.functions[function.__name__] = function
         return ast.Call(ast.Name(function.__name__, ast.Load()), [ast.Name(column["like"], ast.Load()), value], [])
 
@@ -521,7 +528,7 @@ class _Rewriter(ast.NodeTransformer):
                 test = self._calls(hash_tables.has, name, _OF_KEYS, given)[0]
                 value = self._calls(hash_tables.get_item, name, _OF_VALUES, given)[0]
                 default = self.visit(other)
-                if name in self._moved:
+                if name in self._moved or name in self._added:
                     default = self._checked(name, self._memory[name][0], default)
                 return ast.IfExp(test, value, default)
         return self.generic_visit(node)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ...syntax.walks import walk
 
 _READING = ("pop", "popleft", "get")
-_ABSORBING = frozenset(("float", "range", "len", "abs", "bool", "print"))
+_ABSORBING = frozenset(("float", "range", "len", "bool"))
 
 
 class Column(NamedTuple):
@@ -63,6 +63,8 @@ def uses_of_elements(node: ast.AST, names: Container[str], widths: Mapping[str, 
     for part, column in reads:
         parent = parents.get(part)
         match parent:
+            case ast.Compare(ops=ops) if any(isinstance(op, ast.Is | ast.IsNot) for op in ops):
+                pass
             case ast.Compare() | ast.If() | ast.While() | ast.UnaryOp(op=ast.Not()):
                 continue
             case ast.IfExp(test=test) if test is part:

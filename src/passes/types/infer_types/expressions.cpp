@@ -460,9 +460,12 @@ Operand Typer::walk_operation(Expr*& slot, bool by_numpy) {
         }
         return result;
     }
+    const bool certain = reach_.certain;
     for (Expr*& operand : expr.operands) {
         operands.push_back(walk_value(operand));
+        reach_.certain = reach_.certain && !has_branches(expr.op);
     }
+    reach_.certain = certain;
     const bool made = by_numpy && made_numpy(operands);
     Operand result;
     for (const Operand& operand : operands) {

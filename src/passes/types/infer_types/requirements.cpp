@@ -155,6 +155,22 @@ private:
 
 }  // namespace
 
+// The constant that is the only value of the local variable, if it is one.
+std::optional<std::int64_t> Typer::only_constant(const Var& var) const {
+    const Expr* value = nullptr;
+    const bool varies = any_stmt(instance_.function->body, [&](const Stmt& stmt) {
+        const auto* loop = stmt.as<For>();
+        if (loop != nullptr && loop->var == &var) return true;
+        const auto* assign = stmt.as<Assign>();
+        if (assign == nullptr || assign->var != &var) return false;
+        if (value != nullptr || assign->update) return true;
+        value = assign->value;
+        return false;
+    });
+    if (varies || value == nullptr || value->op != Op::kConst) return std::nullopt;
+    return constant_integer(value);
+}
+
 std::optional<ParameterBound> Typer::in_parameters(const Expr& expr) const {
     const Linear form = linear(expr);
     ParameterBound value{.terms = {}, .constant = form.constant};
@@ -178,6 +194,11 @@ std::optional<ParameterBound> Typer::in_parameters(const Expr& expr) const {
 }
 
 void Typer::require(const Expr& expr, std::int64_t sign, std::int64_t least, const Type& type) {
+    if (expr.op == Op::kVar && reach_.certain && type.is_scalar()) {
+        const auto constant = only_constant(*expr.var);
+        const bool holds_it = !constant || (sign > 0 ? *constant >= least : *constant <= -least);
+        if (!holds_it) refuse_integer(*constant, expr.span, type);
+    }
     const auto value = in_parameters(expr);
     if (!value || value->terms.empty()) return;
     Demand demand{&instance_, *value, sign, least, type, {}};
