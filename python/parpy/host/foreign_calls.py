@@ -198,6 +198,18 @@ def mixed_items(nodes: Sequence[ast.AST]) -> frozenset[ast.AST]:
     )
 
 
+def chooses_item(node: ast.AST) -> bool:
+    """Whether it is an element, by a subscript that is not a constant, of a name or of a list or tuple that is written
+    out."""
+    return (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Load)
+        and isinstance(node.value, ast.Name | ast.List | ast.Tuple)
+        and not isinstance(node.slice, ast.Slice | ast.Tuple)
+        and not isinstance(_constant(node.slice), int)
+    )
+
+
 def _is_mixed(node: ast.expr) -> bool:
     """Whether it is a list or tuple display of constants of several types."""
     if not isinstance(node, ast.List | ast.Tuple):

@@ -30,6 +30,7 @@ from ..syntax.walks import walk, walk_own
 from ..vocabulary import operators, workers
 from .allocations import Allocations
 from .foreign_calls import (
+    chooses_item,
     gives_container,
     gives_text,
     has_open_keyword,
@@ -239,6 +240,7 @@ class Resolver(Lookup):
         if self.kept.refused:
             found |= {part for part in self.nodes if is_identity(part)}
             found |= {part for part in self.nodes if _chooses(part)} - self._in_loops
+            found |= {part for part in self.nodes if chooses_item(part)} - self._in_loops
         return frozenset(found)
 
     def _assigns_part(self, part: ast.AST) -> bool:

@@ -155,8 +155,8 @@ private:
 
 }  // namespace
 
-// The constant that is the only value of the local variable, if it is one.
-std::optional<std::int64_t> Typer::only_constant(const Var& var) const {
+// The only value of the variable; null if it has several, or is no local variable.
+const Expr* Typer::only_value(const Var& var) const {
     const Expr* value = nullptr;
     const bool varies = any_stmt(instance_.function->body, [&](const Stmt& stmt) {
         const auto* loop = stmt.as<For>();
@@ -167,8 +167,7 @@ std::optional<std::int64_t> Typer::only_constant(const Var& var) const {
         value = assign->value;
         return false;
     });
-    if (varies || value == nullptr || value->op != Op::kConst) return std::nullopt;
-    return constant_integer(value);
+    return varies ? nullptr : value;
 }
 
 std::optional<ParameterBound> Typer::in_parameters(const Expr& expr) const {
@@ -195,7 +194,9 @@ std::optional<ParameterBound> Typer::in_parameters(const Expr& expr) const {
 
 void Typer::require(const Expr& expr, std::int64_t sign, std::int64_t least, const Type& type) {
     if (expr.op == Op::kVar && reach_.certain && type.is_scalar()) {
-        const auto constant = only_constant(*expr.var);
+        const Expr* value = only_value(*expr.var);
+        const auto constant =
+            value != nullptr && value->op == Op::kConst ? constant_integer(value) : std::nullopt;
         const bool holds_it = !constant || (sign > 0 ? *constant >= least : *constant <= -least);
         if (!holds_it) refuse_integer(*constant, expr.span, type);
     }
@@ -211,6 +212,29 @@ void Typer::require(const Expr& expr, std::int64_t sign, std::int64_t least, con
     auto& known = context_.module.requirements;
     if (bound && std::ranges::find(known, Requirement{*bound}) == known.end()) {
         known.push_back({*bound});
+    }
+}
+
+// Requires that a float64 has the value of the integer, an element of a tuple.
+void Typer::require_exact(const Expr& element) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 53;
+    const Expr* value = &element;
+    while (value->op == Op::kVar) {
+        const Expr* assigned = only_value(*value->var);
+        if (assigned == nullptr || assigned == value) break;
+        value = assigned;
+    }
+    const auto constant = constant_integer(value);
+    if (constant && (*constant > kMost || *constant < -kMost)) {
+        refuse_call(
+            Code::kP025, element.span,
+            "the elements of this tuple are integers and floats, and floats do not hold all "
+            "integers as large as " +
+                std::to_string(*constant),
+            "make all elements integers, or choose outside of the loop");
+    } else if (!constant) {
+        require(*value, 1, -kMost);
+        require(*value, -1, -kMost);
     }
 }
 

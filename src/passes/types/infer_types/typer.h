@@ -291,7 +291,9 @@ private:
     void require(const ir::Expr& expr, std::int64_t sign, std::int64_t least,
                  const ir::Type& type = {});
     [[nodiscard]] std::optional<ir::ParameterBound> in_parameters(const ir::Expr& expr) const;
-    [[nodiscard]] std::optional<std::int64_t> only_constant(const ir::Var& var) const;
+    [[nodiscard]] const ir::Expr* only_value(const ir::Var& var) const;
+    void refuse_mixed_item(const ir::Expr& chosen);
+    void require_exact(const ir::Expr& element);
     void refuse_integer(std::int64_t value, Span span, const ir::Type& type);
     bool refuses_complex(const ir::Type& from, const ir::Type& to, Span span);
     ir::Expr* truth(ir::Expr* expr);
