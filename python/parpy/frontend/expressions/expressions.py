@@ -354,23 +354,30 @@ def _identity(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
 
 def _is_truth(fn: FunctionScope, side: ast.expr, truth: ast.Constant, node: ast.expr) -> _native.Expr:
     """Whether `side` is a bool of Python and equals `truth`. NumPy's bools, of which the sum is a bool, are never the
-    same object."""
+    same object; kernels written by hand do not tell them from Python's."""
     span, module = fn.span(node), fn.module
     value, wanted = fn.hold(lower(fn, side), side), partial(constant_of, fn, truth.value, truth)
-    same, doubled = fn.hold(constant_of(fn, False, node), node), fn.temporary(span)
+    same = fn.hold(constant_of(fn, False, node), node)
 
     def is_bool(of: _native.Var) -> _native.Expr:
         return fn.op("types_equal", node, module.read(of, span), wanted())
 
-    equal = fn.op("==", node, module.read(value, span), wanted())
-    message = f"'{ast.unparse(node)}' asks about a bool that may be NumPy's or Python's"
-    refused = call_library(fn, refusal(message), [module.read(value, span)], node)
-    fails = [module.evaluate(refused, span)]
-    for_numpy = [] if has_one_origin(fn, side) else fails
-    for_python = fails if may_have_two_origins(fn, side) else [module.assign(same, equal, None, span)]
-    added = module.assign(doubled, fn.op("+", node, *(module.read(value, span) for _ in range(2))), None, span)
-    decides = module.if_(is_bool(doubled), for_numpy, for_python, span)
-    fn.out.append(module.if_(is_bool(value), [added, decides], [], span))
+    def fails() -> list[_native.Stmt]:
+        message = f"'{ast.unparse(node)}' asks about a bool that may be NumPy's or Python's"
+        return [module.evaluate(call_library(fn, refusal(message), [module.read(value, span)], node), span)]
+
+    equal = module.assign(same, fn.op("==", node, module.read(value, span), wanted()), None, span)
+    decides = [equal]
+    if not fn.kernel:
+        doubled = fn.temporary(span)
+        for_numpy = [] if has_one_origin(fn, side) else fails()
+        for_python = fails() if may_have_two_origins(fn, side) else [equal]
+        added = fn.op("+", node, *(module.read(value, span) for _ in range(2)))
+        decides = [
+            module.assign(doubled, added, None, span),
+            module.if_(is_bool(doubled), for_numpy, for_python, span),
+        ]
+    fn.out.append(module.if_(is_bool(value), decides, [], span))
     return module.read(same, span)
 
 

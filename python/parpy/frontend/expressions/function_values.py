@@ -35,7 +35,7 @@ def single(fn: FunctionScope, value: object, node: ast.expr | ast.arg) -> _nativ
     span = fn.span(node)
     if isinstance(value, str):
         if has_surrogate(fn, value, node):
-            return fn.poison(node)
+            return fn.module.constant(0, span)
         return fn.module.text_value(value, scalar_of_text(value) or "", span)
     if is_choice(value):
         return fn.module.text_value(f"{type(value).__module__}.{type(value).__qualname__}.{value.name}", "", span)
