@@ -127,6 +127,7 @@ class Compiling:
             in_texts = keeping.takes_texts_apart(values)
             as_wholes = computes or in_texts or any(map(has_other_keys, values))
             has_them = any(is_object(each) or has_objects(each) for each in values)
+            has_them = has_them or ("P025" in other.codes and any(type(each) is tuple for each in values))
             has_them = has_them or (other.says("text") and any(type(each) is str for each in values))
             may_be_kept = as_wholes or (other.python_may_call and has_them)
             if may_be_kept and not self._source.part and not keeping.keeps_objects:

@@ -30,7 +30,7 @@ from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
 from ..syntax.walks import walk
 from ..types import bound_to
-from .ahead import Seen, nothing
+from .ahead import MappedRegions, Seen, nothing
 from .called import Called, nested
 from .checks import HELPERS
 from .foreign_calls import gives_container, is_universal
@@ -56,6 +56,7 @@ class _Configured(NamedTuple):
     per_region: list[CompileOptions]
     again: CompileOptions  # for statements that Python runs
     called: Called
+    checked: set[Any]  # calls of which the mapped loops may be mapped
 
 
 class Driver:
@@ -91,9 +92,16 @@ class Driver:
             self._findings = _check(self._splitter, self._methods)
         own = self._own(opts, debug)
         self._warn()
+        if opts is not None and opts.parallelize:
+            configured = self._configured_for(opts)
+            self._mapped.check(dict(zip(self._names, values, strict=False)), configured.per_region, configured.checked)
         tells = shown() if opts is not None and opts.debug_callbacks else nullcontext()
         with tells, self._symbols(values):
             return self._live(*values, **own)
+
+    @lazy
+    def _mapped(self) -> MappedRegions:
+        return MappedRegions(self._splitter.body, RUN, self.regions, frozenset(self._names))
 
     @lazy
     def _dry(self) -> Callable[..., Any]:
@@ -230,7 +238,7 @@ class Driver:
                 return known
         ours = CompileOptions(**opts._values)  # a copy, since the caller may change its options
         again = CompileOptions(**{**opts._values, "parallelize": {}})
-        made = _Configured(dict(ours._values), self._per_region(ours), again, Called(ours, _jit, _small_driver))
+        made = _Configured(dict(ours._values), self._per_region(ours), again, Called(ours, _jit, _small_driver), set())
         self._configured = [made, *self._configured[: _MOST_CONFIGURED - 1]]
         return made
 

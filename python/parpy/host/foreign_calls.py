@@ -18,6 +18,7 @@ from ..frontend.draws import OTHERS
 from ..frontend.initializers import is_made_of_fields
 from ..syntax.names import callable_source
 from ..syntax.patterns import is_c_order
+from ..syntax.text import is_text
 from ..syntax.walks import children, walk
 from ..vocabulary import operators
 from ..vocabulary.generators import is_generator
@@ -156,8 +157,11 @@ def _is_text(node: ast.AST | None) -> bool:
 
 
 def is_made_text(node: ast.AST) -> bool:
-    """Whether the node computes a text: an f-string, `"%d" % n`, `"a" + b`, or a method of a literal text."""
+    """Whether the node computes a text: an f-string, `"%d" % n`, `"a" + b`, or a method of a literal text; or is a text
+    with a lone surrogate, which the core cannot represent."""
     match node:
+        case ast.Constant(value=str(written)):
+            return not is_text(written)
         case ast.JoinedStr():
             return True
         case ast.BinOp(left=left):
@@ -194,6 +198,18 @@ def mixed_items(nodes: Sequence[ast.AST]) -> frozenset[ast.AST]:
         and not isinstance(node.slice, ast.Slice)
         and not isinstance(_constant(node.slice), int)
         and (_is_mixed(node.value) or (isinstance(node.value, ast.Name) and node.value.id in found))
+    )
+
+
+def chooses_item(node: ast.AST) -> bool:
+    """Whether it is an element, by a subscript that is not a constant, of a name or of a list or tuple that is written
+    out."""
+    return (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Load)
+        and isinstance(node.value, ast.Name | ast.List | ast.Tuple)
+        and not isinstance(node.slice, ast.Slice | ast.Tuple)
+        and not isinstance(_constant(node.slice), int)
     )
 
 

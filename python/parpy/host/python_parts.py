@@ -31,6 +31,7 @@ from ..syntax.walks import walk, walk_own
 from ..vocabulary import operators, workers
 from .allocations import Allocations
 from .foreign_calls import (
+    chooses_item,
     gives_container,
     gives_text,
     has_open_keyword,
@@ -66,7 +67,7 @@ _WITH_TEST = ast.If | ast.While | ast.IfExp | ast.Assert
 # The only nodes that Python may have to run. Most nodes are constants and operators, which need no further test.
 _MAY_BE_PYTHONS = (
     ast.stmt, ast.Call, ast.Subscript, ast.Attribute, ast.Name, ast.Yield, ast.YieldFrom, ast.JoinedStr, ast.BinOp,
-    ast.Compare,
+    ast.Compare, ast.Constant,
 )  # fmt: skip
 
 
@@ -233,6 +234,7 @@ class Resolver(Lookup):
         if self.kept.refused:
             found |= {part for part in self.nodes if is_identity(part)}
             found |= {part for part in self.nodes if chooses(part)} - self._in_loops
+            found |= {part for part in self.nodes if chooses_item(part)} - self._in_loops
         return frozenset(found.union(self.refused_parts))
 
     @lazy

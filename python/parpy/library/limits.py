@@ -69,6 +69,14 @@ def instance(
     return function_of("".join(lines) + "    return False\n", "is_instance", "<isinstance>")
 
 
+@functools.cache
+def refusal(message: str) -> Any:
+    """The function of one value that compiled code refuses to call, with this message. Python is not asked to call it
+    either, as it is for functions of the library."""
+    text = f"def refused(v):\n    builtin.static_fail({message!r})\n    return v\n"
+    return function_of(text, "refused", "<refused>", __name__="refused")
+
+
 def _is_of(scalar: str) -> str:
     return f"if builtin.static_types_eq(v.dtype, np.{_of_numpy(DTYPE_OF[scalar])})"
 

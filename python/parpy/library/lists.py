@@ -24,6 +24,9 @@ def kind_of(v):
         kind = 1
     elif builtin.static_types_eq(v, np.bool_):
         kind = 0
+        w = v + v
+        if builtin.static_types_eq(w, np.bool_):  # NumPy's
+            kind = 4
     return np.uint8(kind)
 
 
@@ -35,8 +38,8 @@ _STRICT = """def strict_{number}(like, v):
         elif builtin.static_types_eq(v, np.bool_):
             if builtin.static_types_eq(like, np.float64):
                 builtin.static_fail("{mixed}")
-            elif not builtin.static_types_eq(like, np.bool_):
-                builtin.static_fail("list {number} has bools")
+            else:
+{bools}
         elif builtin.static_types_eq(v, np.int64):
             if not builtin.static_types_eq(like, np.int64):
                 builtin.static_fail("{mixed}")
@@ -46,6 +49,23 @@ _STRICT = """def strict_{number}(like, v):
         builtin.static_fail("a list that grows in a compiled loop has numbers as elements")
     return v
 """
+
+# Python's bools are int beside each other, NumPy's are not.
+_BOOLS = """                w = v + v
+                if builtin.static_types_eq(w, np.bool_):
+                    if not builtin.static_types_eq(like, np.bool_):
+                        builtin.static_fail("list {number} has truths")
+                    else:
+                        u = like + like
+                        if not builtin.static_types_eq(u, np.bool_):
+                            builtin.static_fail("{mixed}")
+                else:
+                    if not builtin.static_types_eq(like, np.bool_):
+                        builtin.static_fail("list {number} has bools")
+                    else:
+                        u = like + like
+                        if builtin.static_types_eq(u, np.bool_):
+                            builtin.static_fail("{mixed}")"""
 
 _OPERAND = """def operand_{number}(like, v):
     if builtin.static_types_eq(like, np.float64):
@@ -76,7 +96,10 @@ _CHECKED = """def checked_{number}(like, v):
         if builtin.static_types_eq(v, np.float64):
             if not builtin.static_types_eq(like, np.float64):
                 builtin.static_fail("list {number} has floats")
-        elif builtin.static_types_eq(v, np.int64) or builtin.static_types_eq(v, np.bool_):
+        elif builtin.static_types_eq(v, np.bool_):
+            if not builtin.static_types_eq(like, np.float64):
+{bools}
+        elif builtin.static_types_eq(v, np.int64):
             if not builtin.static_types_eq(like, np.int64) and not builtin.static_types_eq(like, np.float64):
                 builtin.static_fail("{mixed}")
         else:
@@ -87,20 +110,31 @@ _CHECKED = """def checked_{number}(like, v):
 """
 
 
+def _filled_in(text, number, bools):
+    parts = {"number": number, "mixed": MIXED}
+    return text.format(**parts, small=_of_small_types(number), bools=bools.format(**parts))
+
+
 @functools.cache
 def checked(number):
-    """The function that returns the value `v` for the list of this number, if its type `like` holds it."""
-    return function_of(
-        _CHECKED.format(number=number, mixed=MIXED, small=_of_small_types(number)), f"checked_{number}", "<list>"
-    )
+    """The function that returns the value `v` for the list of this number, if its type `like` holds it. Integers count
+    as floats and bools as integers."""
+    bools = """                if not builtin.static_types_eq(like, np.int64):
+                    builtin.static_fail("{mixed}")"""
+    return function_of(_filled_in(_CHECKED, number, bools), f"checked_{number}", "<list>")
+
+
+@functools.cache
+def added(number):
+    """The same as checked for a list whose elements a loop adds to numbers: bools count as floats alone."""
+    text = _CHECKED.replace("checked_{number}", "added_{number}")
+    return function_of(_filled_in(text, number, _BOOLS), f"added_{number}", "<list>")
 
 
 @functools.cache
 def strict(number):
     """The same as checked for a list whose elements all have one type."""
-    return function_of(
-        _STRICT.format(number=number, mixed=MIXED, small=_of_small_types(number)), f"strict_{number}", "<list>"
-    )
+    return function_of(_filled_in(_STRICT, number, _BOOLS), f"strict_{number}", "<list>")
 
 
 @functools.cache
@@ -140,7 +174,11 @@ def number(floats, wholes, like, place):
     if builtin.static_types_eq(like, np.float64):
         return floats[place]
     elif builtin.static_types_eq(like, np.bool_):
-        return wholes[place] != 0
+        u = like + like
+        if builtin.static_types_eq(u, np.bool_):
+            return wholes[place] != 0
+        else:
+            return bool(wholes[place] != 0)
     elif builtin.static_types_eq(like, np.float32):
         return np.float32(floats[place])
     elif builtin.static_types_eq(like, np.int8):

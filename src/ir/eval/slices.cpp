@@ -376,7 +376,9 @@ private:
         }
         Sizes kept = from.shape;  // with the reduced dimensions, of size 1
         Tensor result;
+        bool nothing = false;
         for (std::size_t i = 0; i < kept.size(); ++i) {
+            nothing = nothing || (gone[i] && kept[i] == 0);
             kept[i] = gone[i] ? 1 : kept[i];
             if (!gone[i] || e.constant == Constant{true}) {
                 result.shape.push_back(kept[i]);
@@ -388,6 +390,10 @@ private:
                                Op::kOr,  Op::kAnd, Op::kAdd};
         const Op op = kOps[static_cast<std::size_t>(which)];
         const bool picks = which == SliceReduction::kMin || which == SliceReduction::kMax;
+        if (picks && nothing) {
+            host_.fail(e.span, "the minimum or maximum of no elements");
+            return {};
+        }
         const bool one = which == SliceReduction::kProd || which == SliceReduction::kAll;
         std::vector<std::optional<Constant>> sums(static_cast<std::size_t>(count(kept)));
         for (auto& sum : sums) {
@@ -401,10 +407,6 @@ private:
             sum = sum ? combine(op, type, *sum, from.values[i]) : from.values[i];
         }
         for (const auto& sum : sums) {
-            if (!sum) {
-                host_.fail(e.span, "the minimum or maximum of no elements");
-                return {};
-            }
             Constant total = *sum;
             if (which == SliceReduction::kMean) {
                 const std::int64_t each =

@@ -23,6 +23,11 @@
 
 namespace parpy {
 
+// The index of a kSelect that chooses an element of a tuple. Outside of the loops of the entry
+// Python chooses among numbers of several types; elsewhere they have one type, which must hold
+// them.
+inline constexpr int kChoosesItem = 1, kChoosesItemOfOneType = 2;
+
 void lower_aggregates(PassContext& context);
 
 }  // namespace parpy

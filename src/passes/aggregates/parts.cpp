@@ -3,6 +3,7 @@
 
 #include "ir/clone.h"
 #include "ir/visit.h"
+#include "passes/aggregates/lower_aggregates.h"
 #include "passes/aggregates/lowering.h"
 #include "passes/checks/check_sites.h"
 
@@ -158,6 +159,7 @@ Parts Lowering::chosen_at_run_time(const Parts& tuple, const Kind& kind, Expr* i
         out_->push_back(b_.if_(outside, {failure}));
     }
     if (count == 0) return poison(span);
+    const bool asks_python = function_.kind == FunctionKind::kEntry && !by_hand_ && loops_.empty();
     Parts result{kind, {}};
     for (std::size_t leaf = 0; leaf < kind.leaf_count(); ++leaf) {
         const auto of_part = [&](std::int64_t i) {
@@ -170,6 +172,7 @@ Parts Lowering::chosen_at_run_time(const Parts& tuple, const Kind& kind, Expr* i
             Expr* last = surface(Op::kEq, {read_at(), number(i - count, span)}, span);
             Expr* is_it = surface(Op::kOr, {first, last}, span);
             value = surface(Op::kSelect, {is_it, of_part(i), value}, span);
+            value->index = asks_python && i == 0 ? kChoosesItem : kChoosesItemOfOneType;
         }
         result.leaves.push_back(value);
     }

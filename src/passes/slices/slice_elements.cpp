@@ -10,6 +10,7 @@
 #include "ir/clone.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
+#include "passes/checks/check_sites.h"
 
 namespace parpy {
 
@@ -66,6 +67,11 @@ Op update_of(SliceReduction which, Scalar type) {
             return Op::kAnd;
     }
     return Op::kAdd;
+}
+
+bool picks(const Expr& e) {
+    const auto which = static_cast<SliceReduction>(e.index);
+    return e.op == Op::kReduce && (which == SliceReduction::kMin || which == SliceReduction::kMax);
 }
 
 // Whether two subscripts of one dimension have no value in common, for any iterations.
@@ -231,6 +237,9 @@ Expr* SliceElements::element(const Expr& expr, const Place& place) {
             if (loops_.empty()) {
                 return lazily(expr);
             }
+            if (shapes_.of(*expr.operands[0]).empty() && any_expr(expr, picks)) {
+                return choice(expr, place);
+            }
             break;
         default:
             break;
@@ -322,6 +331,22 @@ Expr* SliceElements::lazily(const Expr& expr) {
             builder_.if_(expr.op == Op::kAnd ? test : builder_.not_(test), std::move(then)));
     }
     return builder_.var(var);
+}
+
+// An element of a choice between arrays by one truth value: what fails in the array that is not
+// chosen stays conditional.
+Expr* SliceElements::choice(const Expr& expr, const Place& place) {
+    Expr* const test = up_front(*expr.operands[0]);
+    Expr* made = context_.module.make_expr(expr.op, expr.type, expr.span, {test});
+    for (std::size_t i = 1; i < expr.operands.size(); ++i) {
+        Expr* condition = clone(context_.module, test);
+        const bool if_false = expr.op == Op::kOr || i == 2;
+        conditions_.push_back(if_false ? builder_.not_(condition) : condition);
+        made->operands.push_back(
+            element(*expr.operands[i], part(place, shapes_.of(*expr.operands[i]))));
+        conditions_.pop_back();
+    }
+    return made;
 }
 
 Expr* SliceElements::load(const Expr& expr, const Place& place) {
@@ -446,9 +471,9 @@ Var* SliceElements::accumulate(const char* name, Op op, const Expr& identity, co
 Expr* SliceElements::reduce(const Expr& expr, const Place& place) {
     const Expr& operand = *expr.operands[0];
     const Shape shape = shapes_.of(operand);
-    static_cast<void>(shapes_.of(expr));  // reports operands without a value
     const std::vector<bool> gone = Shapes::reduced(expr, shape.size());
     const auto which = static_cast<SliceReduction>(expr.index);
+    if (picks(expr)) refuse_nothing(expr, shape, gone);
     const Scalar type = expr.type.scalar;
     const Op op = update_of(which, type);
     std::vector<Extent> lengths;
@@ -483,6 +508,32 @@ Expr* SliceElements::reduce(const Expr& expr, const Place& place) {
         value = builder_.binary(Op::kDiv, value, divisor);
     }
     return value;
+}
+
+// Makes the program fail if the minimum or maximum is that of no elements.
+void SliceElements::refuse_nothing(const Expr& reduce, const Shape& shape,
+                                   const std::vector<bool>& gone) {
+    Builder b(context_.module, reduce.span);
+    IndexMath math(b, shapes_.index_type());
+    Expr* nothing = nullptr;
+    bool certain = false;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (!gone[i] || shapes_.has_elements(shape[i])) continue;
+        Expr* none = b.binary(Op::kEq, math.copy(*shape[i].value), math.number(0));
+        nothing = nothing == nullptr ? none : b.binary(Op::kOr, nothing, none);
+        certain = certain || shape[i].constant();
+    }
+    if (nothing == nullptr) return;
+    FailBuilder fail(b, Code::kP225);
+    const bool least = static_cast<SliceReduction>(reduce.index) == SliceReduction::kMin;
+    fail.site().message = "the " + std::string(least ? "minimum" : "maximum") +
+                          " of an array of shape " + shown(shape, fail, math) + " has no value";
+    fail.site().help = "reduce at least one element";
+    Stmt* failing = fail.make();
+    if (!certain) failing = b.if_(nothing, {failing});
+    for (const Expr* condition : conditions_)
+        failing = b.if_(clone(context_.module, condition), {failing});
+    before_->push_back(failing);
 }
 
 Expr* SliceElements::matmul(const Expr& expr, const Place& place) {

@@ -65,7 +65,9 @@ private:
     ir::Expr* number_of(const SliceLoop* loop);
     ir::Expr* load(const ir::Expr& expr, const Place& place);
     ir::Expr* reduce(const ir::Expr& expr, const Place& place);
+    void refuse_nothing(const ir::Expr& reduce, const Shape& shape, const std::vector<bool>& gone);
     ir::Expr* matmul(const ir::Expr& expr, const Place& place);
+    ir::Expr* choice(const ir::Expr& expr, const Place& place);
     Place reshaped(const ir::Expr& expr, const Place& place);
     ir::Expr* lazily(const ir::Expr& expr);
     ir::Expr* up_front(const ir::Expr& expr);
@@ -84,6 +86,8 @@ private:
     std::vector<std::string> labels_;
     std::deque<SliceLoop> made_;
     std::vector<SliceLoop*> loops_;  // open, outermost first
+    // The conditions under which the program evaluates the expression, beside those around before_.
+    std::vector<const ir::Expr*> conditions_;
 };
 
 }  // namespace parpy

@@ -316,25 +316,12 @@ Shape Shapes::reduce(const Expr& expr) {
     const std::vector<bool> gone = reduced(expr, inner.size());
     const bool keeps = expr.constant == Constant{true};
     Shape shape;
-    bool nothing = false;
     for (std::size_t i = 0; i < inner.size(); ++i) {
-        nothing = nothing || (gone[i] && inner[i].constant() == 0);
         if (!gone[i]) {
             shape.push_back(inner[i]);
         } else if (keeps) {
             shape.push_back(extent(1));
         }
-    }
-    const auto which = static_cast<SliceReduction>(expr.index);
-    const bool picks = which == SliceReduction::kMin || which == SliceReduction::kMax;
-    const bool empty =
-        std::ranges::any_of(shape, [](const Extent& extent) { return extent.constant() == 0; });
-    if (picks && nothing && !empty) {
-        context_.diagnostics
-            .error(Code::kP225, expr.span,
-                   "the " + std::string(which == SliceReduction::kMin ? "minimum" : "maximum") +
-                       " of an array of shape " + to_string(inner) + " has no value")
-            .help = "reduce at least one element";
     }
     return shape;
 }
@@ -401,22 +388,23 @@ bool Shapes::follows_from_arguments(const Extent& extent) const {
     return follows;
 }
 
+std::string shown(const Shape& shape, FailBuilder& fail, IndexMath& math) {
+    std::string text;
+    for (const Extent& extent : shape) {
+        const auto known = extent.constant();
+        text += (text.empty() ? "(" : ", ") +
+                (known ? std::to_string(*known) : fail.value(math.copy(*extent.value)));
+    }
+    return text + (shape.size() == 1 ? ",)" : ")");
+}
+
 // Makes the program fail if sizes that are unknown at compile time differ.
 void Shapes::fail_unless_equal(const Extent& a, const Extent& b, const Meeting& meeting) {
     IndexMath math(builder_, index_type());
     Builder builder(context_.module, meeting.span);
     FailBuilder fail(builder, Code::kP433);
-    const auto shown = [&](const Shape& shape) {
-        std::string text;
-        for (const Extent& extent : shape) {
-            const auto known = extent.constant();
-            text += (text.empty() ? "(" : ", ") +
-                    (known ? std::to_string(*known) : fail.value(math.copy(*extent.value)));
-        }
-        return text + (shape.size() == 1 ? ",)" : ")");
-    };
-    fail.site().message = meeting.what + shown(meeting.a) + " and " + shown(meeting.b) +
-                          ", which do not fit together";
+    fail.site().message = meeting.what + shown(meeting.a, fail, math) + " and " +
+                          shown(meeting.b, fail, math) + ", which do not fit together";
     fail.site().help =
         "make the sizes equal; a size of 1 is broadcast only if it is known before the program "
         "runs";

@@ -15,6 +15,8 @@
 
 namespace parpy {
 
+class FailBuilder;
+
 // The number of elements along one dimension. Its expressions are cloned where they are used.
 struct Extent {
     const ir::Expr* value = nullptr;
@@ -56,6 +58,9 @@ public:
 
     // Whether values of shape `from` can be stored to elements of shape `to`.
     bool fits(const Shape& from, const Shape& to, Span span, const std::string& what);
+    // Whether the dimension is known to have an element. For an array of the call this becomes a
+    // requirement: other calls have a program of their own.
+    bool has_elements(const Extent& extent);
     // Between these calls, shapes are those of values that may not be evaluated.
     void enter_branch() { ++branches_; }
     void leave_branch() { --branches_; }
@@ -117,5 +122,7 @@ private:
 
 // "(3, n - 1)"
 [[nodiscard]] std::string to_string(const Shape& shape);
+// The same with the values that the failing program has.
+[[nodiscard]] std::string shown(const Shape& shape, FailBuilder& fail, IndexMath& math);
 
 }  // namespace parpy

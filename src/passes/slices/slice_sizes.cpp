@@ -86,6 +86,22 @@ bool Shapes::equal_if(const Expr& a, const Expr& b, std::vector<ParameterBound>&
     return true;
 }
 
+bool Shapes::has_elements(const Extent& extent) {
+    if (const auto known = extent.constant()) return *known > 0;
+    if (intervals_.of(extent.written).low > 0) return true;
+    ParameterBound bound;
+    bound.constant = extent.form.constant - 1;
+    for (const auto& [term, factor] : extent.form.terms) {
+        const Expr* size = term->op == Op::kConvert ? term->operands[0] : term;
+        const Var* var = size->op == Op::kExtent ? parameter(*size) : nullptr;
+        if (var == nullptr) return false;
+        bound.terms.emplace_back(var, factor);
+    }
+    auto& known = context_.module.requirements;
+    if (std::ranges::find(known, Requirement{bound}) == known.end()) known.push_back({bound});
+    return true;
+}
+
 // Makes the program fail at the allocation of an array whose size is negative.
 void Shapes::refuse_negative(const Expr& size) {
     const auto constant = constant_integer(&size);

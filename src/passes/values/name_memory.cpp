@@ -14,7 +14,7 @@ using namespace ir;
 
 // Bounds of numbers of elements that say little about them, because they follow from what the type
 // or the program admits: with few elements they cost little memory, with many there is none.
-constexpr std::int64_t kFewElements = std::int64_t{1} << 16, kManyElements = std::int64_t{1} << 31;
+constexpr std::int64_t kFewElements = std::int64_t{1} << 16, kManyElements = std::int64_t{1} << 24;
 
 // Longer sums of sizes are not tracked.
 constexpr std::size_t kMostOperators = 64;

@@ -94,7 +94,11 @@ def calls_for(seed: int, sets: int, backend: str) -> list[Call]:
 
 class CopiedFirst(np.ndarray):
     """An array whose stores read all values before they change an element. NumPy promises that, but
-    `b[n::-1, 3] = b[0, :]` breaks it for some negative strides (2.4.6)."""
+    `b[n::-1, 3] = b[0, :]` breaks it for some negative strides (2.4.6). Numbers that NumPy computes from it are
+    numbers, as from other arrays: arrays without dimensions would change in place under all their names."""
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        return array[()] if return_scalar else super().__array_wrap__(array, context, return_scalar)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         super().__setitem__(key, value.copy() if isinstance(value, np.ndarray) else value)

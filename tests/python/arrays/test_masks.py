@@ -3,11 +3,13 @@ origin."""
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, copies, run
+from backends import BACKENDS, TARGETS, copies, options, run
 
 rng = np.random.default_rng(21)
 
@@ -139,3 +141,135 @@ def test_masks_of_another_size(n):
         f(x, np.ones(n, bool), seq=True)
     with pytest.raises(IndexError):
         f(x, np.ones(n, bool))
+
+
+DTYPES = ["?", "i1", "u1", "i4", "i8", "u8", "f2", "f4", "f8", "c8", "c16"]
+
+
+def reductions(x):
+    positive = x[x > 1]
+    by_masks = x[x > 1].mean(), x[x > 1].sum(), x[x > 1].prod(), x[x > 1].var(), x[x > 1].std(), np.mean(positive)
+    return *by_masks, np.mean(x[x > 1] * x[x > 1]), x[1:].mean(), x[1:].sum(), x[1:].var(), x[1:].std(), x.mean()
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_reductions_of_selections_have_the_types_of_numpy(backend, dtype):
+    x = np.array([1, 2, 3, 1, 2]).astype(dtype)
+    if dtype == "?":
+        x = x.view(np.uint8).astype("?")
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        want = reductions(x)
+    got = parpy.jit(reductions)(x, opts=options(backend, {}))
+    np.testing.assert_allclose(got, want, rtol=2e-3 if dtype == "f2" else 1e-6)
+    assert [np.result_type(each) for each in got] == [each.dtype for each in want]
+
+
+def of_mask(x, k):
+    return x[x > k[0]].max()
+
+
+def of_slice(x, k):
+    return np.min(x[k[0] :])
+
+
+def of_rows(x, k):
+    return np.max(x.reshape(2, -1)[:, : k[0]], axis=1)
+
+
+def of_no_rows(x, k):
+    return np.max(x.reshape(2, -1)[k[0] :, : k[0] - 2], axis=1)
+
+
+def in_a_loop(x, k):
+    y = np.zeros(2)
+    parpy.label("i")
+    for i in range(2):
+        y[i] = x[k[i] :].max()
+    return y
+
+
+def span(x, k):
+    return np.ptp(x[k[0] :])
+
+
+def place(x, k):
+    return np.argmax(x[k[0] :])
+
+
+def in_a_choice(x, k):
+    y = np.zeros(2)
+    y[:] = np.max(x.reshape(-1, 2)[k[0] :], axis=0) if k[1] > 0 else y + 1
+    return y
+
+
+EMPTY = [
+    (of_mask, [8], [1]),
+    (of_slice, [4], [2]),
+    (of_rows, [0], [1]),
+    (of_no_rows, [2], [1]),
+    (in_a_loop, [2, 4], [2, 3]),
+    (span, [5], [3]),
+    (place, [4], [1]),
+    (in_a_choice, [2, 1], [2, 0]),
+]
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u1"])
+@pytest.mark.parametrize(("function", "empty", "filled"), EMPTY, ids=lambda v: getattr(v, "__name__", ""))
+@pytest.mark.parametrize("backend", TARGETS)
+def test_nothing_has_no_extremum(backend, function, empty, filled, dtype):
+    compiled, x = parpy.jit(function), np.array([1, 5, 2, 4], dtype)
+    mappings = [{}, {"i": 2}] if function is in_a_loop else [{}]
+    for mapping in mappings:
+        for _ in range(2):
+            np.testing.assert_array_equal(
+                compiled(x, np.array(filled), opts=options(backend, mapping)), function(x, np.array(filled))
+            )
+            with pytest.raises(ValueError, match=r"zero-size|empty sequence"):
+                function(x, np.array(empty))
+            with pytest.raises(ValueError, match=r"(?s)test_masks.py:\d+.*P225|argmax of an empty"):
+                compiled(x, np.array(empty), opts=options(backend, mapping))
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_nothing_may_be_in_a_branch_that_does_not_run(backend):
+    @parpy.jit
+    def largest(x, c, t):
+        s = -1.0
+        if c > t:
+            s = np.max(x)
+        return s if c <= t else x.max()
+
+    for n, c in ((3, 2.0), (0, 0.0), (4, 0.0), (0, -1.0), (5, 3.0)):
+        x = np.arange(float(n))
+        assert largest(x, c, 1.0, opts=options(backend, {})) == largest(x, c, 1.0, seq=True)
+    with pytest.raises(ValueError, match="P225"):
+        largest(np.zeros(0), 2.0, 1.0, opts=options(backend, {}))
+
+
+def over_rows(x):
+    return np.max(x, axis=0)
+
+
+def over_columns(x):
+    return np.max(x, axis=1)
+
+
+def over_all(x):
+    return np.max(x)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
+@pytest.mark.parametrize("function", [over_rows, over_columns, over_all])
+@pytest.mark.parametrize("backend", TARGETS)
+def test_extrema_of_arrays_without_elements(backend, function, shape):
+    x = np.zeros(shape)
+    try:
+        want = function(x)
+    except ValueError:
+        with pytest.raises(ValueError, match="P225"):
+            parpy.jit(function)(x, opts=options(backend, {}))
+    else:
+        np.testing.assert_array_equal(parpy.jit(function)(x, opts=options(backend, {})), want)

@@ -188,3 +188,17 @@ def test_scalars_stay_on_the_host_beside_a_mapping_by_hand():
         normalized, [np.ones(500), np.ones(500)], parpy.par(threads, backend=CompileBackend.Cuda)
     )
     assert text.count("parpy_fetch(context") == 1
+
+
+@parpy.jit
+def kept_and_summed(x):
+    first = x[::-1][x > 1]
+    return np.sum(x[1:][x[1:] > 1]), first, x[::-1][x > 1].sum()
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_the_host_reads_sizes_of_results(backend):
+    for x in ([0.0, 1, 3, 2, 5], [0, 2, 0, 4, 1], [0, 0, 0, 1, 0]):
+        got = kept_and_summed(np.array(x), opts=parpy.auto(backend=CompileBackend(backend)))
+        for a, b in zip(got, kept_and_summed(np.array(x), seq=True), strict=True):
+            np.testing.assert_array_equal(a, b)

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import places
@@ -14,6 +15,7 @@ import places
 sys.path.insert(0, str(places.TESTS / "fuzz"))
 import expressions
 import programs
+from random_programs.compare import CopiedFirst
 
 ROOT = places.ROOT
 
@@ -47,3 +49,11 @@ def test_random_programs_agree_with_the_interpreter(first, tmp_path):
 def test_random_expressions_have_the_interpreters_values_and_types(first, tmp_path):
     for seed in range(first, first + 15):
         assert (found := expressions.difference(seed, tmp_path)) is None, found
+
+
+def test_numbers_of_the_interpreters_arrays_are_numbers():
+    """Else `self.last = self.total; self.total += s` would change both."""
+    array = np.array([1.0, 2.0]).view(CopiedFirst)
+    for value in (np.any(array[::-1]), array.sum(), np.max(array), array @ array, np.mean(array) + 1):
+        assert isinstance(value, np.generic)
+    assert isinstance(array.sum(keepdims=True), CopiedFirst)

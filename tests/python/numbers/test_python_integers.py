@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, run
+from backends import BACKENDS, TARGETS, options, run
 
 SMALL = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64]
 
@@ -106,3 +106,34 @@ def test_uint64_and_known_integers() -> None:
     x, y = np.array([0, 5, 2**63 + 1], np.uint64), np.zeros(3, np.uint64)
     f(x, y)
     np.testing.assert_array_equal(y, [2, 5, 300])
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_constants_under_names_fit_beside_elements(backend):
+    def masked(b):
+        c = 0xFFFFFFFF
+        c = c ^ b
+        return c
+
+    def fitting(b):
+        c = 200
+        d = 1000
+        return c ^ b if d > 2000 else c & b
+
+    def not_reached(b, n):
+        c = -1
+        if n > 3:
+            return int(c + b)
+        return n
+
+    opts = {"opts": options(backend, {})}
+    with pytest.raises(OverflowError):
+        masked(np.uint8(3))
+    with pytest.raises(parpy.CompileError, match=r"P201\]: the Python integer 4294967295 does not fit uint8"):
+        parpy.jit(masked)(np.uint8(3), **opts)
+    for number in (np.uint32(3), np.int64(3), np.uint64(3)):
+        assert parpy.jit(masked)(number, **opts) == masked(number)
+    assert parpy.jit(fitting)(np.uint8(77), **opts) == fitting(np.uint8(77))
+    compiled = parpy.jit(not_reached)
+    for n in (0, 1, 2, 3):
+        assert compiled(np.uint8(3), n, **opts) == n

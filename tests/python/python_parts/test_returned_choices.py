@@ -152,7 +152,7 @@ def test_numbers_of_a_range_for_one_element():
         for i in range(2):
             x[i] = range(n)
 
-    with pytest.raises(parpy.CompileError, match="the array that this call returns is used as a number") as caught:
+    with pytest.raises(parpy.CompileError, match="an array is stored to one element of 'x'") as caught:
         stored(np.zeros(3), 3, opts=parpy.par({"i": parpy.threads(2)}))
     assert "x[i] = range(n)" in str(caught.value)
     assert "numbers_of_range" not in str(caught.value)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import parpy
+from backends import TARGETS, options
 from results import same
 
 
@@ -159,3 +160,52 @@ def test_texts_whose_characters_are_read(function, given):
 def test_texts_that_are_no_numbers():
     with pytest.raises(parpy.CompileError, match="P550"):
         parpy.jit(lambda x, s: x * s)(np.ones(3), "a")
+
+
+def named(x):
+    name = "\ud800a"
+    x[0] = len(name)
+    return name
+
+
+def counted(x, name="ab\udc80b"):
+    n = 0
+    for letter in name:
+        if letter == "\udc80":
+            n += 1
+    x[0] = n
+    return n, name == "ab\udc80b", name + "\ud800"
+
+
+def looked_up(x, name="\udc80"):
+    x[0] = 2 if name in ("a", "\udc80") else 3
+    return {name: x[0], "\udc81": 2}
+
+
+@pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize("function", [named, counted, looked_up])
+def test_python_computes_with_lone_surrogates(function, backend):
+    for more in ((), *(("x",), ("\udc80",)) * (function is not named)):
+        got, want = X.copy(), X.copy()
+        expected = function(want, *more)
+        assert same(parpy.jit(function)(got, *more, opts=options(backend, {})), expected)
+        np.testing.assert_array_equal(got, want)
+
+
+SURROGATE = "\udc80"
+
+
+def test_lone_surrogates_that_compiled_code_needs_are_refused():
+    @parpy.jit
+    def raising(x):
+        if x[0] > 1:
+            raise ValueError("bad \udc80")
+
+    @parpy.jit
+    def global_text(x, name):
+        x[0] = 2 if name == SURROGATE else 3
+
+    for call in (lambda: raising(X), lambda: global_text(X, "a")):
+        with pytest.raises(parpy.CompileError, match=r"test_texts_and_identity.py:\d+:\d+: error\[P018\]: a text"):
+            call()

@@ -12,9 +12,7 @@ import numpy as np
 from ... import _native
 from ...library.limits import instance
 from ...syntax.names import LIBRARIES
-from ...syntax.walks import walk
 from ...vocabulary.operators import DTYPE_OF
-from ..expressions.arrays import subscripts_array
 from ..expressions.conditions import choose
 from ..expressions.entries import is_assigned
 from ..expressions.objects import has
@@ -24,7 +22,7 @@ from ..program import identifier
 from ..scope import FunctionScope
 from .functions import call_library
 from .intrinsics import Intrinsic
-from .reductions import method_of_value
+from .origins import has_one_origin
 
 # The numbers of Python that have the type of NumPy's.
 _PYTHONS = {"bool": bool, "i64": int, "f64": float, "c128": complex}
@@ -59,7 +57,7 @@ def _of_number(fn: FunctionScope, node: ast.Call, classes: tuple[type, ...]) -> 
     owner = value.value if isinstance(value, ast.Subscript) else value
     if not (isinstance(owner, ast.Name) and owner.id in fn.parameters and not is_assigned(fn.node, owner.id)):
         asked = f"'{ast.unparse(node)}' in line {node.lineno + fn.source.line_shift}"
-        is_clear = _has_one_origin(fn, value, ())
+        is_clear = has_one_origin(fn, value)
         return call_library(fn, instance(yes, pythons, numpys, of_arrays, is_clear, asked), [lower(fn, value)], node)
     return _decided(fn, node, yes, pythons, numpys, of_arrays)
 
@@ -99,61 +97,6 @@ def _decided(
         rank = fn.module.op(op, [fn.module.rank(array, span), fn.module.constant(0, span)], span)
         result = fn.module.op(word, [rank, result], span)
     return result
-
-
-_NUMBERS_OF_ARRAYS = ("shape", "ndim", "size", "itemsize", "nbytes", "real", "imag")
-_ALWAYS_ONE = (int, float, complex, len)
-
-
-def _has_one_origin(fn: FunctionScope, value: ast.expr, seen: tuple[str, ...]) -> bool:
-    """Whether the value is always Python's number, or always NumPy's: no path gives the one and another path the
-    other."""
-    match value:
-        case ast.Constant():
-            return True
-        case ast.Name(id=name):
-            return name not in seen and _name_has_one_origin(fn, name, seen)
-        case ast.Attribute(attr=name) | ast.Subscript(value=ast.Attribute(attr="shape" as name)):
-            return name in _NUMBERS_OF_ARRAYS
-        case ast.Subscript():  # elements of arrays are NumPy's
-            return subscripts_array(fn, value)
-        case ast.BinOp(left=left, right=right):
-            return _has_one_origin(fn, left, seen) and _has_one_origin(fn, right, seen)
-        case ast.UnaryOp(operand=operand):
-            return _has_one_origin(fn, operand, seen)
-        case ast.Call():
-            called = fn.resolve(value.func)
-            if called is None:
-                return method_of_value(fn, value) is not None
-            if called.value is abs and len(value.args) == 1:
-                return _has_one_origin(fn, value.args[0], seen)
-            return called.value in _ALWAYS_ONE or str(getattr(called.value, "__module__", "")) in ("numpy", "math")
-    return False
-
-
-def _name_has_one_origin(fn: FunctionScope, name: str, seen: tuple[str, ...]) -> bool:
-    stores = [p for p in walk(fn.node) if isinstance(p, ast.Name) and p.id == name and not isinstance(p.ctx, ast.Load)]
-    if name in fn.parameters:
-        return not stores
-    if len(stores) != 1:
-        return False
-    for part in walk(fn.node):
-        if isinstance(part, ast.Assign):
-            for target in part.targets:
-                for each, value in _pairs(target, part.value):
-                    if each is stores[0]:
-                        return _has_one_origin(fn, value, (*seen, name))
-        if isinstance(part, ast.For) and part.target is stores[0] and isinstance(part.iter, ast.Call):
-            called = fn.resolve(part.iter.func)
-            return called is not None and called.value is range
-    return False
-
-
-def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    """The parts of a target, each with its value, as far as these are written out."""
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        return list(zip(target.elts, value.elts, strict=True))
-    return [(target, value)]
 
 
 def _answers(scalar: str, classes: tuple[type, ...]) -> tuple[bool, bool]:

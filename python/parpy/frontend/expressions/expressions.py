@@ -12,11 +12,14 @@ import numpy as np
 
 from ... import _native
 from ...calls.objects import is_object
+from ...library.limits import refusal
 from ...syntax.names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging
 from ...syntax.patterns import first_name, integer_constant, operator_methods, string_key
 from ...types import Symbol
 from ...vocabulary.device import Register
 from ...vocabulary.operators import DTYPE_OF
+from ..calls.functions import call_library
+from ..calls.origins import has_one_origin, may_have_two_origins
 from ..calls.random_numbers import generator_value, is_generator_name
 from ..draws import Root
 from ..kernels.indices import lower_register
@@ -354,14 +357,32 @@ def _identity(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
 
 
 def _is_truth(fn: FunctionScope, side: ast.expr, truth: ast.Constant, node: ast.expr) -> _native.Expr:
-    """Whether `side` is a bool and equals `truth`."""
-    span = fn.span(node)
+    """Whether `side` is a bool of Python and equals `truth`. NumPy's bools, of which the sum is a bool, are never the
+    same object; kernels written by hand do not tell them from Python's."""
+    span, module = fn.span(node), fn.module
     value, wanted = fn.hold(lower(fn, side), side), partial(constant_of, fn, truth.value, truth)
     same = fn.hold(constant_of(fn, False, node), node)
-    kind = fn.op("types_equal", node, fn.module.read(value, span), wanted())
-    equal = fn.op("==", node, fn.module.read(value, span), wanted())
-    fn.out.append(fn.module.if_(kind, [fn.module.assign(same, equal, None, span)], [], span))
-    return fn.module.read(same, span)
+
+    def is_bool(of: _native.Var) -> _native.Expr:
+        return fn.op("types_equal", node, module.read(of, span), wanted())
+
+    def fails() -> list[_native.Stmt]:
+        message = f"'{ast.unparse(node)}' asks about a bool that may be NumPy's or Python's"
+        return [module.evaluate(call_library(fn, refusal(message), [module.read(value, span)], node), span)]
+
+    equal = module.assign(same, fn.op("==", node, module.read(value, span), wanted()), None, span)
+    decides = [equal]
+    if not fn.kernel:
+        doubled = fn.temporary(span)
+        for_numpy = [] if has_one_origin(fn, side) else fails()
+        for_python = fails() if may_have_two_origins(fn, side) else [equal]
+        added = fn.op("+", node, *(module.read(value, span) for _ in range(2)))
+        decides = [
+            module.assign(doubled, added, None, span),
+            module.if_(is_bool(doubled), for_numpy, for_python, span),
+        ]
+    fn.out.append(module.if_(is_bool(value), decides, [], span))
+    return module.read(same, span)
 
 
 def _comparisons(fn: FunctionScope, node: ast.Compare, index: int, left: Callable[[], _native.Expr]) -> _native.Expr:

@@ -16,6 +16,7 @@ from ...library import is_in_library
 from ...syntax.names import callable_source, is_choice, is_scalar, jit_source
 from ...syntax.source import FunctionSource
 from ...syntax.starred import takes_rest
+from ...syntax.text import is_text
 from ...vocabulary.device import DeviceFunction
 from ...vocabulary.operators import scalar_name, scalar_of_text
 from ..calls.intrinsics import intrinsic_of
@@ -33,6 +34,8 @@ def single(fn: FunctionScope, value: object, node: ast.expr | ast.arg) -> _nativ
     objects."""
     span = fn.span(node)
     if isinstance(value, str):
+        if has_surrogate(fn, value, node):
+            return fn.module.constant(0, span)
         return fn.module.text_value(value, scalar_of_text(value) or "", span)
     if is_choice(value):
         return fn.module.text_value(f"{type(value).__module__}.{type(value).__qualname__}.{value.name}", "", span)
@@ -45,6 +48,14 @@ def single(fn: FunctionScope, value: object, node: ast.expr | ast.arg) -> _nativ
     if _is_compiled(value):
         return _of_calls(fn, value, node, [])
     return None
+
+
+def has_surrogate(fn: FunctionScope, text: str, node: Any) -> bool:
+    """Whether the text has a lone surrogate, which is an error: the core cannot represent it."""
+    if is_text(text):
+        return False
+    fn.error("P018", node, "a text with a lone surrogate has no value in compiled code", "use another text")
+    return True
 
 
 def _is_compiled(value: object) -> bool:

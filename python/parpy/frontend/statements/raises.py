@@ -8,6 +8,7 @@ import re
 from ...calls.errors import name_of
 from ...syntax.patterns import is_none, is_text
 from ..expressions.evaluation import lower_all
+from ..expressions.function_values import has_surrogate
 from ..scope import FunctionScope
 
 _FIX = "raise a class of exceptions with one text, or with numbers: raise ValueError(f'element {i} is {x[i]}')"
@@ -24,6 +25,8 @@ def lower_raise(fn: FunctionScope, node: ast.Raise) -> None:
     if len(numbers) == 1 and _is_text(fn, numbers[0]):
         template, numbers = numbers[0], []
         text = _format(fn, template, numbers)
+    if has_surrogate(fn, text, node):
+        return
     values = lower_all(fn, numbers)
     fn.out.append(fn.module.raise_(name_of(exception), text, values, fn.span(node)))
 

@@ -17,8 +17,9 @@ from ...calls.options import CompileOptions
 from ...library.lists import MIXED, SMALL
 from ..regions import Region
 from ..returns import Early
-from .loops import PARTS, SERIES, GrownList
+from .loops import PARTS, SERIES
 from .mixing import mixes_elements
+from .reads import GrownList
 
 _MOST = 2**26  # the most numbers of a list; memory that is not used is never touched
 _SOME = 2**18  # memory for more numbers is not kept
@@ -50,14 +51,14 @@ def _take() -> _Memory:
 
 
 _WHOLE = np.int64(0)
-_OTHERS: dict[str, Any] = {"floats": np.float64(0), "bools": np.bool_(0)}
+_OTHERS: dict[str, Any] = {"floats": np.float64(0), "bools": False, "truths": np.bool_(0)}
 _OTHERS |= {name: getattr(np, name)(0) for name in SMALL}
 _HAS_OTHERS = re.compile(rf"list (\d+) has ({'|'.join(_OTHERS)})")
 _SMALL = {*map(np.dtype, (np.float16, np.float32, np.complex64)), np.float16, np.float32, np.complex64}
 _OTHER_INTEGERS = (np.int8, np.int16, np.int32, np.uint8, np.uint16, np.uint32, np.uint64)
 _NARROW = {*map(np.dtype, _OTHER_INTEGERS), *_OTHER_INTEGERS}
 _SMALL_CLASSES = {getattr(np, name) for name in SMALL}
-_KINDS = {bool: 0, int: 1, float: 2, np.bool_: 0, np.int64: 1, np.float64: 2}
+_KINDS = {bool: 0, int: 1, float: 2, np.bool_: 4, np.int64: 1, np.float64: 2}
 
 
 class ListRegion:
@@ -244,7 +245,9 @@ def _loaded(grown: GrownList, value: Any, memory: list[_Memory]) -> list[Any] | 
         if not all(type(each) in (int, np.int64) and -(2**63) <= each < 2**63 for each in wholes):
             return None
         _hash(memory[0], [*map(int, wholes)], count)
-        like = _filled([*value.values()], memory[0], 0 in grown.strict) if grown.kind is dict and value else _WHOLE
+        if grown.kind is not dict or not value:
+            return [_WHOLE]
+        like = _filled([*value.values()], memory[0], 0 in grown.strict, 0 in grown.added)
         return None if like is None else [like]
     if not value or not (grown.reads or grown.changes):
         return [_WHOLE] * len(memory)
@@ -254,11 +257,14 @@ def _loaded(grown: GrownList, value: Any, memory: list[_Memory]) -> list[Any] | 
         columns = [*zip(*value, strict=True)]
     else:
         return None
-    likes = [_filled(*each, place in grown.strict) for place, each in enumerate(zip(columns, memory, strict=True))]
+    likes = [
+        _filled(*each, place in grown.strict, place in grown.added)
+        for place, each in enumerate(zip(columns, memory, strict=True))
+    ]
     return None if None in likes else likes
 
 
-def _filled(values: Sequence[Any], memory: _Memory, is_strict: bool) -> Any:
+def _filled(values: Sequence[Any], memory: _Memory, is_strict: bool, is_added: bool) -> Any:
     kinds = [_KINDS.get(type(each), -1) for each in values]
     if min(kinds) < 0:
         return None
@@ -270,8 +276,11 @@ def _filled(values: Sequence[Any], memory: _Memory, is_strict: bool) -> Any:
     memory.floats[:n] = values
     memory.kinds[:n] = kinds
     memory.ends[1] = n
-    if is_strict and max(kinds) == 0:
-        return np.bool_(0)
+    if is_strict or is_added:
+        if min(kinds) == max(kinds) and kinds[0] in (0, 4):
+            return np.bool_(0) if kinds[0] else False
+        if not is_strict and not {0, 4}.isdisjoint(kinds):
+            return None
     return np.float64(0) if 2 in kinds else _WHOLE
 
 
@@ -335,7 +344,10 @@ def _numbers(memory: _Memory, first: int, last: int, of_class: Any) -> list[Any]
     if kinds.min() != kinds.max():
         wholes, floats = memory.wholes[first:last].tolist(), memory.floats[first:last].tolist()
         given = zip(kinds.tolist(), floats, wholes, strict=True)
-        return [a if kind == 2 else bool(b) if kind == 0 else b for kind, a, b in given]
+        of_bool = {0: bool, 4: np.bool_}
+        return [a if kind == 2 else of_bool[kind](b) if kind in of_bool else b for kind, a, b in given]
+    if kinds[0] == 4:
+        return [*(memory.wholes[first:last] != 0)]
     kind = kinds[0]
     values = memory.floats if kind == 2 else memory.wholes
     made: list[Any] = (values[first:last] != 0 if kind == 0 else values[first:last]).tolist()

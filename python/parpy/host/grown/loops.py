@@ -15,7 +15,7 @@ from ..lookup import Lookup
 from ..unset import at
 from .heaps import method_called, with_methods
 from .moves import is_moved_well, moves
-from .reads import Column, uses_of_elements
+from .reads import Column, GrownList, uses_of_elements
 from .texts import Texts
 
 LISTS = "__parpy_lists__"
@@ -37,24 +37,6 @@ _COPIED = ("floats", "wholes", "kinds", "ends")
 
 class Growing(ast.If):
     """A loop that Python runs, under a test whether compiled code has not run it."""
-
-
-class GrownList(NamedTuple):
-    """How a loop uses a list, dict or set: its class; the length of its elements, if these are tuples, or else 0;
-    whether the loop reads elements, or the length; whether it changes or removes elements; and whether it assigns
-    others to the name. The loop makes those `is_made`, which have no other use before. `key` is the length of the keys,
-    if these are tuples, or else 0. All elements of the columns
-    `strict` must have one type (reads.py)."""
-
-    name: str
-    kind: Any
-    width: int
-    reads: bool
-    changes: bool
-    is_assigned: bool
-    is_made: bool
-    key: int
-    strict: frozenset[int]
 
 
 # ------------------------------------------------------------ the loop
@@ -125,6 +107,7 @@ def rewritten(
             name in visitor.made and name not in before,
             keys[name] or 0,
             frozenset(column.place for column in moved if column.name == name),
+            frozenset(column.place for column in uses.operands.values() if column.name == name),
         )
         for name, width in widths.items()
     ]
@@ -271,6 +254,7 @@ class _Rewriter(ast.NodeTransformer):
         """`moved` columns have elements of one type. `operands`: see reads.py."""
         self._texts = texts
         self._moved, self._operands = moved, operands
+        self._added = frozenset(operands.values())
         self._memory, self._kinds, self._widths, self._keys = memory, kinds, widths, keys
         self._columns = {
             column["like"]: Column(name, place)
@@ -328,8 +312,9 @@ class _Rewriter(ast.NodeTransformer):
 
     def _checked(self, column: dict[str, str], value: ast.expr) -> ast.Call:
         number = self._numbers[column["like"]]
-        is_strict = self._columns[column["like"]] in self._moved
-        function = lists.strict(number) if is_strict else lists.checked(number)
+        own = self._columns[column["like"]]
+        checks = lists.strict if own in self._moved else lists.added if own in self._added else lists.checked
+        function = checks(number)
         self.functions[function.__name__] = function
         return ast.Call(ast.Name(function.__name__, ast.Load()), [ast.Name(column["like"], ast.Load()), value], [])
 
@@ -530,7 +515,7 @@ class _Rewriter(ast.NodeTransformer):
                 test = self._calls(hash_tables.has, name, _OF_KEYS, given)[0]
                 value = self._calls(hash_tables.get_item, name, _OF_VALUES, given)[0]
                 default = self.visit(other)
-                if Column(name, 0) in self._moved:
+                if Column(name, 0) in self._moved or Column(name, 0) in self._added:
                     default = self._checked(self._memory[name][0], default)
                 return ast.IfExp(test, value, default)
         return self.generic_visit(node)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ...syntax.walks import walk
 
 _READING = ("pop", "popleft", "heappop", "get")
-_ABSORBING = frozenset(("float", "range", "len", "abs", "bool", "print"))
+_ABSORBING = frozenset(("float", "range", "len", "bool"))
 
 
 class Column(NamedTuple):
@@ -19,6 +19,25 @@ class Column(NamedTuple):
 
     name: str
     place: int
+
+
+class GrownList(NamedTuple):
+    """How a loop uses a list, dict or set: its class; the length of its elements, if these are tuples, or else 0;
+    whether the loop reads elements, or the length; whether it changes or removes elements; and whether it assigns
+    others to the name. The loop makes those `is_made`, which have no other use before. `key` is the length of the keys,
+    if these are tuples, or else 0. All elements of the columns `strict` must have one type; elements of the columns
+    `added` are added to numbers."""
+
+    name: str
+    kind: Any
+    width: int
+    reads: bool
+    changes: bool
+    is_assigned: bool
+    is_made: bool
+    key: int
+    strict: frozenset[int]
+    added: frozenset[int]
 
 
 class Uses(NamedTuple):
@@ -65,6 +84,8 @@ def uses_of_elements(node: ast.AST, names: Container[str], widths: Mapping[str, 
     for part, column in reads:
         parent = parents.get(part)
         match parent:
+            case ast.Compare(ops=ops) if any(isinstance(op, ast.Is | ast.IsNot) for op in ops):
+                pass
             case ast.Compare() | ast.If() | ast.While() | ast.UnaryOp(op=ast.Not()):
                 continue
             case ast.IfExp(test=test) if test is part:

@@ -118,6 +118,10 @@ private:
         });
         const auto* assign = s.as<Assign>();
         if (assign != nullptr && assign->update) read(assign->var);
+        if (s.kind == StmtKind::kAlloc) {  // the sizes of the array
+            for (Var* size : uses_of(s).read)
+                read(size);
+        }
     }
 
     DeviceScalars& result_;

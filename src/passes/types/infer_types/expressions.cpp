@@ -6,6 +6,7 @@
 #include "ir/clone.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
+#include "passes/aggregates/lower_aggregates.h"
 #include "passes/types/infer_types/typer.h"
 
 namespace parpy {
@@ -390,8 +391,27 @@ bool fills(const Stmt* stmt) {
 
 }  // namespace
 
+// Refuses an element of a tuple that is one of several types of Python's numbers.
+void Typer::refuse_mixed_item(const Expr& chosen) {
+    std::vector<Type> types;
+    const auto add = [&](const Expr& element) { types.push_back(typed_copy(element).type); };
+    const Expr* rest = &chosen;
+    for (; rest->op == Op::kSelect && rest->index != 0; rest = rest->operands[2])
+        add(*rest->operands[1]);
+    add(*rest);
+    const bool pythons =
+        std::ranges::all_of(types, [](const Type& t) { return t.is_scalar() && t.weak; });
+    const auto other = std::ranges::find_if(types, [&](const Type& t) { return t != types[0]; });
+    if (!pythons || other == types.end()) return;
+    refuse_call(Code::kP025, chosen.span,
+                "this element of a tuple is " + a_python_name(types[0]) + " or " +
+                    a_python_name(*other) + ", depending on the subscript",
+                "give all elements one type, or write a constant subscript");
+}
+
 Operand Typer::walk_select(Expr*& slot, bool by_numpy) {
     Expr& expr = *slot;
+    if (expr.index == kChoosesItem && rewriting()) refuse_mixed_item(expr);
     const int rank = walk_condition(expr.operands[0]);
     // NumPy's function evaluates both values, Python's choice one of them.
     Body* const before = std::exchange(before_, by_numpy ? before_ : nullptr);
@@ -420,6 +440,11 @@ Operand Typer::walk_select(Expr*& slot, bool by_numpy) {
         return result;
     }
     result.type = by_numpy ? promote(a.type, b.type) : join(a, b);
+    if (expr.index == kChoosesItemOfOneType && rewriting() && is_float(result.type.scalar)) {
+        for (std::size_t i = 1; i < 3; ++i) {
+            if (is_integer(branches[i - 1].type.scalar)) require_exact(*expr.operands[i]);
+        }
+    }
     if (made) result.type = of_python_size(result.type);
     for (std::size_t i = 1; by_numpy && i < 3; ++i)
         hold_broadcast(expr.operands[i], branches[i - 1], result.rank);
@@ -460,9 +485,12 @@ Operand Typer::walk_operation(Expr*& slot, bool by_numpy) {
         }
         return result;
     }
+    const bool certain = reach_.certain;
     for (Expr*& operand : expr.operands) {
         operands.push_back(walk_value(operand));
+        reach_.certain = reach_.certain && !has_branches(expr.op);
     }
+    reach_.certain = certain;
     const bool made = by_numpy && made_numpy(operands);
     Operand result;
     for (const Operand& operand : operands) {

@@ -444,32 +444,50 @@ Store* Typer::without_mask(const Store& stmt, const Mask& mask, Expr* value) {
     return made;
 }
 
-// Rewrites sum and mean of selected elements over all elements; null for other reductions.
-Expr* Typer::without_mask(const Expr& reduce) const {
+// The sum or mean of selected elements as that of all elements, where those that the mask does not
+// select are 0; null for other reductions.
+Typer::Unselected Typer::without_mask(const Expr& reduce) const {
     const Expr& operand = *reduce.operands[0];
     const auto which = static_cast<SliceReduction>(reduce.index);
-    const bool mean = which == SliceReduction::kMean;
-    if (reduce.operands.size() != 1 || (!mean && which != SliceReduction::kSum)) return nullptr;
+    const bool adds = which == SliceReduction::kMean || which == SliceReduction::kSum;
+    if (reduce.operands.size() != 1 || !adds) return {};
     std::optional<Mask> mask;
     for_each_expr(operand, [&](const Expr& e) {
         if (!mask && e.op == Op::kLoad) mask = mask_among(*e.var, e.operands);
     });
-    if (!mask || mask->before + mask->behind > 0) return nullptr;
+    if (!mask || mask->before + mask->behind > 0) return {};
     Expr* value = unmasked(operand, *mask);
-    if (value == nullptr) return nullptr;
+    if (value == nullptr) return {};
     Module& module = context_.module;
-    const auto summed = [&](Expr* of) {
-        Expr* sum = clone(module, &reduce);
-        sum->index = static_cast<int>(SliceReduction::kSum);
-        sum->operands = {of};
-        return sum;
+    const auto reduced = [&](Expr* of) {
+        Expr* made = clone(module, &reduce);
+        made->operands = {of};
+        return made;
     };
     Expr* zero = module.make_expr(Op::kConst, Type::weak_of(Scalar::kI64), reduce.span);
     zero->constant = {std::int64_t{0}};
-    Expr* total = summed(where(clone(module, mask->index), value, zero));
-    if (!mean) return total;
-    return module.make_expr(Op::kDiv, Type::unknown(), reduce.span,
-                            {total, summed(clone(module, mask->index))});
+    Expr* count = reduced(clone(module, mask->index));
+    count->index = static_cast<int>(SliceReduction::kSum);
+    return {reduced(where(clone(module, mask->index), value, zero)), count};
+}
+
+// Types the sum or mean of selected elements. The mean of the other expression is computed as
+// NumPy computes means, but divides by the number of selected elements.
+Operand Typer::walk_reduce_selected(Expr*& slot, Unselected all) {
+    const bool mean = static_cast<SliceReduction>(all.reduce->index) == SliceReduction::kMean;
+    const Operand result = walk(all.reduce);
+    if (!rewriting()) return result;
+    if (mean && result.type.is_scalar()) {
+        (void)walk(all.count);
+        const bool converted = all.reduce->op == Op::kConvert;
+        Expr* sum = converted ? all.reduce->operands[0] : all.reduce;
+        sum->index = static_cast<int>(SliceReduction::kSum);
+        Builder b(context_.module, slot->span);
+        Expr* divided = b.binary(Op::kDiv, sum, b.convert(all.count, sum->type.scalar));
+        all.reduce = b.convert(divided, result.type.scalar);
+    }
+    slot = all.reduce;
+    return result;
 }
 
 }  // namespace parpy

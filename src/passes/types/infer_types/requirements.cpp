@@ -155,6 +155,21 @@ private:
 
 }  // namespace
 
+// The only value of the variable; null if it has several, or is no local variable.
+const Expr* Typer::only_value(const Var& var) const {
+    const Expr* value = nullptr;
+    const bool varies = any_stmt(instance_.function->body, [&](const Stmt& stmt) {
+        const auto* loop = stmt.as<For>();
+        if (loop != nullptr && loop->var == &var) return true;
+        const auto* assign = stmt.as<Assign>();
+        if (assign == nullptr || assign->var != &var) return false;
+        if (value != nullptr || assign->update) return true;
+        value = assign->value;
+        return false;
+    });
+    return varies ? nullptr : value;
+}
+
 std::optional<ParameterBound> Typer::in_parameters(const Expr& expr) const {
     const Linear form = linear(expr);
     ParameterBound value{.terms = {}, .constant = form.constant};
@@ -178,6 +193,13 @@ std::optional<ParameterBound> Typer::in_parameters(const Expr& expr) const {
 }
 
 void Typer::require(const Expr& expr, std::int64_t sign, std::int64_t least, const Type& type) {
+    if (expr.op == Op::kVar && reach_.certain && type.is_scalar()) {
+        const Expr* value = only_value(*expr.var);
+        const auto constant =
+            value != nullptr && value->op == Op::kConst ? constant_integer(value) : std::nullopt;
+        const bool holds_it = !constant || (sign > 0 ? *constant >= least : *constant <= -least);
+        if (!holds_it) refuse_integer(*constant, expr.span, type);
+    }
     const auto value = in_parameters(expr);
     if (!value || value->terms.empty()) return;
     Demand demand{&instance_, *value, sign, least, type, {}};
@@ -190,6 +212,29 @@ void Typer::require(const Expr& expr, std::int64_t sign, std::int64_t least, con
     auto& known = context_.module.requirements;
     if (bound && std::ranges::find(known, Requirement{*bound}) == known.end()) {
         known.push_back({*bound});
+    }
+}
+
+// Requires that a float64 has the value of the integer, an element of a tuple.
+void Typer::require_exact(const Expr& element) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 53;
+    const Expr* value = &element;
+    while (value->op == Op::kVar) {
+        const Expr* assigned = only_value(*value->var);
+        if (assigned == nullptr || assigned == value) break;
+        value = assigned;
+    }
+    const auto constant = constant_integer(value);
+    if (constant && (*constant > kMost || *constant < -kMost)) {
+        refuse_call(
+            Code::kP025, element.span,
+            "the elements of this tuple are integers and floats, and floats do not hold all "
+            "integers as large as " +
+                std::to_string(*constant),
+            "make all elements integers, or choose outside of the loop");
+    } else if (!constant) {
+        require(*value, 1, -kMost);
+        require(*value, -1, -kMost);
     }
 }
 

@@ -94,10 +94,7 @@ Expr* Typer::convert(Expr* expr, const Type& from, Type to) {
     if (expr->op == Op::kConst) {
         const auto* value = std::get_if<std::int64_t>(&expr->constant.value);
         if (value != nullptr && from.weak && !holds(to.scalar, *value)) {
-            report(Code::kP201, expr->span,
-                   "the Python integer " + std::to_string(*value) + " does not fit " +
-                       python_name(to) + ", whose values are " + range_text(to.scalar),
-                   "use a wider type, or a number in range");
+            refuse_integer(*value, expr->span, to);
         }
         if (!is_float(expr->type.scalar) || is_float(to.scalar) || is_complex(to.scalar)) {
             return b.constant(to, convert_constant(expr->constant, expr->type.scalar, to.scalar));
@@ -111,6 +108,13 @@ Expr* Typer::convert(Expr* expr, const Type& from, Type to) {
         }
     }
     return b.convert(expr, to.scalar);
+}
+
+void Typer::refuse_integer(std::int64_t value, Span span, const Type& type) {
+    report(Code::kP201, span,
+           "the Python integer " + std::to_string(value) + " does not fit " + python_name(type) +
+               ", whose values are " + range_text(type.scalar),
+           "use a wider type, or a number in range");
 }
 
 bool Typer::refuses_complex(const Type& from, const Type& to, Span span) {

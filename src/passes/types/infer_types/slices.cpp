@@ -154,16 +154,20 @@ Operand Typer::walk_load(Expr& expr) {
     return operand;
 }
 
-bool Typer::needs_scalar(const Expr& expr, int rank) {
+bool Typer::needs_scalar(const Expr& expr, int rank, const Var* stored_to) {
     if (rank == 0) {
         return true;
     }
     const Expr* const whole = whole_array(expr);
     if (const auto found = returned_.find(whole != nullptr ? whole->var : nullptr);
         found != returned_.end()) {
+        const bool stores = whole == &expr && stored_to != nullptr;
+        const std::string target = stores ? "'" + stored_to->shown() + "'" : "";
         refuse_call(Code::kP223, whole->span,
-                    "the array that this call returns is used as a number",
-                    "give it a name, and subscripts: t = …; t[i]");
+                    stores ? "an array is stored to one element of " + target
+                           : "the array that this call returns is used as a number",
+                    stores ? "store it to several elements, or one of its elements: t = …; t[i]"
+                           : "give it a name, and subscripts: t = …; t[i]");
     } else if (whole != nullptr) {
         const int dimensions = whole->var->type.rank;
         const char* store = whole == &expr ? "" : ", or store the result: y[:] = …";
@@ -209,11 +213,8 @@ int Typer::check_axes(const Expr& expr, int rank) {
 
 // The result type is NumPy's; half-precision floats are accumulated in f32, as NumPy does.
 Operand Typer::walk_reduce(Expr*& slot) {
-    if (Expr* plain = without_mask(*slot)) {
-        if (!rewriting()) return walk(plain);
-        slot = plain;
-        return walk(slot);
-    }
+    if (const Unselected all = without_mask(*slot); all.reduce != nullptr)
+        return walk_reduce_selected(slot, all);
     Expr& expr = *slot;
     const Operand operand = walk_value(expr.operands[0]);
     Operand result;

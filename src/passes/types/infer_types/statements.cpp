@@ -136,6 +136,7 @@ void Typer::walk(Stmt& stmt, Body& out) {
             before_ = ahead_ = &before;
             walk_test(loop.condition);
             const Reach around = reach_;
+            reach_.certain = false;
             walk(loop.body);
             reach_ = around;
             if (!before.empty()) {
@@ -154,9 +155,11 @@ void Typer::walk(Stmt& stmt, Body& out) {
             }
             walk_test(branch.condition);
             const Reach around = reach_;
+            reach_.certain = false;
             assume(*branch.condition, true);
             walk(branch.then_body);
             reach_ = around;
+            reach_.certain = false;
             assume(*branch.condition, false);
             walk(branch.else_body);
             if (!branch.else_body.empty() || falls_through(branch.then_body)) {
@@ -345,7 +348,7 @@ bool Typer::walk_store(Store& stmt, Body& out) {
     const bool is_output = stmt.value->op == Op::kOutput;
     operands[1] = walk_value(stmt.value);
     if (operands[0].rank == 0) {
-        needs_scalar(*stmt.value, operands[1].rank);
+        needs_scalar(*stmt.value, operands[1].rank, stmt.array);
     }
     hold_broadcast(stmt.value, operands[1], operands[0].rank);
     if (!check_subscripts(stmt.array, stmt.indices, stmt.span) || !rewriting()) {
@@ -462,6 +465,7 @@ void Typer::walk_for(For& stmt) {
     counter.type = Type::weak_of(Scalar::kI64);
     widen(stmt.var, counter);
     const Reach around = reach_;
+    reach_.certain = false;
     assume(stmt);
     walk(stmt.body);
     reach_ = around;

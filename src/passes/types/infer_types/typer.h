@@ -74,6 +74,7 @@ struct Demand {
 // parameters count as true.
 struct Reach {
     std::vector<ir::ParameterBound> unless;
+    bool certain = true;  // every call reaches the expression, unless it ends before
 };
 
 // The integer arguments of a rewritten call; empty for those that are no sums of multiples of the
@@ -191,7 +192,12 @@ private:
     [[nodiscard]] ir::Expr* where(ir::Expr* mask, ir::Expr* value, ir::Expr* otherwise) const;
     bool store_selected(ir::Store& stmt, ir::Body& out);
     [[nodiscard]] ir::Store* without_mask(const ir::Store& stmt, const Mask& mask, ir::Expr* value);
-    [[nodiscard]] ir::Expr* without_mask(const ir::Expr& reduce) const;
+    struct Unselected {
+        ir::Expr* reduce = nullptr;  // the reduction of all elements
+        ir::Expr* count = nullptr;   // the number of selected ones
+    };
+    [[nodiscard]] Unselected without_mask(const ir::Expr& reduce) const;
+    Operand walk_reduce_selected(ir::Expr*& slot, Unselected all);
     // Results of the entry (results.cpp).
     bool find_result(ir::Store& stmt, ir::Body& out);
     bool refuses_parts_of_arguments(const ir::Store& stmt);
@@ -218,7 +224,9 @@ private:
     void walk_test(ir::Expr*& slot);       // the truth of a scalar
     int walk_index(ir::Expr*& slot, const ir::Var* array);  // returns the rank that it contributes
     int walk_indices(std::vector<ir::Expr*>& indices, const ir::Var* array);  // of the element
-    bool needs_scalar(const ir::Expr& expr, int rank);
+    // Refuses an array where a number is needed: `stored_to` is the array of the element that gets
+    // it.
+    bool needs_scalar(const ir::Expr& expr, int rank, const ir::Var* stored_to = nullptr);
     // `what` names the user of the integers: "range()".
     void walk_integer(ir::Expr*& slot, ir::Scalar scalar, const std::string& what);
     void walk_fail(ir::Fail& stmt);
@@ -279,9 +287,14 @@ private:
     ir::Expr* convert(ir::Expr* expr, const ir::Type& from, ir::Type to);
     // Requires sign * value >= least of a sum of multiples of run-time arguments; a call that
     // violates it is compiled for its value, which as a constant is refused or has another type.
+    // The same of a variable that is a constant, where every call comes to the expression.
     void require(const ir::Expr& expr, std::int64_t sign, std::int64_t least,
                  const ir::Type& type = {});
     [[nodiscard]] std::optional<ir::ParameterBound> in_parameters(const ir::Expr& expr) const;
+    [[nodiscard]] const ir::Expr* only_value(const ir::Var& var) const;
+    void refuse_mixed_item(const ir::Expr& chosen);
+    void require_exact(const ir::Expr& element);
+    void refuse_integer(std::int64_t value, Span span, const ir::Type& type);
     bool refuses_complex(const ir::Type& from, const ir::Type& to, Span span);
     ir::Expr* truth(ir::Expr* expr);
     // Refuses expressions that would have to be evaluated twice and call a function.
