@@ -18,9 +18,9 @@ from ..vocabulary import operators
 from ..vocabulary.signatures import SCALARS, Array, Scalar, Signature, number_signature, void
 from ._device_functions import DeviceFunction
 from ._devices import get_current_device
-from ._kernel import SAMPLE_SIZES, Kernel, check_count
+from ._kernel import Kernel, check_count
 from ._options import kernel_options
-from ._overloads import sample
+from ._overloads import SAMPLE_SIZES, sample
 
 __all__ = ["compile", "compile_all", "compile_for_current_device", "compile_ptx", "compile_ptx_for_current_device"]
 
@@ -54,7 +54,8 @@ def compile(
     ``sig`` is a signature, or a tuple of the types of the arguments. ``device=True`` compiles a function that CUDA C++
     calls, with numbers as arguments and result. With the ``abi`` "c" it returns its result; with "numba" it stores the
     result through a pointer before its parameters and returns 0. ``abi_info["abi_name"]`` replaces its name.
-    ``device=False`` compiles a kernel with the parameters that ``inspect_source`` shows. ``cc`` is the compute
+    ``device=False`` compiles a kernel with the parameters that ``inspect_source`` shows. ``debug=True`` checks as
+    kernels with this option do, and adds what debuggers need. ``cc`` is the compute
     capability, by default that of the current device. Raises NotImplementedError if ``output`` is not "ptx".
     """
     if output != "ptx":
@@ -75,20 +76,21 @@ def compile(
         None,
         None,
     )
+    flags = [*chosen.flags, *(["--device-debug"] if debug else [])]
     own = pyfunc.__name__ if pyfunc.__name__.isidentifier() else "nameless"  # the name of a lambda is "<lambda>"
     name = str((abi_info or {}).get("abi_name", own))
     if not name.isidentifier():
         raise ValueError(f"{name!r} is not the name of a function")
     if not device:
         text = device_text(Kernel(pyfunc, (), chosen), wanted)
-        return _ptx(text, pyfunc.__name__, cc, [*chosen.flags], chosen.fast_math), void
+        return _ptx(text, pyfunc.__name__, cc, flags, chosen.fast_math), void
     _check_c_types(wanted.arguments)
     function = DeviceFunction(pyfunc, () if wanted.open else (wanted,))
     result: Any = _result_of(function, wanted, chosen) if wanted.open else wanted.result or void
     _check_c_types([result] if isinstance(result, Scalar) else [])
     text = _as_function(device_text(_calling(function, wanted, result, chosen), _with_place(wanted, result)), name,
                         wanted, result, abi)  # fmt: skip
-    flags = [*chosen.flags, "--relocatable-device-code=true"]
+    flags.append("--relocatable-device-code=true")
     return _ptx(text, name, cc, flags, chosen.fast_math), result
 
 

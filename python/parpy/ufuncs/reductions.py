@@ -339,8 +339,9 @@ def _values(b: Any, chosen: tuple[int, ...], kind: np.dtype[Any], stream: Any) -
     given = shape_of(b)
     count = math.prod(given)
     places = np.broadcast_to(np.arange(count).reshape(given), chosen).ravel()
-    row = b if len(given) == 1 else reshaped(b if is_c_contiguous(b) else copied(b, library_of(b), stream), (count,))
-    return [row] if tuple(given) == chosen else [row, places]
+    if len(given) != 1:
+        b = reshaped(b if is_c_contiguous(b) else copied(b, library_of(b) or HOST, stream), (count,))
+    return [b] if tuple(given) == chosen else [b, places]
 
 
 # ---------------------------------------------------------------- common parts

@@ -73,6 +73,16 @@ class Scalar(_Element):
         return "bool" if self.name == "bool" else self.shown
 
     @property
+    def bitwidth(self) -> int:
+        """The size of a number in bits."""
+        return 8 * self.dtype.itemsize
+
+    @property
+    def signed(self) -> bool:
+        """Whether the numbers have a sign."""
+        return self.dtype.kind not in "ub"
+
+    @property
     def is_date(self) -> bool:
         """Whether the numbers represent dates or durations."""
         return self.shown.startswith(("datetime64", "timedelta64"))
@@ -182,6 +192,16 @@ class Signature:
     def number(self) -> str:
         """The name in IR text of the type of the number that the function returns; "void" if it returns none."""
         return self.result.name if isinstance(self.result, Scalar) else "void"
+
+    @property
+    def args(self) -> tuple[Type | Pointer, ...]:
+        """The types of the arguments."""
+        return self.arguments
+
+    @property
+    def return_type(self) -> Any:
+        """The type of the result; ``void`` if there is none."""
+        return self.result or void
 
     def __str__(self) -> str:
         return f"{self.result or 'void'}({', '.join(map(str, self.arguments))})"
