@@ -15,7 +15,7 @@ from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
 from ..syntax.walks import walk
 from ..vocabulary import operators
-from ..vocabulary.signatures import SCALARS, Array, Scalar, Signature, number_signature, void
+from ..vocabulary.signatures import SCALARS, Array, Scalar, Signature, like_numbas, number_signature, void
 from ._device_functions import DeviceFunction
 from ._devices import get_current_device
 from ._kernel import Kernel, check_count
@@ -49,7 +49,8 @@ def compile(
     output: str = "ptx",
     **options: Any,
 ) -> tuple[str, Any]:
-    """Returns the PTX of a function for the types of its arguments, and the type of its result.
+    """Returns the PTX of a function for the types of its arguments, and the type of its result, which is Numba's own
+    for Numba's types.
 
     ``sig`` is a signature, or a tuple of the types of the arguments. ``device=True`` compiles a function that CUDA C++
     calls, with numbers as arguments and result. With the ``abi`` "c" it returns its result; with "numba" it stores the
@@ -83,7 +84,7 @@ def compile(
         raise ValueError(f"{name!r} is not the name of a function")
     if not device:
         text = device_text(Kernel(pyfunc, (), chosen), wanted)
-        return _ptx(text, pyfunc.__name__, cc, flags, chosen.fast_math), void
+        return _ptx(text, pyfunc.__name__, cc, flags, chosen.fast_math), like_numbas(void, sig)
     _check_c_types(wanted.arguments)
     function = DeviceFunction(pyfunc, () if wanted.open else (wanted,))
     result: Any = _result_of(function, wanted, chosen) if wanted.open else wanted.result or void
@@ -91,7 +92,7 @@ def compile(
     text = _as_function(device_text(_calling(function, wanted, result, chosen), _with_place(wanted, result)), name,
                         wanted, result, abi)  # fmt: skip
     flags.append("--relocatable-device-code=true")
-    return _ptx(text, name, cc, flags, chosen.fast_math), result
+    return _ptx(text, name, cc, flags, chosen.fast_math), like_numbas(result, sig)
 
 
 def compile_for_current_device(pyfunc: Callable[..., Any], sig: Any, **options: Any) -> tuple[str, Any]:
