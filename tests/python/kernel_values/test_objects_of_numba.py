@@ -50,7 +50,7 @@ def test_types():
     ]  # fmt: skip
     for theirs, ours in pairs:
         assert argument_type(theirs) == ours
-        assert ours == theirs and not ours != theirs
+        assert ours == theirs
         assert [each == theirs for _, each in pairs].count(True) == 1
     assert of_numba(NONE) is types.void and of_numba(3) == 3
     assert signature(made(NONE, array(FLOAT32, 1), INT32)) == types.void(types.float32[:], types.int32)
