@@ -297,6 +297,7 @@ def compile_cuda(
     fast_math: bool = ...,
     extra_flags: list[str] = ...,
     ptx: bool = ...,
+    lto_ir: bool = ...,
 ) -> bytes: ...
 def link_device_code(image: bytes, files: list[str], architecture: str = ...) -> bytes: ...
 

@@ -112,7 +112,8 @@ class Blas:
         self.streams, self.status = [], 0
 
     def __getattr__(self, name):
-        kind = {"S": "f4", "D": "f8", "C": "c8", "Z": "c16"}.get(name.removeprefix("cublas").removeprefix("I")[:1].upper())
+        letter = name.removeprefix("cublas").removeprefix("I")[:1].upper()
+        kind = {"S": "f4", "D": "f8", "C": "c8", "Z": "c16"}.get(letter)
         method = next((each for each in (_gemm, _batched, _axpy, _dot, _amax) if name in each.__doc__.split()), None)
         if method is None or kind is None:
             raise AttributeError(name)

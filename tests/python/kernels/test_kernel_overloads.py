@@ -12,7 +12,8 @@ import pytest
 
 import kernel_places
 import parpy
-from parpy import cuda
+from nvrtc import why_not_linked
+from parpy import _native, cuda
 from parpy.cuda import types
 
 backend = kernel_places.backend
@@ -200,8 +201,8 @@ def test_names_and_options_of_compile():
 
 
 def test_what_compile_refuses():
-    with pytest.raises(NotImplementedError, match="compiled to 'ptx', not to 'ltoir'"):
-        cuda.compile(added, "(int32, int32)", output="ltoir")
+    with pytest.raises(NotImplementedError, match="compiled to 'ptx' or 'ltoir', not to 'cubin'"):
+        cuda.compile(added, "(int32, int32)", output="cubin")
     with pytest.raises(NotImplementedError, match="the abi of a compiled function is 'c' or 'numba'"):
         cuda.compile(added, "(int32, int32)", abi="fortran")
     with pytest.raises(NotImplementedError, match=r"takes and returns only numbers here, not float32\[:\]"):
@@ -259,3 +260,29 @@ def test_parts_of_types_and_signatures():
     for kind in ("int8", "uint16", "float32", "complex128", "boolean"):
         assert getattr(types, kind).bitwidth == 8 * np.dtype("bool" if kind == "boolean" else kind).itemsize
     assert types.int8.signed and types.float32.signed and not types.uint8.signed
+
+
+CALLING = """
+extern "C" __device__ int added_numbers(int, int);
+extern "C" __global__ void calling(int* x) { *x = added_numbers(x[0], x[1]); }
+"""
+
+
+def test_code_that_is_optimised_when_it_is_linked(tmp_path):
+    if why_not_linked():
+        pytest.skip(why_not_linked())
+    code, result = cuda.compile(
+        added, "int32(int32, int32)", output="ltoir", abi_info={"abi_name": "added_numbers"}, cc=(9, 0)
+    )
+    assert type(code) is bytes and result == types.int32
+    place = tmp_path / "added.ltoir"
+    place.write_bytes(code)
+    caller = _native.compile_cuda(CALLING, "calling.cu", "sm_90", extra_flags=["--relocatable-device-code=true"])
+    linked = _native.link_device_code(caller, [str(place)], "sm_90")
+    assert linked.startswith(b"\x7fELF") and b"calling" in linked
+    with pytest.raises(parpy.BackendError, match="Undefined reference to 'added_numbers'"):
+        _native.link_device_code(caller, [], "sm_90")
+    several, _ = cuda.compile_all(added, (types.int32, types.int32), output="ltoir", cc=(9, 0))
+    assert [type(each) for each in several] == [bytes]
+    kernel, nothing = cuda.compile(stored, "void(float32[:], float32, float32)", device=False, output="ltoir")
+    assert type(kernel) is bytes and nothing == types.void
