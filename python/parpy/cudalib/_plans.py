@@ -127,7 +127,17 @@ class Number(NamedTuple):
 class Call:
     """A call of cuBLAS without its addresses and numbers. ``names`` are the possible names of the function."""
 
-    __slots__ = ("_addresses", "_arguments", "_direct", "_given", "_in_order", "_last", "_names", "_numbers")
+    __slots__ = (
+        "_addresses",
+        "_arguments",
+        "_direct",
+        "_given",
+        "_in_order",
+        "_last",
+        "_library",
+        "_names",
+        "_numbers",
+    )
 
     def __init__(self, names: Sequence[str], arguments: Sequence[Any]) -> None:
         self._names = names
@@ -190,6 +200,7 @@ class Call:
         count = len(plain) + len(more)
         if function is None or count > _MOST_ARGUMENTS:
             return False
+        self._library = handle.library  # its functions exist as long as the call
         places = [(at, offset) for at, _, offset in self._addresses]
         places += [(at, 0) for at, _, _ in self._numbers] + [(at, 0) for at in range(len(plain), count)]
         return _native.LibraryCall(function, [*plain, *[0] * len(more)], places)
