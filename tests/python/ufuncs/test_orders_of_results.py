@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import fake_driver
 import parpy
 from parpy import cuda
 from parpy.ufuncs.axis_orders import axes_of_results
@@ -208,3 +209,57 @@ def test_a_reduction_without_a_loop_is_refused(target):
         add.reduce(on_device(np.arange(3.0)), dtype=np.float64)
     with pytest.raises(TypeError):
         add.reduce(on_device(np.arange(3)))
+
+
+# ---------------------------------------------------------------- arrays on a GPU
+
+SCRIPT = """
+import numpy as np
+
+import parpy
+from parpy import cuda
+
+assert cuda.is_available() and not cuda.sim.enabled
+
+
+@parpy.vectorize(["float64(float64, float64)"], target="gpu")
+def plus(a, b):
+    return a + b
+
+
+@cuda.jit
+def numbered(x):
+    i, j = cuda.grid(2)
+    x[i, j] += i * x.shape[1] + j
+
+
+for shape in ((3, 4), (200, 150)):
+    x = np.random.default_rng(2).random(shape)
+    given = cuda.to_device(x).T
+    for _ in range(2):
+        for other, host in ((given, x.T), (1.0, 1.0), (cuda.to_device(x[:, 0]), x[:, 0])):
+            wanted = np.add(x.T, host)
+            found = plus(given, other)
+            assert found.on_gpu and found.strides == wanted.strides
+            np.testing.assert_array_equal(found.copy_to_host(), wanted)
+found = cuda.to_device(np.zeros((3, 4)))
+plus.at(found, [0, 0, 1], cuda.to_device(np.arange(8.0))[::2])
+np.testing.assert_array_equal(found.copy_to_host(), [[0, 4, 8, 12], [0, 2, 4, 6], [0] * 4])
+for strides in ((32, 4), (-16, 4), (4, 12)):
+    for make in (cuda.pinned_array, cuda.mapped_array):
+        made = make((3, 4), np.float32, strides=strides)
+        made[...] = 1
+        there = made if make is cuda.mapped_array else cuda.to_device(made)
+        numbered[1, (3, 4)](there)
+        cuda.synchronize()
+        np.testing.assert_array_equal(np.asarray(there), 1 + np.arange(12).reshape(3, 4))
+empty = cuda.device_array((0, 3))
+assert empty.__cuda_array_interface__["data"][0] == 0
+print("done")
+"""
+
+
+@pytest.mark.skipif(not fake_driver.LIBRARY.exists(), reason="the emulated driver is not built")
+def test_orders_on_the_emulated_driver():
+    ran = fake_driver.run_emulated(SCRIPT)
+    assert ran.returncode == 0 and ran.stdout == "done\n", ran.stdout + ran.stderr
