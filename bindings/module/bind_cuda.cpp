@@ -29,7 +29,7 @@ void bind_cuda(nb::module_& m) {
     m.def(
         "compile_cuda",
         [](std::string_view source, const std::string& name, const std::string& architecture,
-           bool fast_math, const std::vector<std::string>& extra_flags, bool ptx) {
+           bool fast_math, const std::vector<std::string>& extra_flags, bool ptx, bool lto_ir) {
             pass_search_paths_to_nvrtc();
             RuntimeError error;
             std::string image;
@@ -41,6 +41,7 @@ void bind_cuda(nb::module_& m) {
                 options.fast_math = fast_math;
                 options.extra_flags = extra_flags;
                 options.ptx = ptx;
+                options.lto_ir = lto_ir;
                 image = cuda::compile_cuda(source, name, options, error);
             }
             if (error.failed()) raise(error);
@@ -48,7 +49,8 @@ void bind_cuda(nb::module_& m) {
         },
         nb::arg("source"), nb::arg("name") = "kernel.cu", nb::arg("architecture") = "sm_90",
         nb::arg("fast_math") = false, nb::arg("extra_flags") = std::vector<std::string>(),
-        nb::arg("ptx") = false, "CUDA C++ text as a cubin or as PTX. Needs NVRTC, but no GPU.");
+        nb::arg("ptx") = false, nb::arg("lto_ir") = false,
+        "CUDA C++ text as a cubin, as PTX or as LTO-IR. Needs NVRTC, but no GPU.");
     m.def(
         "link_device_code",
         [](nb::bytes image, const std::vector<std::string>& files,

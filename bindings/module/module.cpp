@@ -9,6 +9,7 @@ namespace nb = nanobind;
 namespace parpy {
 void bind_diagnostics(nb::module_& m);
 void bind_ir(nb::module_& m);
+void bind_library_calls(nb::module_& m);
 void bind_options(nb::module_& m);
 void bind_compile(nb::module_& m);
 void bind_configuration(nb::module_& m);
@@ -34,6 +35,7 @@ NB_MODULE(_native, m) {
     if (PyArray_ImportNumPyAPI() < 0) nb::raise_python_error();
     parpy::bind_diagnostics(m);
     parpy::bind_ir(m);
+    parpy::bind_library_calls(m);
     parpy::bind_options(m);
     parpy::bind_compile(m);
     parpy::bind_configuration(m);

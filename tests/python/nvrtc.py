@@ -34,6 +34,17 @@ def why_missing() -> str:
     return ""
 
 
+@functools.cache
+def why_not_linked() -> str:
+    """The reason why NVRTC or nvJitLink is missing; empty if both are installed."""
+    try:
+        image = _native.compile_cuda("__global__ void k() {}", extra_flags=["--relocatable-device-code=true"])
+        _native.link_device_code(image, [])
+    except parpy.BackendError as error:
+        return str(error).splitlines()[0]
+    return ""
+
+
 def cubin(text: str, architecture: str = "sm_90", fast_math: bool = False) -> bytes:
     """The machine code of the device part of ``text``; skips the test if NVRTC is missing."""
     if why_missing():

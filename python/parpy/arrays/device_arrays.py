@@ -88,7 +88,7 @@ class DeviceArray:
         """The ``__cuda_array_interface__`` of an array on a GPU."""
         view = self._view
         return {
-            "data": (pointer_of(view), not view.flags.writeable),
+            "data": (pointer_of(view) if view.size else 0, not view.flags.writeable),
             "shape": view.shape,
             "strides": None if view.flags.c_contiguous else view.strides,
             "typestr": view.dtype.str,
@@ -159,7 +159,10 @@ def described(
 
 
 def described_by(interface: Mapping[str, Any], owner: object) -> Any:
-    """The view that a ``__cuda_array_interface__`` describes, read-only if the interface says so."""
+    """The view that a ``__cuda_array_interface__`` describes, read-only if the interface says so. Raises
+    NotImplementedError for an array with a mask."""
+    if interface.get("mask") is not None:
+        raise NotImplementedError("masked arrays of a GPU are not supported; pass data and mask as two arguments")
     (pointer, read_only), strides = interface["data"], interface.get("strides")
     steps = None if strides is None else tuple(strides)
     view = described(int(pointer), tuple(interface["shape"]), np.dtype(interface["typestr"]), steps, owner)

@@ -72,7 +72,7 @@ def _device_array(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, strea
         stream = like.stream if ours else 0
     elif stream.__class__ is int and stream:
         stream = like.stream if ours and like._own_stream() == stream else external_stream(stream)
-    device = device_at(_native.address_of(like._view)) if ours else -1
+    device = -1 if not ours else device_at(_native.address_of(like._view)) if has_several_devices() else 0
     return DeviceNDArray(_native.new_device_array(shape, dtype, False, False, handle_of(stream), device), stream, True)
 
 

@@ -385,14 +385,20 @@ def device_array(
         if on_gpu():
             return DeviceNDArray(empty_view(sizes, kind, order == "F", stream=handle), stream, True)
         return DeviceNDArray(np.empty(sizes, kind, order), stream, False)  # type: ignore[call-overload]
-    if not isinstance(strides, tuple | list) or len(strides) != len(sizes) or not all(map(is_int, strides)):
-        raise ValueError(f"strides are a number of bytes for each of {len(sizes)} dimensions, not {strides!r}")
-    steps = [] if 0 in sizes else [(n - 1) * s for n, s in zip(sizes, strides, strict=True)]
-    span, first = sum(map(abs, steps)) + kind.itemsize, -sum(step for step in steps if step < 0)
+    span, first = span_of(sizes, kind, strides)
     if not on_gpu():
         return DeviceNDArray(np.ndarray(sizes, kind, np.empty(span, np.uint8), first, strides), stream, False)
     memory = _native.DeviceMemory(span, handle)
     return DeviceNDArray(described(memory.pointer + first, sizes, kind, tuple(strides), memory), stream, True)
+
+
+def span_of(sizes: tuple[int, ...], kind: np.dtype[Any], strides: Any) -> tuple[int, int]:
+    """The bytes of memory that an array with these strides spans, and the place of its first element in them. Raises
+    ValueError for anything else than a number of bytes for each dimension."""
+    if not isinstance(strides, tuple | list) or len(strides) != len(sizes) or not all(map(is_int, strides)):
+        raise ValueError(f"strides are a number of bytes for each of {len(sizes)} dimensions, not {strides!r}")
+    steps = [] if 0 in sizes else [(n - 1) * s for n, s in zip(sizes, strides, strict=True)]
+    return sum(map(abs, steps)) + kind.itemsize, -sum(step for step in steps if step < 0)
 
 
 def sizes_of(shape: Any) -> tuple[int, ...]:

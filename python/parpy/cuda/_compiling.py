@@ -15,12 +15,12 @@ from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
 from ..syntax.walks import walk
 from ..vocabulary import operators
-from ..vocabulary.signatures import SCALARS, Array, Scalar, Signature, number_signature, void
+from ..vocabulary.signatures import SCALARS, Array, Scalar, Signature, like_numbas, number_signature, void
 from ._device_functions import DeviceFunction
 from ._devices import get_current_device
-from ._kernel import SAMPLE_SIZES, Kernel, check_count
+from ._kernel import Kernel, check_count
 from ._options import kernel_options
-from ._overloads import sample
+from ._overloads import SAMPLE_SIZES, sample
 
 __all__ = ["compile", "compile_all", "compile_for_current_device", "compile_ptx", "compile_ptx_for_current_device"]
 
@@ -48,17 +48,19 @@ def compile(
     abi_info: dict[str, Any] | None = None,
     output: str = "ptx",
     **options: Any,
-) -> tuple[str, Any]:
-    """Returns the PTX of a function for the types of its arguments, and the type of its result.
+) -> tuple[Any, Any]:
+    """Returns the code of a function for the types of its arguments, and the type of its result, which is Numba's own
+    for Numba's types. The code is PTX as text or, with ``output="ltoir"``, LTO-IR as bytes.
 
     ``sig`` is a signature, or a tuple of the types of the arguments. ``device=True`` compiles a function that CUDA C++
     calls, with numbers as arguments and result. With the ``abi`` "c" it returns its result; with "numba" it stores the
     result through a pointer before its parameters and returns 0. ``abi_info["abi_name"]`` replaces its name.
-    ``device=False`` compiles a kernel with the parameters that ``inspect_source`` shows. ``cc`` is the compute
-    capability, by default that of the current device. Raises NotImplementedError if ``output`` is not "ptx".
+    ``device=False`` compiles a kernel with the parameters that ``inspect_source`` shows. ``debug=True`` checks as
+    kernels with this option do, and adds what debuggers need. ``cc`` is the compute
+    capability, by default that of the current device. Raises NotImplementedError for another ``output``.
     """
-    if output != "ptx":
-        raise NotImplementedError(f"functions are compiled to 'ptx', not to {output!r}; nvJitLink links PTX as well")
+    if output not in ("ptx", "ltoir"):
+        raise NotImplementedError(f"functions are compiled to 'ptx' or 'ltoir', not to {output!r}")
     if abi not in ("c", "numba"):
         raise NotImplementedError(f"the abi of a compiled function is 'c' or 'numba', not {abi!r}")
     if not device and abi == "c" and abi_info:
@@ -75,24 +77,25 @@ def compile(
         None,
         None,
     )
+    flags = [*chosen.flags, *(["--device-debug"] if debug else [])]
     own = pyfunc.__name__ if pyfunc.__name__.isidentifier() else "nameless"  # the name of a lambda is "<lambda>"
     name = str((abi_info or {}).get("abi_name", own))
     if not name.isidentifier():
         raise ValueError(f"{name!r} is not the name of a function")
     if not device:
         text = device_text(Kernel(pyfunc, (), chosen), wanted)
-        return _ptx(text, pyfunc.__name__, cc, [*chosen.flags], chosen.fast_math), void
+        return _code(text, pyfunc.__name__, cc, flags, chosen.fast_math, output), like_numbas(void, sig)
     _check_c_types(wanted.arguments)
     function = DeviceFunction(pyfunc, () if wanted.open else (wanted,))
     result: Any = _result_of(function, wanted, chosen) if wanted.open else wanted.result or void
     _check_c_types([result] if isinstance(result, Scalar) else [])
     text = _as_function(device_text(_calling(function, wanted, result, chosen), _with_place(wanted, result)), name,
                         wanted, result, abi)  # fmt: skip
-    flags = [*chosen.flags, "--relocatable-device-code=true"]
-    return _ptx(text, name, cc, flags, chosen.fast_math), result
+    flags.append("--relocatable-device-code=true")
+    return _code(text, name, cc, flags, chosen.fast_math, output), like_numbas(result, sig)
 
 
-def compile_for_current_device(pyfunc: Callable[..., Any], sig: Any, **options: Any) -> tuple[str, Any]:
+def compile_for_current_device(pyfunc: Callable[..., Any], sig: Any, **options: Any) -> tuple[Any, Any]:
     """``compile`` for the compute capability of the current device."""
     return compile(pyfunc, sig, **options, cc=get_current_device().compute_capability)
 
@@ -109,8 +112,8 @@ def compile_ptx_for_current_device(pyfunc: Callable[..., Any], sig: Any, **optio
     return compile_ptx(pyfunc, sig, **options, cc=get_current_device().compute_capability)
 
 
-def compile_all(pyfunc: Callable[..., Any], sig: Any, **options: Any) -> tuple[list[str], Any]:
-    """``compile``, with the PTX in a list of one code to link."""
+def compile_all(pyfunc: Callable[..., Any], sig: Any, **options: Any) -> tuple[list[Any], Any]:
+    """``compile``, with the code in a list of one code to link."""
     code, result = compile(pyfunc, sig, **options)
     return [code], result
 
@@ -132,10 +135,13 @@ def device_text(kernel: Kernel, wanted: Signature) -> str:
     return _native.source_text(variant.native, given, variant.options_for_gpu()).split(HOST)[0]
 
 
-def _ptx(text: str, name: str, cc: tuple[int, int] | None, flags: list[str], fast_math: bool) -> str:
+def _code(
+    text: str, name: str, cc: tuple[int, int] | None, flags: list[str], fast_math: bool, output: str
+) -> str | bytes:
     major, minor = get_current_device().compute_capability if cc is None else cc
-    made = _native.compile_cuda(text, f"{name}.cu", f"sm_{major}{minor}", fast_math, flags, True)
-    return made.decode().rstrip("\0")
+    of_lto = output == "ltoir"
+    made = _native.compile_cuda(text, f"{name}.cu", f"sm_{major}{minor}", fast_math, flags, not of_lto, of_lto)
+    return made if of_lto else made.decode().rstrip("\0")
 
 
 def _source(text: str, space: dict[str, Any]) -> FunctionSource:

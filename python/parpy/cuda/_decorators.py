@@ -113,6 +113,8 @@ def jit(
     for name in unknown:
         if name not in WITHOUT_EFFECT:
             raise TypeError(f"cuda.jit takes no argument '{name}'")
+    if not (callable(inline) or inline in (True, False, "never", "always")):
+        raise ValueError(f"inline is 'never', 'always' or a function, not {inline!r}")
     options = kernel_options(
         fastmath, fma, lineinfo, debug or boundscheck, max_registers, launch_bounds, shared_memory_carveout, extensions
     )

@@ -14,9 +14,9 @@ T = TypeVar("T")
 
 # parpy.cuda exports these names.
 __all__ = [
-    "close", "cuda_error", "current_context", "detect", "devices", "get_current_device", "gpus", "initialize",
-    "is_available", "is_bfloat16_supported", "is_float16_supported", "is_supported_version", "list_devices",
-    "require_context", "runtime", "select_device",
+    "MemoryInfo", "close", "cuda_error", "current_context", "detect", "devices", "get_current_device", "gpus",
+    "initialize", "is_available", "is_bfloat16_supported", "is_float16_supported", "is_supported_version",
+    "list_devices", "require_context", "runtime", "select_device",
 ]  # fmt: skip
 
 # By name: CUDA's number of the attribute, and its value on the simulator.
@@ -36,6 +36,9 @@ _ATTRIBUTES = {
     "GLOBAL_L1_CACHE_SUPPORTED": (79, 0), "LOCAL_L1_CACHE_SUPPORTED": (80, 0),
     "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": (81, 48 * 1024), "MAX_REGISTERS_PER_MULTIPROCESSOR": (82, 65536),
     "MANAGED_MEMORY": (83, 1), "MULTI_GPU_BOARD": (84, 0), "CONCURRENT_MANAGED_ACCESS": (89, 1),
+    "SURFACE_ALIGNMENT": (30, 512), "TEXTURE_PITCH_ALIGNMENT": (51, 32), "HOST_NATIVE_ATOMIC_SUPPORTED": (86, 1),
+    "SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO": (87, 2), "PAGEABLE_MEMORY_ACCESS": (88, 1),
+    "COMPUTE_PREEMPTION_SUPPORTED": (90, 1), "CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM": (91, 1),
     "COOPERATIVE_LAUNCH": (95, 1), "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": (97, 48 * 1024),
 }  # fmt: skip
 
@@ -149,6 +152,11 @@ class _Devices:
         return (Device(index) for index in range(len(self)))
 
     @property
+    def lst(self) -> list[Device]:
+        """All devices as a list."""
+        return list(self)
+
+    @property
     def current(self) -> Device:
         return get_current_device()
 
@@ -173,22 +181,28 @@ class Context:
         if on_gpu():
             _native.synchronize()
 
-    def can_access_peer(self, peer: Context) -> bool:
-        """Whether kernels on this device may read and write the memory of another one."""
+    def can_access_peer(self, peer: Context | int) -> bool:
+        """Whether kernels on this device may read and write the memory of another one, given as its context or its
+        number."""
+        other = _number_of(peer)
         if not on_gpu():
-            return self.device == peer.device
-        return _native.peer_access(self.device.id, peer.device.id)
+            return self.device.id == other
+        return _native.peer_access(self.device.id, other)
 
-    def enable_peer_access(self, peer: Context, flags: int = 0) -> None:
+    def enable_peer_access(self, peer: Context | int, flags: int = 0) -> None:
         """Lets kernels on this device read and write the memory of another one. Copies need no such access. Raises
         ValueError where the devices cannot access each other."""
         if not self.can_access_peer(peer):
-            raise ValueError(f"device {self.device.id} cannot access the memory of device {peer.device.id}")
+            raise ValueError(f"device {self.device.id} cannot access the memory of device {_number_of(peer)}")
         if on_gpu():
-            _native.let_access(self.device.id, peer.device.id)
+            _native.let_access(self.device.id, _number_of(peer))
 
     def reset(self) -> None:
         """Has no effect; it exists for compatibility. Memory is freed when no array uses it any more."""
+
+
+def _number_of(peer: Context | int) -> int:
+    return (gpus[peer] if isinstance(peer, int) else peer.device).id
 
 
 def current_context(devnum: int | None = None) -> Context:
@@ -238,6 +252,10 @@ def is_available() -> bool:
 
 def detect() -> bool:
     """Prints the devices, and returns whether they are GPUs."""
+    if on_gpu():
+        print(f"Found {len(gpus)} CUDA devices")
+    else:
+        print("Found 0 CUDA devices; kernels run on the simulator")
     for device in gpus:
         major, minor = device.compute_capability
         print(f"id {device.id}    {device.name.decode()}    compute capability {major}.{minor}")

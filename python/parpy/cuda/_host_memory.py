@@ -11,7 +11,7 @@ import numpy as np
 from .. import _native
 from ..arrays.device_arrays import described, pointer_of
 from ..calls.tracebacks import hides_frames
-from ._arrays import DeviceNDArray, elements_of, like, sizes_of, to_device
+from ._arrays import DeviceNDArray, elements_of, like, sizes_of, span_of, to_device
 from ._backend import on_gpu
 from ._streams import handle_of
 
@@ -83,12 +83,13 @@ def mapped_array(
     shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", stream: Any = 0, **_: Any
 ) -> MappedNDArray:
     """Returns an array in host memory that the GPU reads and writes in place, with arbitrary contents. Kernels and
-    NumPy's functions accept it."""
+    NumPy's functions accept it. ``strides`` are in bytes."""
     handle_of(stream)
-    host, memory = _pinned(shape, dtype, order, True)
+    host, memory = _pinned(shape, dtype, strides, order, True)
     if memory is None:
         return MappedNDArray(host, stream, False, None)
-    view = described(memory.device_pointer, host.shape, host.dtype, host.strides, memory)
+    first = pointer_of(host) - memory.address
+    view = described(memory.device_pointer + first, host.shape, host.dtype, host.strides, memory)
     return MappedNDArray(view, stream, True, memory)
 
 
@@ -109,8 +110,9 @@ def mapped(*arrays: Any, stream: Any = 0) -> Iterator[Any]:
 
 @hides_frames
 def pinned_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C") -> Any:
-    """Returns a NumPy array in page-locked host memory, which the GPU copies without a staging buffer."""
-    return _pinned(shape, dtype, order, False)[0]
+    """Returns a NumPy array in page-locked host memory, which the GPU copies without a staging buffer. ``strides`` are
+    in bytes."""
+    return _pinned(shape, dtype, strides, order, False)[0]
 
 
 def pinned_array_like(ary: Any) -> Any:
@@ -124,10 +126,14 @@ def pinned(*arrays: Any) -> Iterator[None]:
     yield
 
 
-def _pinned(shape: Any, dtype: Any, order: str, mapped: bool) -> tuple[Any, _native.PinnedMemory | None]:
+def _pinned(shape: Any, dtype: Any, strides: Any, order: str, mapped: bool) -> tuple[Any, _native.PinnedMemory | None]:
     sizes, kind = sizes_of(shape), elements_of(dtype)
     if order not in ("C", "F"):
         raise ValueError(f"the order of an array is 'C' or 'F', not {order!r}")
+    if strides is not None:
+        span, first = span_of(sizes, kind, strides)
+        block, memory = _pinned(span, np.uint8, None, "C", mapped)
+        return np.ndarray(sizes, kind, block, first, strides), memory
     if not on_gpu():
         return np.empty(sizes, kind, order), None  # type: ignore[call-overload]
     memory = _native.PinnedMemory(int(np.prod(sizes)) * kind.itemsize, mapped)

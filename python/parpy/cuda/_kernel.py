@@ -19,7 +19,6 @@ from .. import _native
 from ..arrays.device_arrays import is_int
 from ..calls.elements import Elements, comes_apart, composed_kind
 from ..calls.errors import CompileError
-from ..calls.interface import HOST, source_text
 from ..calls.options import CompileBackend, CompileOptions
 from ..calls.pickling import ByReference, give_reference
 from ..calls.tracebacks import hides_frames
@@ -33,25 +32,24 @@ from ..syntax.starred import takes_rest, without_star
 from ..syntax.viewed_parameters import with_views
 from ..syntax.written_records import written_records
 from ..vocabulary.device import GEOMETRY, Launchable
-from ..vocabulary.signatures import Signature, signature
+from ..vocabulary.signatures import Signature
 from ._arrays import constant_of, to_device
 from ._backend import on_gpu
 from ._devices import get_current_device, launch_limits
 from ._launches import ForAll, Launcher, PreparingLauncher, launch_sizes, native_kernel, sizes_of
 from ._linking import DEVICE_CODE
 from ._options import KernelOptions
-from ._overloads import Overload, Overloads, asked_types, of_each, sample
+from ._overloads import SAMPLE_SIZES, Inspected, Overloads, asked_types, sample
 from ._streams import Stream, handle_of
 from .arguments import matching
 from .arguments.dates import as_integers, is_date, kind_of_type, kinds_of, of_integers, viewed
 from .arguments.directed import Directed, In, InOut, prepared, type_of, with_records
 from .arguments.kinds import Fields, has_records, kind_of
 
-SAMPLE_SIZES = (1, 1, 1, 32, 1, 1, 0)  # the sizes of a launch that is compiled for an inspection
 _INCLUDES = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"', re.MULTILINE)
 
 
-class Kernel(Launchable, ByReference):
+class Kernel(Inspected, Launchable, ByReference):
     """A kernel. ``k[grid, block](…)`` launches it, and ``k.forall(n)(…)`` also chooses the size of the blocks."""
 
     def __init__(
@@ -95,6 +93,7 @@ class Kernel(Launchable, ByReference):
         self._takes_tuples = False  # whether a launch has passed a tuple
         self._refused: CompileError | None = None  # the error of launches without a tuple among the arguments
         self._variants: dict[tuple[Kind | Composed | None, ...], Kernel] = {}
+        self._specialized: dict[tuple[Any, ...], Kernel] = {}  # the kernels with one signature, by its types
         self._dated: dict[Any, Kernel | None] = {}  # the kernels of integers by the types of dates and durations
         self._by_stream: dict[Any, CompileOptions] = {}
         self._launchers: dict[Any, Launcher] = {}
@@ -237,6 +236,12 @@ class Kernel(Launchable, ByReference):
     def _anew(self) -> Kernel:
         """A new kernel of the same function without signatures."""
         return Kernel(self.__parpy_source__, (), self._options, self._link)
+
+    def with_signature(self, wanted: Signature) -> Kernel:
+        """A kernel of the same function with this signature. Raises CompileError if it cannot be compiled for it."""
+        made = Kernel(self._given_source, (wanted,), self._options, self._link)
+        made.check_signatures()
+        return made
 
     def options_for_gpu(self) -> CompileOptions:
         """The options of code for a GPU, whether or not this machine has one."""
@@ -406,6 +411,10 @@ class Kernel(Launchable, ByReference):
             return None
         if not isinstance(error, CompileError):
             return NotImplemented
+        if any(map(_needs_uint64, arguments)):
+            wide = [np.uint64(each) if _needs_uint64(each) else each for each in arguments]
+            PreparingLauncher(self, (*sizes,), options)(*wide)
+            return None
         if error.says("as number") and any(map(_is_point, arguments)):  # the kernel subscripts a 0-d array
             given = [(InOut if each.flags.writeable else In)(each) if _is_point(each) else each for each in arguments]
             PreparingLauncher(self, (*sizes,), options)(*given)
@@ -436,108 +445,6 @@ class Kernel(Launchable, ByReference):
             source = of_integers(self._given_source, kinds)
             self._dated[kinds] = None if source is None else Kernel(source, (), self._options, self._link)
         return self._dated.get(kinds)
-
-    def inspect_source(self, *arguments: Any) -> Any:
-        """Returns the CUDA C++ and host text for arguments like these, or for a tuple of their types. A kernel with a
-        signature needs no arguments; any other kernel then returns a dict of the texts of all ``overloads``."""
-        if not arguments and not self.declared and self.overloads:
-            return of_each(self, Overload.inspect_source)
-        self.options(0)
-        kernel, given = self.prepared(arguments)
-        return source_text(kernel.native, (*SAMPLE_SIZES, *given), kernel.options(0))
-
-    def inspect_asm(self, *arguments: Any) -> Any:
-        """Returns the PTX; the arguments are those of ``inspect_source``."""
-        if not arguments and not self.declared and self.overloads:
-            return of_each(self, Overload.inspect_asm)
-        device = self.inspect_source(*arguments).split(HOST)[0]
-        major, minor = get_current_device().compute_capability
-        flags = [*self._options.flags, *(f"--include-path={folder}" for folder in self._folders)]
-        ptx = _native.compile_cuda(
-            device, f"{self.py_func.__name__}.cu", f"sm_{major}{minor}", self._options.fast_math,
-            [*flags, *(["--relocatable-device-code=true"] if self._device_code else [])], True,
-        )  # fmt: skip
-        return ptx.decode().rstrip("\0")
-
-    def inspect_types(self, file: Any = None) -> None:
-        """Prints the CUDA C++ of each overload, in which all variables have their types."""
-        for types, each in self.overloads.items():
-            print(f"// {self.__name__}{types}", each.inspect_source(), sep="\n", file=file)  # type: ignore[attr-defined]
-
-    def inspect_llvm(self, *_: Any) -> NoReturn:
-        """Raises NotImplementedError: kernels become CUDA C++, not LLVM IR."""
-        raise NotImplementedError("kernels become CUDA C++, not LLVM IR: write k.inspect_source() or k.inspect_asm()")
-
-    def inspect_lto_ptx(self, *arguments: Any) -> Any:
-        """Returns the PTX, as ``inspect_asm`` does."""
-        return self.inspect_asm(*arguments)
-
-    def inspect_sass(self, *_: Any) -> NoReturn:
-        """Raises NotImplementedError: only tools of the CUDA toolkit show the assembly of a GPU."""
-        raise NotImplementedError("write k.inspect_asm() for PTX; SASS is shown by the toolkit's nvdisasm")
-
-    def specialize(self, *arguments: Any) -> Kernel:
-        """Compiles the kernel for arguments like these, and returns it. Each combination of types has one program."""
-        self.inspect_source(*arguments)
-        self.overloads.note(map(type_of, arguments))
-        return self
-
-    @property
-    def specialized(self) -> bool:
-        """Whether the kernel has exactly one signature."""
-        return len(self.declared) == 1
-
-    @property
-    def signatures(self) -> list[tuple[Any, ...]]:
-        """The tuples of argument types that the kernel is compiled for, from its signatures or its launches."""
-        return list(self.overloads)
-
-    @property
-    def extensions(self) -> tuple[Any, ...]:
-        """The objects whose ``prepare_args`` converts arguments."""
-        return self._options.extensions
-
-    def compile(self, sig: Any) -> Overload:
-        """Compiles the kernel for a signature or a tuple of the types of its arguments, and returns that overload."""
-        made = self.overloads[signature(sig).arguments]
-        made.inspect_source()
-        return made
-
-    def facts(self, arguments: Sequence[Any] = (), block: int = 32, sharedmem: int = 0) -> dict[str, int]:
-        """The needs of a launch with such arguments on the device. Compiles the kernel for them."""
-        sizes = (1, 1, 1, block, 1, 1, sharedmem)
-        self.options(0)
-        kernel, given = self.prepared(arguments)
-        return _native.kernel_facts(kernel.native, (*sizes, *given), kernel.options(0), block, sharedmem)
-
-    def _fact(self, name: str, arguments: Sequence[Any]) -> Any:
-        """One of the `facts` for these arguments or types, or for the signature. Without either it is a dict with the
-        fact of each overload, by its types."""
-        if not arguments and not self.declared:
-            return of_each(self, lambda each: self.facts(each.samples())[name])
-        return self.facts(arguments)[name]
-
-    def get_regs_per_thread(self, *arguments: Any) -> Any:
-        """Returns the registers of a thread for arguments or a tuple of their types; 0 on the simulator. A kernel
-        without signatures returns, without arguments, a dict of the numbers of all ``overloads``."""
-        return self._fact("registers", arguments)
-
-    def get_shared_mem_per_block(self, *arguments: Any) -> Any:
-        """Returns the bytes of static shared memory of a block; the arguments are those of ``get_regs_per_thread``."""
-        return self._fact("shared_bytes", arguments)
-
-    def get_local_mem_per_thread(self, *arguments: Any) -> Any:
-        """Returns the bytes of local memory of a thread; the arguments are those of ``get_regs_per_thread``."""
-        return self._fact("local_bytes", arguments)
-
-    def get_const_mem_size(self, *arguments: Any) -> Any:
-        """Returns the bytes of constant memory; the arguments are those of ``get_regs_per_thread``."""
-        return self._fact("constant_bytes", arguments)
-
-    def get_max_threads_per_block(self, *arguments: Any) -> Any:
-        """Returns the largest number of threads of a block of the kernel."""
-        most = self._options.most_threads
-        return most if most else self._fact("most_threads", arguments)
 
     def suggest_block(self, *arguments: Any, sharedmem: int = 0) -> int:
         """Returns the number of threads per block with the highest occupancy of the device."""
@@ -580,6 +487,11 @@ def check_count(function: FunctionType, wanted: Signature) -> None:
 def _places_records(options: CompileOptions) -> bool:
     """Whether records must be copied to GPU memory."""
     return options.backend is CompileBackend.Cuda
+
+
+def _needs_uint64(value: Any) -> bool:
+    """Whether the value is a Python integer that fits uint64 but not int64."""
+    return type(value) is int and 2**63 <= value < 2**64
 
 
 def _is_point(value: Any) -> bool:

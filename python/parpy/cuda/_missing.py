@@ -16,8 +16,8 @@ from ._driver import profiler
 
 __all__ = [
     "BaseCUDAMemoryManager", "CudaAPIError", "CudaSupportError", "GetIpcHandleMixin", "HostOnlyCUDAMemoryManager",
-    "IpcHandle", "LinkerError", "defer_cleanup", "open_ipc_array", "profile_start", "profile_stop",
-    "profiling", "set_memory_manager",
+    "IpcHandle", "LinkerError", "MappedMemory", "MemoryPointer", "PinnedMemory", "defer_cleanup", "open_ipc_array",
+    "profile_start", "profile_stop", "profiling", "set_memory_manager",
 ]  # fmt: skip
 
 CudaAPIError = CudaSupportError = LinkerError = BackendError
@@ -82,6 +82,21 @@ class BaseCUDAMemoryManager:
 
 class HostOnlyCUDAMemoryManager(BaseCUDAMemoryManager):
     """Raises NotImplementedError: the memory manager of ParPy cannot be replaced."""
+
+
+class MemoryPointer:
+    """Raises NotImplementedError: arrays own their memory, and other allocators are not called."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        raise NotImplementedError(_NO_MANAGERS)
+
+
+class MappedMemory(MemoryPointer):
+    """Raises NotImplementedError; ``mapped_array`` makes an array in mapped memory."""
+
+
+class PinnedMemory(MemoryPointer):
+    """Raises NotImplementedError; ``pinned_array`` makes an array in pinned memory."""
 
 
 class GetIpcHandleMixin:

@@ -1,16 +1,24 @@
-"""A kernel for one combination of argument types: ``k.overloads[types]``."""
+"""A kernel for one combination of argument types, ``k.overloads[types]``, and what a kernel tells about its code."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ..vocabulary.signatures import Record, Scalar, Signature, TupleType, argument_type
+from .. import _native
+from ..calls.interface import HOST, source_text
+from ..calls.options import CompileOptions
+from ..vocabulary.signatures import Record, Scalar, Signature, TupleType, argument_type, signature
+from ._devices import get_current_device
+from ._options import KernelOptions
+from .arguments.directed import type_of
 
 if TYPE_CHECKING:
     from ._kernel import Kernel
+
+SAMPLE_SIZES = (1, 1, 1, 32, 1, 1, 0)  # the sizes of a launch that is compiled for an inspection
 
 
 class Overload:
@@ -68,6 +76,132 @@ class Overloads(dict[tuple[Any, ...], Overload]):
             self[key] = Overload(self._kernel, key)
 
 
+class Inspected:
+    """The inspections of a kernel: its texts, its needs on a device and its signatures."""
+
+    if TYPE_CHECKING:
+        declared: tuple[Signature, ...]
+        native: Any
+        overloads: Overloads
+        py_func: Any
+        _device_code: list[str]
+        _folders: list[str]
+        _options: KernelOptions
+        _specialized: dict[tuple[Any, ...], Any]
+
+        def options(self, stream: Any) -> CompileOptions: ...
+        def prepared(self, arguments: Sequence[Any]) -> tuple[Kernel, Sequence[Any]]: ...
+        def with_signature(self, wanted: Signature) -> Kernel: ...
+
+    def inspect_source(self, *arguments: Any) -> Any:
+        """Returns the CUDA C++ and host text for arguments like these, or for a tuple of their types. A kernel with a
+        signature needs no arguments; any other kernel then returns a dict of the texts of all ``overloads``."""
+        if not arguments and not self.declared and self.overloads:
+            return of_each(self, Overload.inspect_source)
+        self.options(0)
+        kernel, given = self.prepared(arguments)
+        return source_text(kernel.native, (*SAMPLE_SIZES, *given), kernel.options(0))
+
+    def inspect_asm(self, *arguments: Any) -> Any:
+        """Returns the PTX for arguments like these, or for a tuple of their types; without arguments a dict of the PTX
+        of all ``overloads``."""
+        if not arguments:
+            return of_each(self, Overload.inspect_asm)
+        device = self.inspect_source(*arguments).split(HOST)[0]
+        major, minor = get_current_device().compute_capability
+        flags = [*self._options.flags, *(f"--include-path={folder}" for folder in self._folders)]
+        ptx = _native.compile_cuda(
+            device, f"{self.py_func.__name__}.cu", f"sm_{major}{minor}", self._options.fast_math,
+            [*flags, *(["--relocatable-device-code=true"] if self._device_code else [])], True,
+        )  # fmt: skip
+        return ptx.decode().rstrip("\0")
+
+    def inspect_types(self, file: Any = None) -> None:
+        """Prints the CUDA C++ of each overload, in which all variables have their types."""
+        for types, each in self.overloads.items():
+            print(f"// {self.__name__}{types}", each.inspect_source(), sep="\n", file=file)  # type: ignore[attr-defined]
+
+    def inspect_llvm(self, *_: Any) -> NoReturn:
+        """Raises NotImplementedError: kernels become CUDA C++, not LLVM IR."""
+        raise NotImplementedError("kernels become CUDA C++, not LLVM IR: write k.inspect_source() or k.inspect_asm()")
+
+    def inspect_lto_ptx(self, *arguments: Any) -> Any:
+        """Returns the PTX, as ``inspect_asm`` does."""
+        return self.inspect_asm(*arguments)
+
+    def inspect_sass(self, *_: Any) -> NoReturn:
+        """Raises NotImplementedError: only tools of the CUDA toolkit show the assembly of a GPU."""
+        raise NotImplementedError("write k.inspect_asm() for PTX; SASS is shown by the toolkit's nvdisasm")
+
+    def specialize(self, *arguments: Any) -> Any:
+        """Returns a kernel of the same function with one signature, the types of these arguments. Where signatures have
+        no type for an argument, it is the kernel itself, which is then compiled for them."""
+        types = tuple(map(type_of, arguments))
+        if None in types:
+            self.inspect_source(*arguments)
+            return self
+        if types not in self._specialized:
+            self._specialized[types] = self.with_signature(Signature(None, types))
+        return self._specialized[types]
+
+    @property
+    def specialized(self) -> bool:
+        """Whether the kernel has exactly one signature."""
+        return len(self.declared) == 1
+
+    @property
+    def signatures(self) -> list[tuple[Any, ...]]:
+        """The tuples of argument types that the kernel is compiled for, from its signatures or its launches."""
+        return list(self.overloads)
+
+    @property
+    def extensions(self) -> tuple[Any, ...]:
+        """The objects whose ``prepare_args`` converts arguments."""
+        return self._options.extensions
+
+    def compile(self, sig: Any) -> Overload:
+        """Compiles the kernel for a signature or a tuple of the types of its arguments, and returns that overload."""
+        made = self.overloads[signature(sig).arguments]
+        made.inspect_source()
+        return made
+
+    def facts(self, arguments: Sequence[Any] = (), block: int = 32, sharedmem: int = 0) -> dict[str, int]:
+        """The needs of a launch with such arguments on the device. Compiles the kernel for them."""
+        sizes = (1, 1, 1, block, 1, 1, sharedmem)
+        self.options(0)
+        kernel, given = self.prepared(arguments)
+        return _native.kernel_facts(kernel.native, (*sizes, *given), kernel.options(0), block, sharedmem)
+
+    def _fact(self, name: str, arguments: Sequence[Any]) -> Any:
+        """One of the `facts` for these arguments or types, or for the only signature. Without either it is a dict with
+        the fact of each overload, by its types."""
+        if not arguments and not self.specialized:
+            return of_each(self, lambda each: self.facts(each.samples())[name])
+        return self.facts(arguments)[name]
+
+    def get_regs_per_thread(self, *arguments: Any) -> Any:
+        """Returns the registers of a thread for arguments or a tuple of their types; 0 on the simulator. A kernel
+        that has not exactly one signature returns, without arguments, a dict of the numbers of all ``overloads``."""
+        return self._fact("registers", arguments)
+
+    def get_shared_mem_per_block(self, *arguments: Any) -> Any:
+        """Returns the bytes of static shared memory of a block; the arguments are those of ``get_regs_per_thread``."""
+        return self._fact("shared_bytes", arguments)
+
+    def get_local_mem_per_thread(self, *arguments: Any) -> Any:
+        """Returns the bytes of local memory of a thread; the arguments are those of ``get_regs_per_thread``."""
+        return self._fact("local_bytes", arguments)
+
+    def get_const_mem_size(self, *arguments: Any) -> Any:
+        """Returns the bytes of constant memory; the arguments are those of ``get_regs_per_thread``."""
+        return self._fact("constant_bytes", arguments)
+
+    def get_max_threads_per_block(self, *arguments: Any) -> Any:
+        """Returns the largest number of threads of a block of the kernel."""
+        most = self._options.most_threads
+        return most if most else self._fact("most_threads", arguments)
+
+
 def types_of(given: Any) -> tuple[Any, ...]:
     """The types of the arguments in a signature, a tuple of types or a single type."""
     if isinstance(given, Signature):
@@ -85,7 +219,7 @@ def asked_types(arguments: Sequence[Any]) -> tuple[Any, ...] | None:
         return None
 
 
-def of_each(kernel: Kernel, get: Callable[[Overload], Any]) -> dict[tuple[Any, ...], Any]:
+def of_each(kernel: Inspected, get: Callable[[Overload], Any]) -> dict[tuple[Any, ...], Any]:
     """The results of `get` for all overloads, by the types of their arguments."""
     return {types: get(each) for types, each in kernel.overloads.items()}
 

@@ -4,9 +4,13 @@ from ..calls.errors import BackendError, CompileError
 from ..calls.performance import PerformanceWarning as NumbaPerformanceWarning
 
 __all__ = [
-    "CudaAPIError", "CudaSupportError", "LinkerError", "LoweringError", "NumbaError", "NumbaPerformanceWarning",
-    "NvvmError", "TypingError", "UnsupportedError",
+    "ConstantInferenceError", "CudaAPIError", "CudaSupportError", "LinkerError", "LoweringError",
+    "NumbaDebugInfoWarning", "NumbaDeprecationWarning", "NumbaError", "NumbaInvalidConfigWarning",
+    "NumbaPerformanceWarning", "NumbaTypeError", "NumbaValueError", "NumbaWarning", "NvvmError", "TypingError",
+    "UnsupportedError",
 ]  # fmt: skip
 
-NumbaError = TypingError = UnsupportedError = LoweringError = CompileError
+NumbaError = TypingError = UnsupportedError = LoweringError = ConstantInferenceError = CompileError
+NumbaTypeError = NumbaValueError = CompileError
+NumbaWarning = NumbaDebugInfoWarning = NumbaDeprecationWarning = NumbaInvalidConfigWarning = NumbaPerformanceWarning
 CudaAPIError = CudaSupportError = LinkerError = NvvmError = BackendError

@@ -14,11 +14,15 @@ from typing import Any
 import numpy as np
 
 from ..arrays.device_arrays import is_int
+from ..vocabulary.signatures import from_dtype
 from ._arrays import DeviceNDArray, device_array
 from ._decorators import jit
 
 xoroshiro128p_dtype = np.dtype([("s0", np.uint64), ("s1", np.uint64)], align=True)
 """The type of a state."""
+
+xoroshiro128p_type = from_dtype(xoroshiro128p_dtype)
+"""The type of a state in signatures."""
 
 _U64 = 2**64 - 1
 _JUMP = (0xBEAC0467EBA5FACB, 0xD86B048B86AA9922)

@@ -84,31 +84,56 @@ def real_of(letter: str) -> str:
     return {"c": "s", "z": "d"}.get(letter, letter)
 
 
-class _Handle:
+class Handle:
     """A context of cuBLAS for one device and thread."""
 
     def __init__(self, device: int) -> None:
         self.library = open_library("cublas")
         self.pointer = ctypes.c_void_p()
         self.library.call("cublasCreate_v2", ctypes.byref(self.pointer))
+        self._number = self.pointer.value or 0
         self._device, self._stream = device, 0
         # The available function and its name, by the first of the names that `call` gets.
         self._functions: dict[str, tuple[str, Callable[..., int]]] = {}
 
     def call(self, names: Sequence[str], stream: int, arguments: Sequence[Any], more: Sequence[Any] = ()) -> None:
         """Calls the first of these functions that the library has, on a stream."""
+        name, function = self._found(names)
+        if stream != self._stream:
+            self._select(stream)
+        status = function(self.pointer, *arguments, *more)
+        if status:
+            raise self.library.failure(name, status)
+        if stream:
+            _native.note_stream(stream, self._device)
+
+    def call_directly(self, function: _native.LibraryCall, names: Sequence[str], stream: int, *given: int) -> None:
+        """Calls a function with these names, of which `address_of` gave the address, on a stream."""
+        if stream != self._stream:
+            self._select(stream)
+        status = function(self._number, *given)
+        if status:
+            raise self.library.failure(self._found(names)[0], status)
+        if stream:
+            _native.note_stream(stream, self._device)
+
+    def address_of(self, names: Sequence[str]) -> int | None:
+        """The address of the first of these functions that the library has; None if Python implements it."""
+        function: Any = self._found(names)[1]
+        known = isinstance(function, ctypes._CFuncPtr)  # type: ignore[attr-defined]
+        return ctypes.cast(function, ctypes.c_void_p).value if known else None
+
+    def _found(self, names: Sequence[str]) -> tuple[str, Callable[..., int]]:
         found = self._functions.get(names[0])
         if found is None:
             name = self._first(names)
             found = self._functions[names[0]] = name, self.library.function(name)
-        if stream != self._stream:  # cublasSetStream resets the workspace, so it is called for changes only
-            self.library.call("cublasSetStream_v2", self.pointer, ctypes.c_void_p(stream))
-            self._stream = stream
-        status = found[1](self.pointer, *arguments, *more)
-        if status:
-            raise self.library.failure(found[0], status)
-        if stream:
-            _native.note_stream(stream, self._device)
+        return found
+
+    def _select(self, stream: int) -> None:
+        """Makes later calls run on a stream. It costs a call, and resets cuBLAS's workspace."""
+        self.library.call("cublasSetStream_v2", self.pointer, ctypes.c_void_p(stream))
+        self._stream = stream
 
     def _first(self, names: Sequence[str]) -> str:
         found = next((each for each in names if self.library.has(each)), None)
@@ -125,17 +150,17 @@ class _Handles(threading.local):
     """This thread's contexts by their devices."""
 
     def __init__(self) -> None:
-        self.known: dict[int, _Handle] = {}
+        self.known: dict[int, Handle] = {}
 
 
 _handles = _Handles()
 
 
-def handle_of_device(device: int) -> _Handle:
+def handle_of_device(device: int) -> Handle:
     """This thread's context for a device, which is selected."""
     found = _handles.known.get(device)
     if found is None:
-        found = _handles.known[device] = _Handle(device)
+        found = _handles.known[device] = Handle(device)
     return found
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..arrays.libraries import (
     HOST,
+    Library,
     as_operand,
     device_of_all,
     dtype_of,
@@ -458,7 +459,7 @@ def matmul(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
         if product is not None:
             address = third[1]
             if out is None:
-                out = _empty_like(a, product.shape, stream)
+                out = product.library.empty(product.shape, product.dtype, a, stream)
                 address = address_of(out)
             of_a, of_b = first[1], second[1]
             addresses = (of_b, of_a, address) if product.swapped else (of_a, of_b, address)
@@ -486,7 +487,9 @@ def matmul(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
     getattr(Blas(external_stream(stream_of((a, b, out), stream))), name)(*given)
     made = key_of(name, given)
     if key is not None and made is not None:
-        _plans.keep(key, _Product(_plans.get(made[0]), turned, shape))
+        library = library_of(a)
+        assert library is not None
+        _plans.keep(key, _Product(_plans.get(made[0]), turned, shape, dtype_of(out), library))
     return out
 
 
@@ -499,6 +502,8 @@ class _Product(NamedTuple):
     call: Call
     swapped: bool  # whether b comes before a in the call
     shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    library: Library  # that of the results
 
 
 def _shape_of_product(a: Any, b: Any) -> tuple[int, ...]:

@@ -18,8 +18,9 @@ from ..calls.errors import raise_for
 from ..syntax.annotations import Declared as Annotation
 from ..syntax.annotations import declared
 from ..syntax.deep_stack import on_deep_stack, with_deep_stack
-from ..syntax.names import MISSING, OBJECT, Capture, Guard, source_of
+from ..syntax.names import MISSING, OBJECT, Capture, Guard, is_choice, source_of
 from ..syntax.source import FunctionSource
+from ..syntax.walks import walk
 from ..vocabulary.device import GEOMETRY
 from .calls.random_numbers import begin_streams
 from .composed import take_composed
@@ -162,10 +163,16 @@ def _parse(function: object, program: Program) -> Surface:
 
 
 def _known(entry: FunctionScope) -> dict[str, Any]:
-    """The known arguments of a call on which its draws of random numbers depend."""
+    """The known arguments of a call: members of enums in parameters that are not assigned to, and those on which draws
+    of random numbers depend."""
     kinds, draws = entry.program.known_kinds, entry.program.draws
     values = {name: kind.value for name, kind in kinds.items() if isinstance(kind, Single)}
     known = {name: value for name, value in values.items() if draws.may_be_drawing(value)}
+    choices = {name: value for name, value in values.items() if is_choice(value)}
+    if choices:
+        names = (each for each in walk(entry.node) if isinstance(each, ast.Name))
+        stored = {each.id for each in names if isinstance(each.ctx, ast.Store)}
+        known |= {name: value for name, value in choices.items() if name not in stored}
     absent = {name for name, kind in kinds.items() if isinstance(kind, TupleKind) and kind.is_none}
     objects = {name: OBJECT for name, kind in kinds.items() if isinstance(kind, RecordKind)}
     return known | objects | dict.fromkeys(absent & draws.names(entry.source, known)) if kinds else {}

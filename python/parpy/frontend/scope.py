@@ -33,7 +33,7 @@ from ..syntax.names import (
     is_unchanging,
     jit_source,
 )
-from ..syntax.patterns import first_name, integer_constant, is_none, stored_in
+from ..syntax.patterns import first_name, integer_constant, is_none, stored_in, string_key
 from ..syntax.source import FunctionSource
 from ..syntax.walks import walk
 from ..vocabulary.device import GEOMETRY, Group
@@ -395,9 +395,13 @@ class FunctionScope:
         return owner is not None and is_unchanging(owner.value, binding.value) and self._stays(node.value, owner)
 
     def item(self, node: ast.expr) -> Binding | None:
-        """The element of a tuple that `node` selects by a constant; None for other expressions."""
+        """The element of a tuple that `node` selects by a constant, or, in kernels, the attribute of a known member of
+        an enum, whose name is a text there; None for other expressions."""
         if not isinstance(node, ast.Subscript):
             return None
+        if self.has_records and isinstance(node.value, ast.Name) and (key := string_key(node)) is not None:
+            known = self.scope.known.get(node.value.id)
+            return attribute(known, key, self.program.class_spaces) if isinstance(known, Enum) else None
         owner, index = self.tuple_of(node.value), integer_constant(node.slice, _MOST_ITEMS)
         if owner is None or index is None or not -len(owner) <= index < len(owner):
             return None

@@ -11,24 +11,22 @@ import numpy as np
 
 from ..arrays.libraries import (
     HOST,
-    Library,
     are_apart,
     as_operand,
     copied,
     dtype_of,
-    is_c_contiguous,
     is_number,
     library_of,
     overlap,
     overriding_operand,
     reshaped,
     shape_of,
-    transposed,
 )
 from ..calls.pickling import give_reference
 from ..calls.tracebacks import end_at_caller
 from ..dates.operations import is_date
 from . import reductions
+from .axis_orders import axes_of_results
 from .choices import Choices
 from .dates import are_dates, as_integers, reduced, with_dates
 from .element_kernels import Operand, conversion, dimensions_in, elementwise, ir_name
@@ -174,19 +172,17 @@ class DeviceUfunc(OnDevice):
                     )
                 shape = tuple(shape_of(each))
         refuse_read_only(outs)
-        if len(shape) > 1 and (order == "F" or (order == "A" and all(map(_is_in_fortran_order, inputs)))):
-            library, kinds = library_of_results(inputs, outs), types[len(inputs) :]
-            outs = [
-                _in_fortran_order(library, shape, kind, inputs[0], stream) if each is None else each
-                for each, kind in zip(outs, kinds, strict=True)
-            ]
+        axes = None
+        if len(shape) > 1 and any(each is None for each in outs):
+            masks = [] if where is True else [where if library_of(where) is not None else np.asarray(where)]
+            axes = axes_of_results(order, [*inputs, *(each for each in outs if each is not None), *masks], shape)
         inputs = self._apart(inputs, outs, stream)
         plan = self._plan_for(inputs, outs, types, shape, where, stream)
         if key is not None and all(each is not None for each in outs) == (len(key) > 1 + len(inputs)):
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.clear()
             self._plans[key] = plan
-        return plan.run(inputs, outs, None if where is True else where)
+        return plan.run(inputs, outs, None if where is True else where, axes)
 
     def _with_dates(self, inputs: list[Any], outs: list[Any], types: Any, where: Any, stream: Any) -> Any:
         if where is not True and any(
@@ -266,7 +262,9 @@ class DeviceUfunc(OnDevice):
                 (tuple(rows), key[1], 1, None), lambda: elementwise(self._scalars.source, rows, 1, 1, None)
             )
         dtypes = types[len(inputs) :]
-        return Plan(function, self._options.on(stream), changes, library, inputs, dtypes, shape, stream, flat)
+        return Plan(
+            function, self._options.on(stream), changes, library, inputs, dtypes, shape, stream, flat, whole_arrays
+        )
 
     # ------------------------------------------------------------ methods
 
@@ -367,20 +365,6 @@ class DeviceUfunc(OnDevice):
         else:
             reductions.at(self, array, indices, b, stream)
         return None
-
-
-def _is_in_fortran_order(value: Any) -> bool:
-    return is_number(value) or is_c_contiguous(transposed(value, _reverse(value)))
-
-
-def _reverse(value: Any) -> list[int]:
-    return list(range(len(shape_of(value))))[::-1]
-
-
-def _in_fortran_order(library: Library, shape: tuple[int, ...], kind: Any, like: Any, stream: Any) -> Any:
-    """A new array in Fortran order."""
-    made = library.empty(shape[::-1], kind, like, stream)
-    return transposed(made, _reverse(made))
 
 
 def _overridden(

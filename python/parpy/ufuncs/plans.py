@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.libraries import HOST, Library, is_c_contiguous, library_of, reshaped, shape_of
+from ..arrays.libraries import HOST, Library, is_c_contiguous, library_of, reshaped, shape_of, transposed
 from ..calls.options import CompileOptions
 from ..cuda._arrays import DeviceNDArray
+from .axis_orders import axes_of_results, empty_with_axes
 
 _NUMBERS = (float, int, complex, bool)
 
@@ -40,7 +41,7 @@ class Plan:
 
     __slots__ = (
         "_anchor", "_arrays", "_changes", "_count", "_dtypes", "_flat", "_function", "_library", "_options", "_scalar",
-        "_shape", "_stream",
+        "_shape", "_stream", "_whole",
     )  # fmt: skip
 
     def __init__(
@@ -54,8 +55,10 @@ class Plan:
         shape: tuple[int, ...],
         stream: Any,
         flat: Any = None,
+        whole: bool = False,
     ) -> None:
-        """``flat`` is a function for contiguous arrays of the plan's shape, flattened to one dimension."""
+        """``flat`` is a function for contiguous arrays of the plan's shape, flattened to one dimension. ``whole`` tells
+        whether all arrays have the plan's shape."""
         self._function, self._options = function, options
         self._flat, self._count = flat, math.prod(shape)
         self._arrays = [k for k, each in enumerate(inputs) if library_of(each) is not None]
@@ -63,6 +66,7 @@ class Plan:
         self._library, self._dtypes, self._shape, self._stream = library, tuple(dtypes), shape, stream
         self._anchor = next((k for k, each in enumerate(inputs) if library_of(each) is library), 0)
         self._scalar = not shape and library is HOST
+        self._whole = whole
 
     def _given(self, values: Sequence[Any]) -> Sequence[Any]:
         if self._changes is None:
@@ -73,10 +77,34 @@ class Plan:
         """Makes a call without outputs and without a mask."""
         shape = self._shape
         if len(self._dtypes) > 1 or not shape:
-            return self.run(values, [None] * len(self._dtypes), None)
+            return self.run(values, [None] * len(self._dtypes), None, self._axes(values))
+        axes = self._axes(values)
+        if axes is not None:
+            return self._with_axes(values, axes)
         made = self._library.empty(shape, self._dtypes[0], values[self._anchor], self._stream)
         if 0 not in shape:
             self._call(values, made)
+        return made
+
+    def _axes(self, values: Sequence[Any]) -> tuple[int, ...] | None:
+        """The order of the axes of a result for these values; None stands for C order."""
+        if len(self._shape) < 2 or all(is_c_contiguous(values[k]) for k in self._arrays):
+            return None
+        return axes_of_results("K", values, self._shape)
+
+    def _with_axes(self, values: Sequence[Any], axes: tuple[int, ...]) -> Any:
+        """Makes a call without outputs whose result has its axes in this order in memory."""
+        shape, like = self._shape, values[self._anchor]
+        made = empty_with_axes(self._library, shape, self._dtypes[0], like, self._stream, axes)
+        if 0 in shape:
+            return made
+        if not (self._whole and all(_can_turn(values[k]) for k in self._arrays)):
+            self._function(*self._given(values), made, opts=self._options)
+            return made
+        turned = list(values)
+        for k in self._arrays:
+            turned[k] = transposed(values[k], axes)
+        self._call(turned, transposed(made, axes))
         return made
 
     def _call(self, values: Sequence[Any], out: Any) -> None:
@@ -96,14 +124,15 @@ class Plan:
             self._call(values, out)
         return out
 
-    def run(self, values: Sequence[Any], outs: Sequence[Any], mask: Any) -> Any:
-        """Makes a call with any outputs, None for new ones, and with a mask or None."""
+    def run(self, values: Sequence[Any], outs: Sequence[Any], mask: Any, axes: tuple[int, ...] | None = None) -> Any:
+        """Makes a call with any outputs, None for new ones, and with a mask or None. New outputs have their axes in
+        this order in memory."""
         whole = self._shape or (1,)
         like = values[self._anchor]
         if library_of(like) is not self._library:
             like = next((each for each in outs if library_of(each) is self._library), like)
         made = [
-            self._library.empty(whole, dtype, like, self._stream) if each is None else each
+            empty_with_axes(self._library, whole, dtype, like, self._stream, axes) if each is None else each
             for each, dtype in zip(outs, self._dtypes, strict=True)
         ]
         stored = made if self._shape else [reshaped(each, (1,)) if not shape_of(each) else each for each in made]
@@ -115,6 +144,10 @@ class Plan:
             for each, value in zip(outs, made, strict=True)
         ]
         return results[0] if len(results) == 1 else tuple(results)
+
+
+def _can_turn(array: Any) -> bool:
+    return hasattr(array, "permute") or hasattr(array, "transpose")
 
 
 def _as_mask(mask: Any) -> Any:

@@ -13,6 +13,7 @@ from ..arrays.libraries import (
     as_operand,
     copied,
     dtype_of,
+    is_c_contiguous,
     is_number,
     is_read_only,
     library_of,
@@ -231,14 +232,16 @@ def _reducing_at(source: FunctionSource, rank: int, axis: int, given: str, kind:
     return compiled("\n".join(lines) + "\n", "ufunc_reduceat", source)
 
 
-def _updating(source: FunctionSource, rank: int, converted: Sequence[str], stored: str, second: bool) -> Any:
+def _updating(source: FunctionSource, rank: int, converted: Sequence[str], stored: str, operands: int) -> Any:
+    """The function that updates elements. Its second operands are ``b``, or elements of ``b`` at the places ``m``."""
     indices = [f"j{d}" for d in range(rank)]
     place = ", ".join(f"{name}[k]" for name in indices)
     values = [f"{converted[0].upper()}(x[{place}])" if converted[0] else f"x[{place}]"]
-    if second:
-        values.append(f"{converted[1].upper()}(b[k])" if converted[1] else "b[k]")
+    if operands:
+        second = "b[k]" if operands == 1 else "b[m[k]]"
+        values.append(f"{converted[1].upper()}({second})" if converted[1] else second)
     lines = [
-        f"def ufunc_at(x, {', '.join(indices)}{', b' if second else ''}):",
+        f"def ufunc_at({', '.join(['x', *indices, *['b', 'm'][:operands]])}):",
         f"    for k in range({indices[0]}.shape[0]):",
         f"        x[{place}] = {stored.upper()}(function({', '.join(values)}))",
     ]
@@ -316,23 +319,29 @@ def at(ufunc: DeviceUfunc, array: Any, indices: Any, b: Any, stream: Any) -> Non
         given.append(type(b) if type(b) in (int, float, complex) else dtype_of(np.asarray(b) if is_number(b) else b))
     types = ufunc.resolve_dtypes((*given, given[0]))
     if b is not None:
-        host = library_of(b) in (None, HOST)
-        if host:
-            operands.append(
-                np.ascontiguousarray(np.broadcast_to(np.asarray(b, types[1] if is_number(b) else None), chosen)).ravel()
-            )
-        elif tuple(shape_of(b)) == chosen:
-            operands.append(reshaped(b, (flat[0].size,)))
-        else:
-            raise ValueError(f"values of shape {shape_of(b)} do not fit indices of shape {chosen}")
+        operands = _values(b, chosen, types[1], stream)
     if flat[0].size == 0:
         return
     converted = [conversion(dtype_of(array), types[0])]
-    converted += [conversion(dtype_of(each), types[1]) for each in operands]
-    key = ("at", len(shape), tuple(converted), str(types))
+    converted += [conversion(dtype_of(each), types[1]) for each in operands[:1]]
+    key = ("at", len(shape), tuple(converted), len(operands), str(types))
     stored = ir_name(dtype_of(array))
-    make = lambda: _updating(scalars.source, len(shape), converted, stored, b is not None)  # noqa: E731
+    make = lambda: _updating(scalars.source, len(shape), converted, stored, len(operands))  # noqa: E731
     ufunc._function(key, make)(array, *flat, *operands, opts=ufunc._options.on(stream))
+
+
+def _values(b: Any, chosen: tuple[int, ...], kind: np.dtype[Any], stream: Any) -> list[Any]:
+    """The second operands for the selected elements, as an array of one dimension. Where arrays on a device are
+    broadcast, the place of each operand in that array follows."""
+    if library_of(b) in (None, HOST):
+        whole = np.broadcast_to(np.asarray(b, kind if is_number(b) else None), chosen)
+        return [np.ascontiguousarray(whole).ravel()]
+    given = shape_of(b)
+    count = math.prod(given)
+    places = np.broadcast_to(np.arange(count).reshape(given), chosen).ravel()
+    if len(given) != 1:
+        b = reshaped(b if is_c_contiguous(b) else copied(b, library_of(b) or HOST, stream), (count,))
+    return [b] if tuple(given) == chosen else [b, places]
 
 
 # ---------------------------------------------------------------- common parts
@@ -360,8 +369,17 @@ def _type(ufunc: DeviceUfunc, array: Any, out: Any, dtype: Any) -> np.dtype[Any]
     """The type of the loop, which both inputs and the result have."""
     stored = None if out is None else dtype_of(out)
     wanted = None if dtype is None else np.dtype(dtype)
+    given = dtype_of(array)
     more = {} if wanted is None else {"signature": (wanted, None, None)}
-    types = ufunc.resolve_dtypes((stored, dtype_of(array), None), reduction=True, **more)
+    try:
+        types = ufunc.resolve_dtypes((stored, given, None), reduction=True, **more)
+    except TypeError:
+        # NumPy widens integers in reductions of every ufunc with the name 'add' or 'multiply'.
+        if stored is not None or wanted is not None or ufunc.__name__ not in ("add", "multiply"):
+            raise
+        types = ufunc.resolve_dtypes((given, given, None))
+        if not types[0] == types[1] == types[2]:
+            raise
     found: np.dtype[Any] = types[0]
     return found
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +22,21 @@ __all__ = [
     "intc", "intp", "long_", "longlong", "none", "short", "size_t", "ssize_t", "u1", "u2", "u4", "u8", "uchar",
     "uint", "uint8", "uint16", "uint32", "uint64", "uintc", "uintp", "ulong", "ulonglong", "ushort", "void",
 ]  # fmt: skip
+
+
+_T = TypeVar("_T")
+
+
+def _equals_numbas(cls: type[_T]) -> type[_T]:
+    """Makes objects of a class equal to Numba's types with the same meaning too."""
+    own = cls.__eq__
+
+    def equal(self: Any, other: object) -> Any:
+        found = own(self, other)
+        return own(self, of_numba(other)) if found is NotImplemented and is_numba(other) else found
+
+    cls.__eq__ = equal  # type: ignore[method-assign]
+    return cls
 
 
 class _Result:
@@ -52,6 +68,7 @@ class _Element(_Result):
         return Array(self, len(parts), layout)
 
 
+@_equals_numbas
 @dataclass(frozen=True)
 class Scalar(_Element):
     """A number type. ``float32[:]`` is an array type, ``float32(int32)`` a signature, and ``float32(x)`` of a number,
@@ -73,6 +90,16 @@ class Scalar(_Element):
         return "bool" if self.name == "bool" else self.shown
 
     @property
+    def bitwidth(self) -> int:
+        """The size of a number in bits."""
+        return 8 * self.dtype.itemsize
+
+    @property
+    def signed(self) -> bool:
+        """Whether the numbers have a sign."""
+        return self.dtype.kind not in "ub"
+
+    @property
     def is_date(self) -> bool:
         """Whether the numbers represent dates or durations."""
         return self.shown.startswith(("datetime64", "timedelta64"))
@@ -89,6 +116,7 @@ class Scalar(_Element):
     __repr__ = __str__
 
 
+@_equals_numbas
 @dataclass(frozen=True)
 class Record(_Element):
     """The type of records with the fields of a NumPy dtype. ``Record(dtype)[:]`` is an array type."""
@@ -105,6 +133,7 @@ class Record(_Element):
     __repr__ = __str__
 
 
+@_equals_numbas
 @dataclass(frozen=True)
 class Array(_Result):
     """An array type; ``layout`` is "C", "F" or "A" (any)."""
@@ -135,6 +164,7 @@ class Array(_Result):
     __repr__ = __str__
 
 
+@_equals_numbas
 @dataclass(frozen=True)
 class TupleType(_Result):
     """The type of an argument that is a tuple."""
@@ -149,6 +179,7 @@ class TupleType(_Result):
     __repr__ = __str__
 
 
+@_equals_numbas
 @dataclass(frozen=True)
 class Void(_Result):
     def __repr__(self) -> str:
@@ -158,6 +189,7 @@ class Void(_Result):
 Type = Scalar | Array | Record | TupleType
 
 
+@_equals_numbas
 @dataclass(frozen=True)
 class Pointer:
     """The type of a pointer to elements, an argument of a foreign function."""
@@ -170,6 +202,7 @@ class Pointer:
     __repr__ = __str__
 
 
+@_equals_numbas
 @dataclass(frozen=True)
 class Signature:
     """The types of the arguments and of the result; None means no result or, if `open`, a result of any type."""
@@ -182,6 +215,16 @@ class Signature:
     def number(self) -> str:
         """The name in IR text of the type of the number that the function returns; "void" if it returns none."""
         return self.result.name if isinstance(self.result, Scalar) else "void"
+
+    @property
+    def args(self) -> tuple[Type | Pointer, ...]:
+        """The types of the arguments."""
+        return self.arguments
+
+    @property
+    def return_type(self) -> Any:
+        """The type of the result; ``void`` if there is none."""
+        return self.result or void
 
     def __str__(self) -> str:
         return f"{self.result or 'void'}({', '.join(map(str, self.arguments))})"
@@ -316,6 +359,13 @@ def is_signature(given: object) -> bool:
 
 
 # ---------------------------------------------------------------- Numba's own types
+
+
+def like_numbas(found: Any, given: object) -> Any:
+    """A number type or ``void`` as Numba's own type, if the signature or the tuple of types ``given`` is Numba's."""
+    parts = given if isinstance(given, tuple) else (given,)
+    types = getattr(sys.modules.get("numba"), "types", None)
+    return getattr(types, str(found), found) if any(map(is_numba, parts)) else found
 
 
 def of_numba(given: Any) -> Any:

@@ -25,6 +25,12 @@ public:
         if (function == nullptr) problem_ = "'" + file_ + "' has no function '" + name + "'";
     }
 
+    // Leaves the function null if the library does not have it.
+    template <class T>
+    void find_if_there(T*& function, const char* name) {
+        if (handle_ != nullptr) function = reinterpret_cast<T*>(::dlsym(handle_, name));
+    }
+
     // Why it cannot be used; empty: it is open and has all the functions.
     [[nodiscard]] const std::string& problem() const { return problem_; }
 

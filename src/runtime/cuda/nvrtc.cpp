@@ -39,6 +39,8 @@ struct Nvrtc {
     Result (*cubin)(NvrtcProgram, char*) = nullptr;
     Result (*ptx_size)(NvrtcProgram, std::size_t*) = nullptr;
     Result (*ptx)(NvrtcProgram, char*) = nullptr;
+    Result (*lto_ir_size)(NvrtcProgram, std::size_t*) = nullptr;  // from CUDA 12.0 on
+    Result (*lto_ir)(NvrtcProgram, char*) = nullptr;
     Result (*destroy)(NvrtcProgram*) = nullptr;
 
     std::string file;
@@ -139,6 +141,8 @@ std::unique_ptr<Nvrtc> open(const std::string& file, std::string& reason) {
     library.find(nvrtc->ptx_size, "nvrtcGetPTXSize");
     library.find(nvrtc->ptx, "nvrtcGetPTX");
     library.find(nvrtc->destroy, "nvrtcDestroyProgram");
+    library.find_if_there(nvrtc->lto_ir_size, "nvrtcGetLTOIRSize");
+    library.find_if_there(nvrtc->lto_ir, "nvrtcGetLTOIR");
     reason = library.problem();
     if (!reason.empty()) return nullptr;
 
@@ -234,6 +238,7 @@ std::vector<std::string> arguments_of(const Nvrtc& compiler, const NvrtcOptions&
     arguments.push_back(to_ptx ? "-arch=compute_" + std::to_string(*std::prev(newer))
                                : "-arch=" + options.architecture);
     arguments.emplace_back("--std=c++17");
+    if (options.lto_ir) arguments.emplace_back("-dlto");
     const bool says_fmad = std::ranges::any_of(
         options.extra_flags, [](const std::string& flag) { return flag.starts_with("--fmad="); });
     if (options.fast_math) {
@@ -300,6 +305,10 @@ std::vector<DeviceHeader> own_headers(const NvrtcOptions& options) {
 std::string compile_text(const Nvrtc& compiler, const std::string& text,
                          const std::string& file_name, const NvrtcOptions& options,
                          RuntimeError& error) {
+    if (options.lto_ir && (compiler.lto_ir_size == nullptr || compiler.lto_ir == nullptr)) {
+        error = {Code::kP524, "NVRTC makes no LTO-IR: " + compiler.file, "update it to CUDA 12"};
+        return {};
+    }
     bool to_ptx = false;
     const bool includes_files = text.find("#include") != std::string::npos;
     const std::vector<std::string> arguments =
@@ -328,8 +337,12 @@ std::string compile_text(const Nvrtc& compiler, const std::string& text,
     std::string image;
     Result result = compiler.compile(program, static_cast<int>(pointers.size()), pointers.data());
     if (result == kSuccess) {
-        const auto size_function = to_ptx ? compiler.ptx_size : compiler.cubin_size;
-        const auto image_function = to_ptx ? compiler.ptx : compiler.cubin;
+        const auto size_function = options.lto_ir ? compiler.lto_ir_size
+                                   : to_ptx       ? compiler.ptx_size
+                                                  : compiler.cubin_size;
+        const auto image_function = options.lto_ir ? compiler.lto_ir
+                                    : to_ptx       ? compiler.ptx
+                                                   : compiler.cubin;
         std::size_t size = 0;
         result = size_function(program, &size);
         image.resize(size);

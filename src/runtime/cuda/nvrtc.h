@@ -18,6 +18,7 @@ struct NvrtcOptions {
     std::vector<std::string> includes;  // directories
     std::vector<std::string> extra_flags;  // in NVRTC's spelling
     bool ptx = false;                      // PTX rather than machine code, for people to read
+    bool lto_ir = false;                   // code that is optimised when nvJitLink links it
 };
 
 // Directories such as those of sys.path that may contain an `nvidia` package; searched at the next
@@ -43,7 +44,8 @@ void set_nvrtc_search_paths(std::vector<std::string> directories);
 [[nodiscard]] std::string nvrtc_file();
 
 // A cubin for `architecture`; if NVRTC does not know it yet, PTX that the driver translates.
-// Empty and `error` set, with NVRTC's own messages, on failure. Thread-safe; compiles in parallel.
+// LTO-IR, if it is wanted, is for this architecture and later ones. Empty and `error` set, with
+// NVRTC's own messages, on failure. Thread-safe; compiles in parallel.
 [[nodiscard]] std::string compile_cuda(std::string_view source, const std::string& file_name,
                                        const NvrtcOptions& options, RuntimeError& error);
 

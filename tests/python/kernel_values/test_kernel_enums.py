@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 
 import numpy as np
+import pytest
 
 import kernel_places
 import parpy
@@ -66,3 +67,46 @@ def test_loops():
     signed(x, Side.LEFT)
     signed(x, Side.RIGHT)
     np.testing.assert_array_equal(x, [0, -2, -4])
+
+
+class Factor(enum.Enum):
+    ONE = 1
+    HALF = 0.5
+    TEXT = "text"
+
+
+@cuda.jit
+def valued(out, factor):
+    out[0] = factor.value
+    out[1] = factor.name == "ONE"
+    out[2] = factor is Factor.HALF
+
+
+@cuda.jit
+def replaced(out, factor):
+    if out[0] > 0:
+        factor = Factor.HALF
+    out[0] = factor.value
+
+
+def test_values_and_names_of_members():
+    for factor in (Factor.ONE, Factor.HALF, Factor.ONE):
+        out = np.zeros(3)
+        valued[1, 1](out, factor)
+        assert out.tolist() == [factor.value, factor is Factor.ONE, factor is Factor.HALF]
+    with pytest.raises(parpy.CompileError):
+        valued[1, 1](np.zeros(3), Factor.TEXT)
+    with pytest.raises(parpy.CompileError):
+        replaced[1, 1](np.ones(1), Factor.ONE)
+
+
+def test_values_of_members_in_loops():
+    @parpy.jit
+    def scaled(x, factor):
+        for i in range(x.shape[0]):
+            x[i] *= factor.value
+
+    x = np.arange(3.0)
+    for factor in (Factor.HALF, Factor.ONE, Factor.HALF):
+        scaled(x, factor)
+    np.testing.assert_array_equal(x, np.arange(3.0) / 4)

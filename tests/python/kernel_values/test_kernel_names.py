@@ -56,6 +56,7 @@ def test_numba_cuda():
         "program",
         "variant",
         "with_fields",
+        "with_signature",
         "with_views",
         "options_on",
         "names",

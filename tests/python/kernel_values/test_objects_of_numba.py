@@ -3,6 +3,9 @@ installed; if it is, its real objects are tested too."""
 
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -47,12 +50,37 @@ def test_types():
     ]  # fmt: skip
     for theirs, ours in pairs:
         assert argument_type(theirs) == ours
+        assert ours == theirs
+        assert [each == theirs for _, each in pairs].count(True) == 1
     assert of_numba(NONE) is types.void and of_numba(3) == 3
     assert signature(made(NONE, array(FLOAT32, 1), INT32)) == types.void(types.float32[:], types.int32)
     assert signature(made(FLOAT32, INT32)) == types.float32(types.int32)
     assert signature((array(FLOAT32, 1), INT32)).arguments == (types.float32[:], types.int32)
     with pytest.raises(TypeError, match="is not the type of an argument"):
         argument_type(of("Opaque", name="opaque"))
+
+
+def test_their_signatures_and_types_are_equal_to_ours():
+    assert types.void == NONE and types.void != INT32 and types.int32 != NONE
+    assert types.void(types.float32[:]) == made(NONE, array(FLOAT32, 1))
+    assert types.void(types.float32[:]) != made(NONE, array(FLOAT32, 1, "C"))
+    assert types.float32 not in (3, "float32", np.float32, None)
+    assert (types.float32, types.int32) == (FLOAT32, INT32)
+
+
+def test_results_for_their_types(monkeypatch):
+    def added(x, y):
+        return x + y
+
+    def stored(x):
+        x[0] = 1
+
+    theirs = SimpleNamespace(types=SimpleNamespace(float32=FLOAT32, void=NONE))
+    monkeypatch.setitem(sys.modules, "numba", theirs)
+    for given in ((FLOAT32, FLOAT32), made(FLOAT32, FLOAT32, FLOAT32)):
+        assert cuda.compile(added, given)[1] is FLOAT32
+    assert cuda.compile_ptx(stored, (array(FLOAT32, 1),))[1] is NONE
+    assert cuda.compile(added, (types.float32, types.float32))[1] is types.float32
 
 
 def test_kernels_with_their_types():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import shutil
 import subprocess
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 import parpy
-from nvrtc import cubin, device_part, why_missing
+from nvrtc import cubin, device_part, why_missing, why_not_linked
 from parpy import _native, cuda
 
 pytestmark = pytest.mark.usefixtures("simulator")
@@ -19,16 +18,6 @@ SOURCE = 'extern "C" __device__ int bar(int a) { return 2 * a + 1; }\n'
 RELOCATABLE = ["--relocatable-device-code=true"]
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 ON_GPU = cuda.is_available()
-
-
-@functools.cache
-def why_not_linked() -> str:
-    try:
-        image = _native.compile_cuda("__global__ void k() {}", extra_flags=RELOCATABLE)
-        _native.link_device_code(image, [])
-    except parpy.BackendError as error:
-        return str(error).splitlines()[0]
-    return ""
 
 
 def machine_code(folder, ending):
@@ -40,9 +29,9 @@ def machine_code(folder, ending):
         cuda.sim.enabled = False
         major, minor = cuda.get_current_device().compute_capability
     place = folder / f"bar{ending}"
-    if ending in (".cubin", ".ptx"):
+    if ending in (".cubin", ".ptx", ".ltoir"):
         image = _native.compile_cuda(
-            SOURCE, "bar.cu", f"sm_{major}{minor}", extra_flags=RELOCATABLE, ptx=ending == ".ptx"
+            SOURCE, "bar.cu", f"sm_{major}{minor}", False, RELOCATABLE, ending == ".ptx", ending == ".ltoir"
         )
         place.write_bytes(image.rstrip(b"\0") if ending == ".ptx" else image)
         return place
@@ -50,8 +39,8 @@ def machine_code(folder, ending):
         pytest.skip("no nvcc to make the file with")
     source = folder / "bar.cu"
     source.write_text(SOURCE)
-    target = f"arch=compute_{major}{minor},code={'lto' if ending == '.ltoir' else 'sm'}_{major}{minor}"
-    wanted = {".fatbin": ["-fatbin"], ".ltoir": ["-ltoir"]}.get(ending, [])
+    target = f"arch=compute_{major}{minor},code=sm_{major}{minor}"
+    wanted = ["-fatbin"] if ending == ".fatbin" else []
     made = folder / "bar.o" if ending == ".a" else place
     subprocess.run([NVCC, "-gencode", target, *wanted, "-dc", str(source), "-o", str(made)], check=True)
     if ending == ".a":

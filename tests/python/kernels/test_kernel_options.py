@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import kernel_places
+import parpy
 from nvrtc import ptx
 from parpy import cuda
 
@@ -116,3 +117,38 @@ def test_the_environment_asks_for_the_simulator(variable):
     environment = {**os.environ, variable: "1"}
     text = "from parpy import cuda; assert cuda.sim.enabled and cuda.get_current_device().name == b'simulator'"
     subprocess.run([sys.executable, "-W", "error", "-c", text], check=True, env=environment)
+
+
+@pytest.mark.parametrize("inline", ["maybe", 3, None, "Always"])
+def test_wrong_values_of_inline(inline):
+    with pytest.raises(ValueError, match="inline is 'never', 'always' or a function"):
+        cuda.jit(device=True, inline=inline)(lambda x: x)
+
+
+ALIGNMENT = 16
+
+
+def test_alignments():
+    @cuda.jit
+    def aligned(out):
+        own = cuda.local.array(4, np.float32, alignment=ALIGNMENT)
+        common = cuda.shared.array(4, np.float32, 2 * ALIGNMENT)
+        dynamic = cuda.shared.array(0, np.float32, alignment=None)
+        own[1], common[2] = 1, 2
+        out[0] = own[1] + common[2] + dynamic.size
+
+    out = np.zeros(1)
+    aligned[1, 1, 0, 16](out)
+    assert out[0] == 7
+
+
+@pytest.mark.parametrize("alignment", [3, 0, -8, 1.5, "16"])
+def test_wrong_alignments(alignment):
+    @cuda.jit
+    def kernel(out):
+        own = cuda.local.array(4, np.float32, alignment=alignment)
+        own[0] = 1
+        out[0] = own[0]
+
+    with pytest.raises(parpy.CompileError, match="an alignment is a power of two"):
+        kernel[1, 1](np.zeros(1))

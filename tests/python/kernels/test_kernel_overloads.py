@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from collections import namedtuple
 from contextlib import redirect_stdout
 
 import numpy as np
@@ -11,7 +12,8 @@ import pytest
 
 import kernel_places
 import parpy
-from parpy import cuda
+from nvrtc import why_not_linked
+from parpy import _native, cuda
 from parpy.cuda import types
 
 backend = kernel_places.backend
@@ -74,8 +76,38 @@ def test_overloads_that_nobody_launched():
     assert "scaled_kernel" in asked.inspect_source()
     assert kernel.overloads[(types.float64[:], types.int32)] is asked
     assert kernel.compile("void(float64[:], int32)") is asked
-    assert kernel.specialize(np.ones(2), 3) is kernel
-    assert (types.float64[::1], types.int64) in kernel.overloads
+
+
+def test_a_kernel_for_the_types_of_arguments():
+    kernel = fresh()
+    made = kernel.specialize(np.ones(2), 3)
+    assert made.specialized and made.signatures == [(types.float64[::1], types.int64)]
+    assert kernel.specialize(cuda.to_device(np.ones(5)), 7) is made
+    assert kernel.specialize(np.ones(2, np.float32), 3) is not made
+    assert type(made.get_regs_per_thread()) is int and [*made.inspect_asm()] == made.signatures
+    x = np.ones(4)
+    made[1, 4](x, 3)
+    np.testing.assert_array_equal(x, [3] * 4)
+    with pytest.raises(TypeError, match="'x' must be a"):
+        made[1, 4](x.astype(np.float32), 3)
+
+    @cuda.jit
+    def named(x, point):
+        x[0] = point.a
+
+    point = namedtuple("Point", "a b")(3, 4)
+    assert named.specialize(x, point) is named
+
+
+def test_needs_of_several_signatures():
+    @cuda.jit(["void(float32[:])", "void(float64[:])"])
+    def first(x):
+        x[0] = 1
+
+    assert not first.specialized
+    for fact in FACTS:
+        assert [*getattr(first, fact)()] == first.signatures
+    assert [*first.inspect_asm()] == first.signatures
 
 
 def test_inspection():
@@ -169,8 +201,8 @@ def test_names_and_options_of_compile():
 
 
 def test_what_compile_refuses():
-    with pytest.raises(NotImplementedError, match="compiled to 'ptx', not to 'ltoir'"):
-        cuda.compile(added, "(int32, int32)", output="ltoir")
+    with pytest.raises(NotImplementedError, match="compiled to 'ptx' or 'ltoir', not to 'cubin'"):
+        cuda.compile(added, "(int32, int32)", output="cubin")
     with pytest.raises(NotImplementedError, match="the abi of a compiled function is 'c' or 'numba'"):
         cuda.compile(added, "(int32, int32)", abi="fortran")
     with pytest.raises(NotImplementedError, match=r"takes and returns only numbers here, not float32\[:\]"):
@@ -210,3 +242,47 @@ def test_a_lambda_is_compiled():
     text, result = cuda.compile(lambda x: x + 1, (types.float32,))
     assert result is types.float32 and "nameless" in text
     assert "plus_one" in cuda.compile(lambda x: x + 1, (types.float32,), abi_info={"abi_name": "plus_one"})[0]
+
+
+@pytest.mark.parametrize("is_function", [True, False])
+def test_what_debuggers_need(is_function):
+    types_of_arguments = (*[types.float32[:]] * (not is_function), types.float32, types.float32)
+    made = added if is_function else stored
+    plain, _ = cuda.compile_ptx(made, types_of_arguments, device=is_function)
+    found, _ = cuda.compile_ptx(made, types_of_arguments, device=is_function, debug=True)
+    assert ".debug_info" in found and ".debug_info" not in plain
+
+
+def test_parts_of_types_and_signatures():
+    made = types.int32(types.float32, types.float64[:])
+    assert made.return_type == types.int32 and made.args == (types.float32, types.float64[:])
+    assert types.void(types.int8).return_type == types.void
+    for kind in ("int8", "uint16", "float32", "complex128", "boolean"):
+        assert getattr(types, kind).bitwidth == 8 * np.dtype("bool" if kind == "boolean" else kind).itemsize
+    assert types.int8.signed and types.float32.signed and not types.uint8.signed
+
+
+CALLING = """
+extern "C" __device__ int added_numbers(int, int);
+extern "C" __global__ void calling(int* x) { *x = added_numbers(x[0], x[1]); }
+"""
+
+
+def test_code_that_is_optimised_when_it_is_linked(tmp_path):
+    if why_not_linked():
+        pytest.skip(why_not_linked())
+    code, result = cuda.compile(
+        added, "int32(int32, int32)", output="ltoir", abi_info={"abi_name": "added_numbers"}, cc=(9, 0)
+    )
+    assert type(code) is bytes and result == types.int32
+    place = tmp_path / "added.ltoir"
+    place.write_bytes(code)
+    caller = _native.compile_cuda(CALLING, "calling.cu", "sm_90", extra_flags=["--relocatable-device-code=true"])
+    linked = _native.link_device_code(caller, [str(place)], "sm_90")
+    assert linked.startswith(b"\x7fELF") and b"calling" in linked
+    with pytest.raises(parpy.BackendError, match="Undefined reference to 'added_numbers'"):
+        _native.link_device_code(caller, [], "sm_90")
+    several, _ = cuda.compile_all(added, (types.int32, types.int32), output="ltoir", cc=(9, 0))
+    assert [type(each) for each in several] == [bytes]
+    kernel, nothing = cuda.compile(stored, "void(float32[:], float32, float32)", device=False, output="ltoir")
+    assert type(kernel) is bytes and nothing == types.void

@@ -2,6 +2,10 @@
 
 from ...calls.errors import BackendError
 
-CudaSupportError = CudaDriverError = CudaRuntimeError = NvvmError = NvvmSupportError = NvrtcError = BackendError
+CudaSupportError = CudaDriverError = CudaRuntimeError = NvvmError = NvvmSupportError = BackendError
+NvrtcError = NvrtcCompilationError = NvrtcSupportError = BackendError
 
-__all__ = ["CudaDriverError", "CudaRuntimeError", "CudaSupportError", "NvrtcError", "NvvmError", "NvvmSupportError"]
+__all__ = [
+    "CudaDriverError", "CudaRuntimeError", "CudaSupportError", "NvrtcCompilationError", "NvrtcError",
+    "NvrtcSupportError", "NvvmError", "NvvmSupportError",
+]  # fmt: skip

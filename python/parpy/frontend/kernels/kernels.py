@@ -63,8 +63,8 @@ def kernel_statement(fn: FunctionScope, node: ast.Expr) -> bool:
         fn.rely_on(binding)
         _print(fn, call)
         return True
-    if isinstance(known, np.ufunc) and fn.has_records and len(call.args) == known.nin + 1:
-        _ufunc(fn, call)
+    if isinstance(known, np.ufunc) and fn.has_records and (out := _output(call, known.nin)) is not None:
+        _ufunc(fn, call, call.args[: known.nin], out)
         return True
     if not isinstance(known, DeviceFunction) or known.lowering != "barrier":
         return False
@@ -74,11 +74,20 @@ def kernel_statement(fn: FunctionScope, node: ast.Expr) -> bool:
     return True
 
 
-def _ufunc(fn: FunctionScope, call: ast.Call) -> None:
+def _output(call: ast.Call, inputs: int) -> ast.expr | None:
+    """The array that the call of a ufunc stores to, its last argument or `out=`; None for other calls."""
+    if len(call.args) == inputs + 1 and not call.keywords:
+        return call.args[-1]
+    if len(call.args) != inputs or [each.arg for each in call.keywords] != ["out"]:
+        return None
+    out = call.keywords[0].value
+    return out.elts[0] if isinstance(out, ast.Tuple) and len(out.elts) == 1 else out
+
+
+def _ufunc(fn: FunctionScope, call: ast.Call, inputs: list[ast.expr], out: ast.expr) -> None:
     """`np.sin(x, out)` as a statement: each thread runs out[:] = np.sin(x)."""
 
-    *given, out = call.args
-    value = ast.copy_location(ast.Call(call.func, given, call.keywords), call)
+    value = ast.copy_location(ast.Call(call.func, inputs, []), call)
     all_of_it = ast.Subscript(out, ast.copy_location(ast.Slice(), out), ast.Load())
     fn.out.extend(block(fn, [ast.copy_location(ast.Assign([ast.copy_location(all_of_it, out)], value), call)]))
 

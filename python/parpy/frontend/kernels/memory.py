@@ -127,6 +127,18 @@ def _constant_records(fn: FunctionScope, name: str, node: ast.expr) -> bool:
     return True
 
 
+def _is_alignment(fn: FunctionScope, node: ast.expr) -> bool:
+    """Whether the node is None or a power of two, the numbers of bytes that arrays can be aligned to. Otherwise it
+    reports an error."""
+    if isinstance(node, ast.Constant) and node.value is None:
+        return True
+    found = _constant_value(fn, node)
+    if found is not None and found > 0 and not found & (found - 1):
+        return True
+    fn.error("P023", node, "an alignment is a power of two that is known here", "write for example alignment=16")
+    return False
+
+
 def _allocate(fn: FunctionScope, target: ast.Name, call: ast.Call, space: str, name: str) -> _native.Var | None:
     """The array that the call makes, which has the target's name in messages; None after an error."""
     given = dict(zip(("shape", "dtype", "alignment"), call.args, strict=False))
@@ -162,6 +174,8 @@ def _allocate(fn: FunctionScope, target: ast.Name, call: ast.Call, space: str, n
         return None
     if math.prod(sizes) > _MOST_ELEMENTS:
         fn.error("P023", shape, f"no memory holds an array of {math.prod(sizes)} elements", "make it smaller")
+        return None
+    if "alignment" in given and not _is_alignment(fn, given["alignment"]):
         return None
     span = fn.span(call)
     if scalar is None or record is not None:
