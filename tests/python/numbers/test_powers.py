@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import parpy
-from failing import LAST, agrees, backend, options  # noqa: F401
+from failing import LAST, agrees, backend, on_host, options  # noqa: F401
 
 
 @parpy.jit
@@ -163,3 +163,47 @@ def test_exponents_that_are_arguments_do_not_change_bits_when_they_become_run_ti
         raised(x, later, p + 0.25)
     raised(x, later, 3.0)
     assert first.tobytes() == later.tobytes()
+
+
+def test_square_roots_of_arrays_are_numpys():
+    """NumPy's power of an array by 0.5 is its square root: -0.0 stays -0.0, and that of -inf is NaN."""
+
+    @parpy.jit
+    def roots(x, y, z, single):
+        y[:] = x[:] ** 0.5
+        z **= 0.5
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            single[i] = x[i] ** 0.5
+        return (x + x) ** 0.5
+
+    for dtype in ["float64", "float32", "float16"]:
+        x = np.array([-0.0, -np.inf, np.inf, 0.0, -1.0, 2.0, np.nan, 9.0, np.finfo(dtype).tiny], dtype)
+        want, got = ([np.empty_like(x), x.copy(), np.empty_like(x)] for _ in range(2))
+        with np.errstate(all="ignore"):
+            expected = roots(x, *want, seq=True)
+            result = roots(x, *got, opts=parpy.auto(backend=options().backend))
+        for a, b in zip([expected, *want], [result, *got], strict=True):
+            np.testing.assert_array_equal(b, a)
+            known = ~np.isnan(a)
+            np.testing.assert_array_equal(np.signbit(b[known]), np.signbit(a[known]))
+
+
+@on_host
+def test_powers_under_fast_math_overflow_to_infinity():
+    """Without infinities among the numbers the compiler would delete the test of the rounding error."""
+
+    @parpy.jit
+    def powers_of_large_numbers(x, y):
+        for i in range(x.shape[0]):
+            y[0, i] = x[i] ** 3
+            y[1, i] = x[i] ** 3.5
+            y[2, i] = (1 / x[i]) ** -7
+            y[3, i] = (1 / x[i]) ** -2.5
+
+    x = np.geomspace(1, 1e300, 40)
+    y = np.empty((4, 40))
+    powers_of_large_numbers(x, y, opts=parpy.auto(backend=parpy.CompileBackend.Cpu, fast_math=True))
+    with np.errstate(over="ignore"):
+        for row, exponent in zip(y, [3, 3.5, 7, 2.5], strict=True):
+            np.testing.assert_allclose(row, x**exponent, rtol=1e-14)

@@ -40,6 +40,11 @@ Expr* Typer::apply(const Typing& typing, Expr* expr, std::span<const Operand> op
         return expr->operands[0];
     }
     expr->op = simple ? Op::kSimplePower : typing.op;
+    // NumPy takes the square root of arrays, of which -0.0 and -inf have others than powers.
+    if (simple && simple_power(*expr->operands[1]) == 1 && operands[0].rank > 0) {
+        expr->op = Op::kSqrt;
+        expr->operands.pop_back();
+    }
     expr->type = typed_result(*expr);
     return expr;
 }

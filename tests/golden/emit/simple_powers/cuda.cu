@@ -19,14 +19,17 @@ template <int N, class T, bool EXACT> INLINE T rounded_power(rounded<T, EXACT> a
     if ((N & 1) && (N & 2)) power = rounded_product(p2, a);
     if ((N & 3) && (N & 4)) power = rounded_product(power, p4);
     if ((N & 7) && (N & 8)) power = rounded_product(power, p8);
+#if __FINITE_MATH_ONLY__  // the compiler may reorder the products, and deletes the test of infinities
+    return power.value;
+#else
     const bool rounds = power.value != 0 && power.excess - power.excess == 0;
     return rounds ? power.value - power.excess : power.value;
+#endif
 }
 template <class T, bool EXACT> INLINE rounded<T> rounded_inverse(rounded<T, EXACT> a) {
     const T value = 1 / a.value, error = mul_add(a.value, value, (T)-1);
     return {value, value * (EXACT ? error : mul_add(-value, a.excess, error))};
 }
-template <class T> INLINE T square(T a) { return (T)(a * a); }
 #define INFINITY __int_as_float(0x7f800000)
 INLINE float sqrt_f32(float a) { return sqrtf(a); }
 INLINE double sqrt_f64(double a) { return sqrt(a); }
@@ -39,9 +42,9 @@ template <int K, class T> INLINE T power_any(T x) {
         const rounded<T, true> base = {x, 0};
         return K > 0 ? rounded_power<size / 2>(base) : rounded_power<size / 2>(rounded_inverse(base));
     }
-    const T square = x == -(T)INFINITY ? (T)INFINITY : x + (T)0, root = sqrt_any(square);
+    const T radicand = x == -(T)INFINITY ? (T)INFINITY : x + (T)0, root = sqrt_any(radicand);
     if (K == 1) return root;
-    const rounded<T> base = {root, mul_add(root, root, -square) / (root + root)};
+    const rounded<T> base = {root, mul_add(root, root, -radicand) / (root + root)};
     return K > 0 ? rounded_power<size>(base) : rounded_power<size>(rounded_inverse(base));
 }
 template <int K> INLINE float power_f32(float x) { return power_any<K>(x); }
