@@ -81,7 +81,7 @@ class Compiling:
     def on_misfit(self, error: Exception, values: tuple[Any, ...], options: CompileOptions | None) -> Any:
         """Repeats a call that cannot be compiled, in another way: with the parts of its arguments or, if a statement
         is outside of the language and the caller maps no loops, by a driver, so that Python runs the statement."""
-        if not isinstance(error, CompileError):
+        if not isinstance(error, CompileError) or (self._source.undivided and error.python_may_call):
             return NotImplemented
         keeping = self._keeping
         try:

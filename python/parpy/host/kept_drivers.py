@@ -226,6 +226,8 @@ class KeptDrivers:
                 try:
                     return usual(values, opts, debug)
                 except CompileError as error:
+                    if self._source.undivided:
+                        raise
                     if error.python_may_call:
                         self.refuse(values)
                     elif not reads.assigns:  # still no class whose methods assign to attributes
@@ -245,7 +247,7 @@ class KeptDrivers:
         try:  # nothing has run if this fails
             return driver(values, opts, debug)
         except CompileError as error:
-            if error.python_may_call and not self.is_refused(values):
+            if error.python_may_call and not self._source.undivided and not self.is_refused(values):
                 self.refuse(values)
                 return self._run(values, opts, debug)
             if not self.may_divide(error, values, opts):

@@ -270,7 +270,10 @@ class Region:
         node = at(ast.FunctionDef(python.__name__ + self._number, arguments, body, [], None), first)
         function = rebuilt(python, node, self._functions)
         function.__annotations__ = {each: around.annotations[each] for each in given if each in around.annotations}
-        return around.jit(RegionSource(around.source, node, function))
+        source = RegionSource(around.source, node, function)
+        # Python cannot run the functions for lists, which change the memory that a repeated call begins with.
+        source.undivided = self._functions is not None
+        return around.jit(source)
 
 
 def _returns(values: dict[str, ast.expr], apart: Sequence[str], marks: Mapping[str, str]) -> list[ast.stmt]:

@@ -63,10 +63,12 @@ class FunctionSource:
     parameters. `shown` is the text of the signature. `alternatives` are versions of the function with one signature
     each; a call uses the version that fits best or, if `in_order`, the first one with safe conversions of the
     arguments. `defaults` are the options of the decorator. `only_pragmas` tells that Python runs the statements without
-    pragmas, and `part` that the function is a region of another function. `refusals` are the errors with
-    which compiled code has refused statements that Python runs, by the forms of the arguments of calls."""
+    pragmas, `part` that the function is a region of another function, and `undivided` that Python runs no
+    statements of it. `refusals` are the errors with which compiled code has refused statements that Python runs, by the
+    forms of the arguments of calls."""
 
     part = False
+    undivided: bool = False
 
     def __init__(
         self, function: FunctionType, name: str, text: str, first_line: int, tree: ast.AST | None = None

@@ -3,6 +3,7 @@ element matters is compiled if all elements have one type, and Python runs it ot
 
 from __future__ import annotations
 
+import heapq
 from collections import deque
 
 import numpy as np
@@ -293,3 +294,37 @@ def test_small_types_beside_others(dtype):
 @pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")
 def test_choices_in_tuples():
     assert kinds(parpy.jit(chosen_in_tuples)(7)) == kinds(chosen_in_tuples(7))
+
+
+def elements_and_places(x, n):
+    out = []
+    for i in range(n):
+        out.append((x[i], i))
+    return out
+
+
+def heap_of_elements_and_places(x, n):
+    heap = []
+    for i in range(n):
+        if i % 2:
+            heapq.heappush(heap, x[i])
+        else:
+            heapq.heappush(heap, i)
+    return heap
+
+
+@pytest.mark.parametrize("function", [elements_and_places, heap_of_elements_and_places])
+@pytest.mark.parametrize("kind", [list, np.array])
+def test_later_lists_of_another_type(function, kind):
+    """Nothing of a loop has run when compiled code refuses it for the types of the first attempt."""
+    compiled = parpy.jit(function)
+    for x in ([3, 4], [1.5, -2.0], [5, -6]):
+        for n in (2, 1):
+            assert plain(compiled(kind(x), n)) == plain(function(kind(x), n))
+        if kind is list:
+            assert kinds(compiled(x, 2)) == kinds(function(x, 2))
+
+
+def plain(values):
+    """The elements as Python's numbers, which those of NumPy equal."""
+    return [tuple(map(float, each)) if isinstance(each, tuple) else float(each) for each in values]

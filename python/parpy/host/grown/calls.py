@@ -70,7 +70,6 @@ class ListRegion:
         self._place = place
         self._refused = False
         self._mixes = mixes_elements(written, {each.name for each in grown if each.kind is not str})
-        self._known: set[Any] = set()  # the functions of the region so far
         # By the types of inputs, the lists of floats and bools, each with such a number.
         self._others: dict[tuple[Any, ...], dict[int, Any]] = {}
 
@@ -116,7 +115,7 @@ class ListRegion:
                     return self._leave(MIXED)
                 try:
                     call = self.region.call((*inputs, *_parts(self.grown, memory, more)))
-                    results = self.region.run(self._guarded(call.function), call.arguments, opts, debug)
+                    results = self.region.run(call.function, call.arguments, opts, debug)
                     if call.kept or self.region.early:
                         results = self.region.results(call.kept, results)
                     done = True
@@ -143,18 +142,6 @@ class ListRegion:
             _free.extend(
                 column for columns in memory for column in columns if max(column.ends[1], column.sizes[0]) <= _SOME
             )
-
-    def _guarded(self, function: Any) -> Any:
-        """The function of the region, of whose calls Python runs no parts."""
-        if function not in self._known:
-            self._known.add(function)
-            on_misfit = function.on_misfit
-
-            def unless_refused(error: Any, *call: Any) -> Any:
-                return NotImplemented if getattr(error, "python_may_call", False) else on_misfit(error, *call)
-
-            function.on_misfit = unless_refused
-        return function
 
     def _likes(self, given: tuple[Any, ...], inputs: tuple[Any, ...], memory: list[list[_Memory]]) -> list[Any] | None:
         """A number of the type of each column of the lists, as far as that is known; None where Python runs the
@@ -183,7 +170,7 @@ class ListRegion:
             with suppress(CompileError):
                 if likes is not None and more is not None:
                     call = self.region.call((*inputs, *_parts(self.grown, memory, more)))
-                    look(self._guarded(call.function), call.arguments)
+                    look(call.function, call.arguments)
                     break
         _free.extend(column for columns in memory for column in columns)
 
