@@ -186,11 +186,12 @@ class Splitter:
         return out + self._region(group, after)
 
     def _only_ends(self, node: ast.stmt, behind: Names) -> bool:
-        """Whether the statement is `del t` for local variables that no later statement reads."""
+        """Whether the statement is `del t` for local variables that have values and that no later statement reads."""
         if not isinstance(node, ast.Delete) or not all(isinstance(each, ast.Name) for each in node.targets):
             return False
         names = names_in(node)
-        return names <= self.locals and names.isdisjoint(behind | self._captured)
+        is_once = len(names) == len(node.targets)
+        return is_once and names <= self.locals and names.isdisjoint(behind | self._captured | self._around.unset)
 
     def _without_labels(self, group: list[ast.stmt], node: ast.stmt) -> list[ast.stmt]:
         """The statements before a statement that Python runs, without the labels of that statement."""

@@ -354,8 +354,19 @@ def with_a_name(x):
     return t.sum()
 
 
+def with_a_name_at_times(x):
+    if x[0] > 0:
+        t = x[0]
+    y = x + 1
+    del t
+    return y
+
+
 def test_names_are_deleted():
     x = np.arange(3.0)
+    assert parpy.jit(with_a_name_at_times)(x + 1).tolist() == [2, 3, 4]
+    with pytest.raises(UnboundLocalError):
+        parpy.jit(with_a_name_at_times)(x)
     assert parpy.jit(without_a_name)(x) == 7
     assert parpy.jit(with_a_name)(x) == 6
     with pytest.raises(UnboundLocalError):
