@@ -207,3 +207,17 @@ def test_powers_under_fast_math_overflow_to_infinity():
     with np.errstate(over="ignore"):
         for row, exponent in zip(y, [3, 3.5, 7, 2.5], strict=True):
             np.testing.assert_allclose(row, x**exponent, rtol=1e-14)
+
+
+def test_roots_and_reciprocals_of_complex_arrays_are_numpys():
+    @parpy.jit
+    def roots_and_reciprocals(x, y):
+        y **= 0.5
+        return x[:] ** 0.5, x**-1
+
+    for dtype in ["complex128", "complex64"]:
+        x = np.array([-1, -4, 4, complex(-1, -0.0), complex(-np.inf, 1)], dtype)
+        want, got = x.copy(), x.copy()
+        expected = roots_and_reciprocals(x, want, seq=True)
+        result = roots_and_reciprocals(x, got, opts=parpy.auto(backend=options().backend))
+        assert str([*result, got]) == str([*expected, want])

@@ -32,17 +32,22 @@ Expr* Typer::apply(const Typing& typing, Expr* expr, std::span<const Operand> op
         require(*expr->operands[1], 1, 0);  // 2 ** -1 is a float
     }
     const Type type = storage(typing.operand);
-    const bool simple = expr->operands.size() == 2 && is_simple_power(typing, *expr->operands[1]);
+    const std::optional<int> simple =
+        expr->operands.size() == 2 && is_simple_power(typing, *expr->operands[1])
+            ? simple_power(*expr->operands[1])
+            : std::nullopt;
     for (std::size_t i = 0; i < expr->operands.size(); ++i) {
         expr->operands[i] = convert(expr->operands[i], operands[i].type, type);
     }
     if (typing.identity && !keeps_shape) {
         return expr->operands[0];
     }
-    expr->op = simple ? Op::kSimplePower : typing.op;
-    // NumPy takes the square root of arrays, of which -0.0 and -inf have others than powers.
-    if (simple && simple_power(*expr->operands[1]) == 1 && operands[0].rank > 0) {
-        expr->op = Op::kSqrt;
+    const bool is_complex_power = simple && is_complex(type.scalar);
+    expr->op = simple && !is_complex_power ? Op::kSimplePower : typing.op;
+    // NumPy takes roots and reciprocals of arrays, which differ from powers for -0.0, infinities
+    // and complex numbers.
+    if (operands[0].rank > 0 && (simple == 1 || (simple == -2 && is_complex_power))) {
+        expr->op = simple == 1 ? Op::kSqrt : Op::kReciprocal;
         expr->operands.pop_back();
     }
     expr->type = typed_result(*expr);

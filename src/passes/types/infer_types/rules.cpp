@@ -346,8 +346,10 @@ Typing type_special(Op op, std::span<const Operand> operands) {
 }  // namespace
 
 bool is_simple_power(const Typing& typing, const ir::Expr& exponent) {
-    return typing.op == Op::kPow && typing.operand.is_scalar() &&
-           ir::is_float(typing.operand.scalar) && ir::simple_power(exponent).has_value();
+    const Type type = typing.operand;
+    return typing.op == Op::kPow && type.is_scalar() &&
+           (ir::is_float(type.scalar) || ir::is_complex(type.scalar)) &&
+           ir::simple_power(exponent).has_value();
 }
 
 Typing type_operation(Op op, std::span<const Operand> operands) {

@@ -35,8 +35,9 @@ struct Typing {
 // kSelect: joins the last two operands; the caller checks the condition.
 [[nodiscard]] Typing type_operation(ir::Op op, std::span<const Operand> operands);
 
-// Whether the operator is a power of floats with a simple exponent that the program's text has: an
-// argument with that value, which may become one of run time, gives the bits of the general power.
+// Whether the operator is a power of floats or complex numbers with a simple exponent that the
+// program's text has: an argument with that value, which may become one of run time, gives the bits
+// of the general power.
 [[nodiscard]] bool is_simple_power(const Typing& typing, const ir::Expr& exponent);
 
 // The type of a variable (or conditional expression) whose value is `a` or `b`. An unknown type is
