@@ -100,7 +100,7 @@ class KeptDrivers:
             again = failed if isinstance(failed, CompileError) and not failed.says("run") else None
             if again is None and not is_refused_by_python(self._source, error, failed):
                 raise
-            del self._source.refusals[forms_of(values)]
+            self._source.refusals.pop(forms_of(values), None)  # another thread may have removed it
             for array, elements in before:
                 array[...] = elements
             if again is None:

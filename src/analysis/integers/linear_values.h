@@ -117,18 +117,23 @@ private:
     int scope_of(const Affine& a) const;
     WideInterval range(const Affine& a) const { return range_of(a, symbols_); }
     bool fits(const Affine& a, ir::Scalar type) const;
-    // Whether `predicate` holds for a symbol of `a`, or for one in the definitions of these.
+    // Whether `predicate` holds for a symbol of `a`, or for one in the definitions of these. Each
+    // symbol is asked once, because the definitions of a long sum mention its parts repeatedly.
     template <class Predicate>
     bool mentions(const Affine& a, Predicate&& predicate) const {
+        std::unordered_set<int> asked;
+        return mentions(a, predicate, asked);
+    }
+    template <class Predicate>
+    bool mentions(const Affine& a, Predicate& predicate, std::unordered_set<int>& asked) const {
         return std::ranges::any_of(a.terms, [&](const auto& term) {
+            if (!asked.insert(term.first).second) return false;
             const Symbol& symbol = symbols_[static_cast<std::size_t>(term.first)];
             if (predicate(symbol)) return true;
             return std::ranges::any_of(symbol.definition, [&](const Alternatives& alternatives) {
                 return std::ranges::any_of(alternatives, [&](const auto& conditions) {
                     return std::ranges::any_of(conditions, [&](const Condition& c) {
-                        Affine rest = c.value;
-                        std::erase(rest.terms, std::pair(term.first, rest.coefficient(term.first)));
-                        return mentions(rest, predicate);
+                        return mentions(c.value, predicate, asked);
                     });
                 });
             });

@@ -79,7 +79,10 @@ private:
             const Nest original = nest;
             const bool parallel = loops().legal(*nest.front());
             const bool done = rearrange(nest, wanted, place);
-            if (!done || (parallel && !loops().legal(*nest.front()))) build(nest, original, place);
+            if (!done || (parallel && !loops().legal(*nest.front())) ||
+                !claims_hold(nest, original)) {
+                build(nest, original, place);
+            }
         }
         if (outermost_ == Outermost::kOneThatMayRunInParallel) take_columns_out(nest, place);
     }
@@ -93,9 +96,27 @@ private:
         }
         const Nest original = nest;
         if (rearrange(nest, {nest.back(), nest.front()}, place) &&
-            !column_parts(loops(), *nest.front())) {
+            (!column_parts(loops(), *nest.front()) || !claims_hold(nest, original))) {
             build(nest, original, place);
         }
+    }
+
+    // Whether loops with pragmas may still run in parallel. A pragma says this of the iterations of
+    // one loop for each iteration of the loops around it, thus not of all of them together.
+    bool claims_hold(const Nest& nest, const Nest& original) {
+        for (auto loop = nest.begin(); loop != nest.end(); ++loop) {
+            if (!pragma_of(**loop).spreads()) continue;
+            const auto before = std::ranges::find(original, *loop);
+            const bool left = std::any_of(original.begin(), before, [&](const For* outer) {
+                return !pragma_of(*outer).spreads() &&
+                       std::find(loop, nest.end(), outer) != nest.end();
+            });
+            if (!left) continue;
+            const Verdict verdict = loops().facts(**loop).verdict;
+            const bool known = verdict == Verdict::kProved || verdict == Verdict::kReduction;
+            if (!known || !loops().legal(**loop)) return false;
+        }
+        return true;
     }
 
     bool independent(For& loop) { return loops().legal(loop) && !loops().reduces(loop); }

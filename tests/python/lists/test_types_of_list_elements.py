@@ -328,3 +328,44 @@ def test_later_lists_of_another_type(function, kind):
 def plain(values):
     """The elements as Python's numbers, which those of NumPy equal."""
     return [tuple(map(float, each)) if isinstance(each, tuple) else float(each) for each in values]
+
+
+def added_keys(x):
+    found, total = {}, x[0]
+    for i in range(len(x)):
+        found[i] = i
+    for key in found:
+        total = total + key
+    return total
+
+
+def added_elements(x, values):
+    total = x[0]
+    values.append(len(x))
+    for i in range(len(x)):
+        values.append(i)
+        total = total + values[-2]
+    return total
+
+
+def added_in_each_iteration(x, values):
+    found = []
+    for i in range(len(x)):
+        values.append(i)
+        total = x[0]
+        total = total + values[-1]
+        found.append(total)
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.float32, np.float64, np.int64])
+def test_elements_are_weak_beside_totals(dtype):
+    """Python's integers from a list become numbers of the type of a total that comes from an array."""
+    x = np.array([250, 3, 100, 7]).astype(dtype)
+    with np.errstate(over="ignore"):
+        assert str(parpy.jit(added_keys)(x)) == str(added_keys(x))
+        for function in (added_elements, added_in_each_iteration):
+            got, want = parpy.jit(function)(x, [200, 50]), function(x, [200, 50])
+            assert np.array_equal(got, want)
+            assert np.result_type(*np.atleast_1d(got)) == np.result_type(*np.atleast_1d(want))

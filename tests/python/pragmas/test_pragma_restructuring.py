@@ -178,3 +178,28 @@ def test_sums_of_columns(function):
 def test_deterministic_sums_keep_their_order(deterministic):
     opts = parpy.CompileOptions(deterministic=deterministic, backend=CompileBackend.Cuda)
     assert ("total_partials" in parpy.print_compiled(columns, *table(), opts=opts)) != deterministic
+
+
+def longest(A, n):
+    for k in range(n):
+        #pragma parallel for
+        for i in range(n):
+            if i > k:
+                t = A[i, k]
+                #pragma simd
+                for j in range(n):
+                    A[i, j] = max(A[i, j], t * 0.5 + A[k, j])
+
+
+@pytest.mark.parametrize("backend", [CompileBackend.Cpu, CompileBackend.Sim])
+@pytest.mark.parametrize("blocks", ["0", "2"])
+def test_a_claim_holds_for_one_iteration_of_the_loop_around(backend, blocks, monkeypatch):
+    """Iteration i waits for row k, so that the loops over k and i may not change places."""
+    monkeypatch.setenv("PARPY_BLOCK_STEPS", blocks)
+    start = np.random.default_rng(5).random((70, 73)) / 70 + 2 * np.eye(70, 73)
+    want = start.copy()
+    longest(want, 70)
+    for _ in range(5):  # a race shows at times
+        got = start.copy()
+        parpy.jit(longest)(got, 70, opts=parpy.auto(backend=backend))
+        np.testing.assert_allclose(got, want, rtol=1e-12)

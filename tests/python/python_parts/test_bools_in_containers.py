@@ -136,6 +136,42 @@ def test_bools_keep_their_kind(backend, function):
             assert classes(got) == classes(want)
 
 
+def compared(x, values):
+    flags, sums = [], []
+    for i in range(len(x)):
+        values.append(values[0] * 2)
+        flags.append(values[i] > 1)
+        sums.append((values[0] > 1) + (values[-1] == 3))
+    return flags, sums
+
+
+def compared_in_conditions(x, values):
+    n = 0
+    for i in range(len(x)):
+        values.append(values[-1] + 1.5)
+        is_large = values[0] > 1
+        if is_large and (values[-1] > 3 or n == 0):
+            n += 1
+    return n
+
+
+@pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")
+@pytest.mark.parametrize("values", [[1.5, 2], [np.float64(1.5), 2], [2, 3], [True, 1], [np.int64(2), 0.5]], ids=str)
+def test_comparisons_of_elements(values):
+    """The bools are Python's or NumPy's, as the elements are."""
+    x = np.zeros(3)
+    got, want = parpy.jit(compared)(x, [*values]), compared(x, [*values])
+    assert as_lists(got) == as_lists(want)
+    assert classes(got) == classes(want)
+
+
+def test_conditions_with_elements_are_compiled():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", parpy.PerformanceWarning)
+        got = parpy.jit(compared_in_conditions)(np.zeros(3), [1.5])
+    assert got == compared_in_conditions(np.zeros(3), [1.5])
+
+
 @pytest.mark.filterwarnings("ignore::parpy.PerformanceWarning")
 @pytest.mark.parametrize(
     "values", [[True, False], [np.True_, np.True_], [True, np.True_], [1, True], [True, 2.5]], ids=str

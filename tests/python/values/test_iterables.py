@@ -119,3 +119,17 @@ def over_a_text(x):
 def test_refused(function, message):
     with pytest.raises(parpy.CompileError, match=message):
         parpy.jit(function)(np.ones(3), opts=parpy.par({}))
+
+
+def summed_list(values, x):
+    total = x[0]
+    for v in values:
+        total = total + v
+    return total
+
+
+def test_sums_of_long_lists_are_compiled_at_once():
+    """Each statement of the sum mentions the total twice, so that its text would double with each element."""
+    values = [7 * k - 5 for k in range(40)]
+    x = np.array([2**62])
+    assert parpy.jit(summed_list)(values, x) == summed_list(values, x)

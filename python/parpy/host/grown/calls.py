@@ -18,7 +18,7 @@ from ...library.lists import MIXED, SMALL
 from ..regions import Region
 from ..returns import Early
 from .loops import PARTS, SERIES
-from .mixing import mixes_elements
+from .mixing import mixing
 from .reads import GrownList
 
 _MOST = 2**26  # the most numbers of a list; memory that is not used is never touched
@@ -69,7 +69,7 @@ class ListRegion:
         self.region, self.grown = region, grown
         self._place = place
         self._refused = False
-        self._mixes = mixes_elements(written, {each.name for each in grown if each.kind is not str})
+        self._mixing = mixing(written, {each.name for each in grown if each.kind is not str})
         # By the types of inputs, the lists of floats and bools, each with such a number.
         self._others: dict[tuple[Any, ...], dict[int, Any]] = {}
 
@@ -88,7 +88,8 @@ class ListRegion:
         except MemoryError:  # for addresses alone
             return None
         try:
-            if self._mixes and any(_type_of(each) in _NARROW for each in inputs):
+            mixed = self._mixed(inputs)
+            if any(each in _NARROW for each in mixed):
                 return self._leave(
                     "it computes with elements of a list, dict or set, which may be Python's integers, and with "
                     "NumPy's integers of another type than int64"
@@ -96,8 +97,8 @@ class ListRegion:
             other = next((each for each in zip(self.grown, given, strict=True) if _is_other(*each)), None)
             if other is not None:
                 return self._leave(f"'{other[0].name}' is of type '{type(other[1]).__name__}'")
-            small = next((each for each in map(_type_of, inputs) if each in _SMALL), None)
-            if small is not None and self._mixes:
+            small = next((each for each in mixed if each in _SMALL), None)
+            if small is not None:
                 return self._leave(
                     f"Python's floats in a list, dict or set are weak beside numbers of type {np.dtype(small).name}"
                 )
@@ -143,11 +144,16 @@ class ListRegion:
                 column for columns in memory for column in columns if max(column.ends[1], column.sizes[0]) <= _SOME
             )
 
+    def _mixed(self, inputs: tuple[Any, ...]) -> list[Any]:
+        """The types of the inputs that the loop may mix with elements."""
+        named = zip(self.region.inputs, inputs, strict=False)
+        return [_type_of(each) for name, each in named if self._mixing.always or name in self._mixing.before]
+
     def _likes(self, given: tuple[Any, ...], inputs: tuple[Any, ...], memory: list[list[_Memory]]) -> list[Any] | None:
         """A number of the type of each column of the lists, as far as that is known; None where Python runs the
         loop. Python's floats would be NumPy's in compiled code, which differ beside small floats."""
         likes = [_loaded(*each) for each in zip(self.grown, given, memory, strict=True)]
-        if None in likes or (self._mixes and any(_type_of(each) in _SMALL for each in inputs)):
+        if None in likes or not _SMALL.isdisjoint(self._mixed(inputs)):
             return None
         return [like for each in likes for like in each or ()]
 

@@ -87,6 +87,8 @@ def rewritten(
     outside = {each.id for each in nodes if isinstance(each, ast.Name) and each not in inside}
     texts = Texts(copied, {name for name, kind in kinds.items() if kind is str}, outside)
     uses = uses_of_elements(copied, kinds.keys() - texts.names, widths, outside)
+    if not uses.are_clear:
+        return None
     moved = set(uses.moved)
     for move in moves(node, widths):  # lists of which one is a copy of the other
         both = {*names_in(move)} & kinds.keys()

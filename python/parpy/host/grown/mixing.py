@@ -4,7 +4,8 @@ to an int8 they become int8. In the memory of compiled lists they are int64."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
+from typing import NamedTuple
 
 from ...syntax.walks import walk
 
@@ -12,9 +13,16 @@ _SAFE = frozenset(("len", "range", "int", "float", "bool", "enumerate", "append"
 _PASSING = frozenset(("min", "max", "abs", "get", "items", "keys", "values", "reversed", "zip"))
 
 
-def mixes_elements(node: ast.AST, names: Container[str]) -> bool:
-    """Whether the loop computes with an element of a list, dict or set of these names, or with a value that follows
-    from one, and with another number that may be NumPy's."""
+class Mixing(NamedTuple):
+    """Whether a loop computes with elements, or with values that follow from them, and with other numbers that may be
+    NumPy's; and the names whose values before the loop are such numbers if they are NumPy's (`total = total + v`)."""
+
+    always: bool
+    before: frozenset[str]
+
+
+def mixing(node: ast.AST, names: Container[str]) -> Mixing:
+    """What a loop mixes with the elements of the lists, dicts and sets with these names."""
     nodes = list(walk(node))
     assigned = [pair for part in nodes for pair in _assigned(part)]
     elements: set[str] = set()
@@ -23,15 +31,16 @@ def mixes_elements(node: ast.AST, names: Container[str]) -> bool:
         if more <= elements:
             break
         elements |= more
-    others = {name for name, value in assigned if not _is_pythons(value)}
-    plain = {name for name, _ in assigned} - others | elements
+    plain = {name for name, _ in assigned}
 
     def is_plain(value: ast.expr) -> bool:
         match value:
             case ast.Constant():
                 return True
             case ast.Name(id=name):
-                return name in plain
+                return name in plain or name in names
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                return all(map(is_plain, parts))
             case ast.Subscript(value=ast.Name(id=name)):
                 return name in names
             case ast.UnaryOp(operand=operand):
@@ -44,6 +53,14 @@ def mixes_elements(node: ast.AST, names: Container[str]) -> bool:
                 return name in _SAFE or (name in _PASSING and all(map(is_plain, value.args)))
         return False
 
+    while others := {name for name, value in assigned if name in plain and not is_plain(value)}:
+        plain -= others
+    return Mixing(_mixes(nodes, names, elements, is_plain), frozenset(plain & elements))
+
+
+def _mixes(
+    nodes: list[ast.AST], names: Container[str], elements: Container[str], is_plain: Callable[[ast.expr], bool]
+) -> bool:
     for part in nodes:
         match part:
             case ast.BinOp(left=left, right=right):
@@ -91,17 +108,3 @@ def _has_element(value: ast.expr, names: Container[str], elements: Container[str
 
 def _parts(value: ast.expr) -> list[ast.expr]:
     return [part for part in ast.iter_child_nodes(value) if isinstance(part, ast.expr)]
-
-
-def _is_pythons(value: ast.expr) -> bool:
-    """Whether the value, and every part of it, is Python's for certain."""
-    match value:
-        case ast.Constant():
-            return True
-        case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            return all(map(_is_pythons, parts))
-        case ast.UnaryOp(operand=operand):
-            return _is_pythons(operand)
-        case ast.Call(func=ast.Name(id=name)):
-            return name in ("len", "range", "int", "float", "bool")
-    return False

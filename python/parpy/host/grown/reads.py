@@ -43,10 +43,12 @@ class GrownList(NamedTuple):
 class Uses(NamedTuple):
     """The columns of lists of which elements are used where their type matters, and the operands of elements, which
     must be floats if the column has floats, because an integer and an integer give another type than a float and an
-    integer."""
+    integer. `are_clear` is False if an element is compared and the answer is used otherwise than as a condition: it is
+    Python's bool or NumPy's, as the element is."""
 
     moved: frozenset[Column]
     operands: dict[ast.AST, Column]
+    are_clear: bool
 
 
 def uses_of_elements(node: ast.AST, names: Container[str], widths: Mapping[str, Any], outside: Container[str]) -> Uses:
@@ -80,13 +82,17 @@ def uses_of_elements(node: ast.AST, names: Container[str], widths: Mapping[str, 
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and part.id in derived
     ]
     operands: dict[ast.AST, Column] = {}
+    are_clear = True
     are_read = {part for part, _ in reads}
     for part, column in reads:
         parent = parents.get(part)
         match parent:
             case ast.Compare(ops=ops) if any(isinstance(op, ast.Is | ast.IsNot) for op in ops):
                 pass
-            case ast.Compare() | ast.If() | ast.While() | ast.UnaryOp(op=ast.Not()):
+            case ast.Compare():
+                are_clear = are_clear and _is_condition(parent, parents, outside)
+                continue
+            case ast.If() | ast.While() | ast.UnaryOp(op=ast.Not()):
                 continue
             case ast.IfExp(test=test) if test is part:
                 continue
@@ -111,7 +117,25 @@ def uses_of_elements(node: ast.AST, names: Container[str], widths: Mapping[str, 
                     moved.add(Column(name, 0))
                 else:
                     operands[part.value] = Column(name, 0)
-    return Uses(frozenset(moved), operands)
+    return Uses(frozenset(moved), operands, are_clear)
+
+
+def _is_condition(node: ast.expr, parents: Mapping[ast.AST, ast.AST], outside: Container[str]) -> bool:
+    """Whether only the truth of the value matters."""
+    parent = parents.get(node)
+    match parent:
+        case ast.If() | ast.While() | ast.Assert() | ast.UnaryOp(op=ast.Not()) | ast.comprehension():
+            return True
+        case ast.IfExp(test=test):
+            return test is node or _is_condition(parent, parents, outside)
+        case ast.BoolOp():
+            return _is_condition(parent, parents, outside)
+        case ast.Call(func=ast.Name(id="bool" | "int" | "float")):
+            return True
+        case ast.Assign(targets=[ast.Name(id=name)]) if name not in outside:
+            uses = (each for each in parents if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load))
+            return all(_is_condition(each, parents, ()) for each in uses if each.id == name)
+    return False
 
 
 def _is_whole(node: ast.AST) -> bool:
