@@ -22,7 +22,7 @@ from .errors import CompileError, ParallelError
 _STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _PLACE = re.compile(r"^.*?:(\d+):\d+: error\[", re.M)
 _HELP = re.compile(r"^help: (.*)$", re.M)
-_NUMPY = os.path.dirname(np.__file__) + os.sep
+_LIBRARIES = (os.path.dirname(np.__file__) + os.sep, os.path.dirname(os.path.dirname(__file__)) + os.sep)
 _REFUSAL = re.compile(r"^(.*?):(\d+):\d+: error\[\w+\]: (.*)$", re.M)
 
 
@@ -67,7 +67,7 @@ def refusals(source: FunctionSource, error: CompileError) -> tuple[Refusal, ...]
 def is_refused_by_python(source: FunctionSource, error: CompileError, failed: Exception) -> bool:
     """Whether the exception, with which Python ended the function, comes from a statement that the error names."""
     frames = [*walk_tb(failed.__traceback__)]
-    while frames and frames[-1][0].f_code.co_filename.startswith(_NUMPY):
+    while frames and frames[-1][0].f_code.co_filename.startswith(_LIBRARIES):
         frames.pop()
     if not frames or frames[-1][0].f_code.co_filename != source.function.__code__.co_filename:
         return False

@@ -226,8 +226,9 @@ class Resolver(Lookup):
         value, which may be an array or a number."""
         found = {part for part in self.nodes if is_made_text(part)}
         if found:
-            inside = (part for part in self.nodes if isinstance(part, ast.Raise | ast.Assert))
-            found.difference_update(each for part in inside for each in walk(part))
+            messages = [part for part in self.nodes if isinstance(part, ast.Raise | ast.Assert) or self.is_label(part)]
+            found.difference_update(each for part in messages for each in walk(part))
+            found.difference_update(part.slice for part in self.nodes if isinstance(part, ast.Subscript))
         if not self._called:
             found |= {part for part in self.nodes if isinstance(part, ast.Return) and gives_text(part.value)}
             found |= mixed_items(self.nodes) - self._in_loops
@@ -592,7 +593,7 @@ class Resolver(Lookup):
         binding = self.find(call.func)
         return binding is not None and callable_source(binding.value) is not None
 
-    def is_label(self, node: ast.stmt) -> bool:
+    def is_label(self, node: ast.AST) -> bool:
         if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
             return False
         binding = self.find(node.value.func)

@@ -206,6 +206,7 @@ def test_lone_surrogates_that_compiled_code_needs_are_refused():
     def global_text(x, name):
         x[0] = 2 if name == SURROGATE else 3
 
-    for call in (lambda: raising(X), lambda: global_text(X, "a")):
+    opts = parpy.par({})
+    for call in (lambda: raising(X, opts=opts), lambda: global_text(X, "a", opts=opts)):
         with pytest.raises(parpy.CompileError, match=r"test_texts_and_identity.py:\d+:\d+: error\[P018\]: a text"):
             call()
