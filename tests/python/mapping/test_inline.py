@@ -131,7 +131,7 @@ def test_no_recursion():
         inline(again(y))
 
     with pytest.raises(parpy.CompileError, match="it calls itself"):
-        endless(np.ones(4))
+        endless(np.ones(4), opts=parpy.par({}))
 
 
 @parpy.jit

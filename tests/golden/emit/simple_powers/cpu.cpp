@@ -19,6 +19,7 @@ template <class T, bool A, bool B> INLINE rounded<T> rounded_product(rounded<T, 
     if (!B) excess = mul_add(a.value, b.excess, excess);
     return {value, excess};
 }
+#define FINITE_MATH __FINITE_MATH_ONLY__
 // a ** N, less than 16
 template <int N, class T, bool EXACT> INLINE T rounded_power(rounded<T, EXACT> a) {
     const rounded<T> p2 = rounded_product(a, a), p4 = rounded_product(p2, p2), p8 = rounded_product(p4, p4);
@@ -26,7 +27,7 @@ template <int N, class T, bool EXACT> INLINE T rounded_power(rounded<T, EXACT> a
     if ((N & 1) && (N & 2)) power = rounded_product(p2, a);
     if ((N & 3) && (N & 4)) power = rounded_product(power, p4);
     if ((N & 7) && (N & 8)) power = rounded_product(power, p8);
-#if __FINITE_MATH_ONLY__  // the compiler may reorder the products, and deletes the test of infinities
+#if FINITE_MATH  // the compiler may reorder the products, and deletes the test of infinities
     return power.value;
 #else
     const bool rounds = power.value != 0 && power.excess - power.excess == 0;
