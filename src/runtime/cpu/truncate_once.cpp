@@ -7,6 +7,7 @@
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
